@@ -1,0 +1,72 @@
+"""softbleu: BLEU and its kin that count n-grams which mean alike.
+
+>>> import softbleu
+>>> result = softbleu.score(["the cat sat on the mat"], [["the cat sat on a mat", "a cat sat down"]])
+>>> round(result.score.score, 2)
+53.73
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from softbleu.version import __version__
+
+if TYPE_CHECKING:
+    from softbleu.corpora import ParallelFiles, Segments, read_segments
+    from softbleu.embeddings import open_vectors
+    from softbleu.errors import InputError, SoftbleuError, VectorError
+    from softbleu.matchers import Matcher, SoftMatcher, make_matcher
+    from softbleu.metrics import Bleu
+    from softbleu.scoring import Result, Settings, VectorChoice, score, score_corpus
+
+# Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
+_HOMES = {
+    "Bleu": "metrics",
+    "InputError": "errors",
+    "Matcher": "matchers",
+    "ParallelFiles": "corpora",
+    "Result": "scoring",
+    "Segments": "corpora",
+    "Settings": "scoring",
+    "SoftMatcher": "matchers",
+    "SoftbleuError": "errors",
+    "VectorChoice": "scoring",
+    "VectorError": "errors",
+    "make_matcher": "matchers",
+    "open_vectors": "embeddings",
+    "read_segments": "corpora",
+    "score": "scoring",
+    "score_corpus": "scoring",
+}
+
+__all__ = [
+    "Bleu",
+    "InputError",
+    "Matcher",
+    "ParallelFiles",
+    "Result",
+    "Segments",
+    "Settings",
+    "SoftMatcher",
+    "SoftbleuError",
+    "VectorChoice",
+    "VectorError",
+    "__version__",
+    "make_matcher",
+    "open_vectors",
+    "read_segments",
+    "score",
+    "score_corpus",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'softbleu' has no attribute {name!r}")
+    return getattr(import_module(f"softbleu.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

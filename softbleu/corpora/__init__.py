@@ -1,0 +1,9 @@
+"""Corpora: segments, and the files they are read from."""
+
+from __future__ import annotations
+
+from softbleu.corpora.parallel import ParallelFiles, name_systems
+from softbleu.corpora.records import read_segments
+from softbleu.corpora.segments import Segments
+
+__all__ = ["ParallelFiles", "Segments", "name_systems", "read_segments"]

@@ -1,0 +1,186 @@
+"""Text files as bytes: found, decompressed, decoded, without a byte-order mark, and cut into blocks of lines."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import shutil
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Self, cast
+
+import numpy as np
+
+from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_GZIP = b"\x1f\x8b"
+_PIECE = 1 << 20
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A plain UTF-8 file, cut into blocks of lines.
+
+    The last line may lack its newline; a carriage return before a newline belongs to the line end.
+    """
+
+    name: str
+    """As the user gave it."""
+    path: Path
+    """Where the plain UTF-8 text lies: the file itself, or a copy decompressed or decoded."""
+    lines: int
+    block: int
+    """Lines of a block."""
+    bounds: NDArray[np.int64]
+    """Byte at which each block starts, and the end of the file."""
+
+    @classmethod
+    def open(cls, name: str, encoding: str, folder: Path, block: int) -> Self:
+        """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
+
+        Raises
+        ------
+        InputError
+            The file is missing, a folder, no proper gzip, or not in that encoding.
+        """
+        path = _plain(name, encoding, folder)
+        lines, bounds = _cut(path, block)
+        return cls(name, path, lines, block, bounds)
+
+    def read(self, number: int) -> bytes:
+        """Read block `number`, each of its lines ended by a newline.
+
+        Raises
+        ------
+        InputError
+            It is not UTF-8; the message names the line and the byte.
+        """
+        start, stop = int(self.bounds[number]), int(self.bounds[number + 1])
+        with self.path.open("rb") as stream:
+            stream.seek(start)
+            text = stream.read(stop - start)
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            line = text.count(b"\n", 0, error.start) + 1
+            byte = error.start - text.rfind(b"\n", 0, error.start)
+            raise InputError(
+                f"{self.name}, line {number * self.block + line}, byte {byte}: not UTF-8 "
+                f"(0x{text[error.start]:02x}); name its encoding with --encoding"
+            ) from None
+        return text if text.endswith(b"\n") else text + b"\n"
+
+    def read_lines(self, number: int) -> list[str]:
+        """Read block `number` as lines without their ends."""
+        lines = self.read(number).decode().split("\n")
+        lines.pop()
+        return [line.removesuffix("\r") for line in lines]
+
+
+def open_text(name: str, encoding: str = "utf-8") -> Iterator[str]:
+    """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
+    number = 0
+    with _stream(name) as stream:
+        reader = codecs.getreader(_encoding_of(encoding))(stream)
+        try:
+            for number, line in enumerate(_lines(reader), start=1):
+                yield line.removeprefix("\ufeff") if number == 1 else line
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{name}, after line {number}: not {encoding} (0x{error.object[error.start]:02x}); name its encoding "
+                "with --encoding"
+            ) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise InputError(f"{name}, after line {number}: broken gzip data ({error})") from None
+
+
+def _lines(reader: codecs.StreamReader) -> Iterator[str]:
+    """Cut at newlines alone, unlike `str.splitlines`."""
+    rest = ""
+    while piece := reader.read(_PIECE):
+        lines = (rest + piece).split("\n")
+        rest = lines.pop()
+        for line in lines:
+            yield line.removesuffix("\r")
+    if rest:
+        yield rest.removesuffix("\r")
+
+
+def _encoding_of(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name
+    except LookupError:
+        raise InputError(f"unknown encoding {encoding!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
+
+
+def _stream(name: str) -> IO[bytes]:
+    """Open a file or standard input for reading, decompressed."""
+    if name == STDIN:
+        return sys.stdin.buffer
+    path = Path(name)
+    if not path.exists():
+        raise InputError(f"no such file: {name}")
+    if path.is_dir():
+        raise InputError(f"{name} is a folder: name a file in it")
+    try:
+        with path.open("rb") as stream:
+            zipped = stream.read(2) == _GZIP
+        return cast("IO[bytes]", gzip.open(path)) if zipped else path.open("rb")
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror}") from None
+
+
+def _plain(name: str, encoding: str, folder: Path) -> Path:
+    """Path of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder."""
+    encoding = _encoding_of(encoding)
+    path = Path(name)
+    with _stream(name) as stream:
+        plain = encoding in ("utf-8", "ascii") and name != STDIN
+        if plain and path.is_file() and not isinstance(stream, gzip.GzipFile):
+            return path
+        copy = folder / f"{len(list(folder.iterdir()))}.txt"
+        with copy.open("wb") as out:
+            try:
+                if encoding in ("utf-8", "ascii"):
+                    shutil.copyfileobj(stream, out, _PIECE)
+                else:
+                    reader = codecs.getreader(encoding)(stream)
+                    while piece := reader.read(_PIECE):
+                        out.write(piece.encode())
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"{name}: not {encoding} (0x{error.object[error.start]:02x}); name its encoding with --encoding"
+                ) from None
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise InputError(f"{name}: broken gzip data ({error})") from None
+        return copy
+
+
+def _cut(path: Path, block: int) -> tuple[int, NDArray[np.int64]]:
+    """Count the lines of a file and find the byte at which every so many of them start."""
+    with path.open("rb") as stream:
+        start = len(codecs.BOM_UTF8) if stream.read(3) == codecs.BOM_UTF8 else 0
+        stream.seek(start)
+        place, lines, last = start, 0, b"\n"
+        bounds = [start]
+        while piece := stream.read(_PIECE):
+            ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == ord("\n"))
+            # The block ends after line number block, 2 block, …
+            for end in ends[block - 1 - lines % block :: block]:
+                bounds.append(place + int(end) + 1)
+            lines += len(ends)
+            place += len(piece)
+            last = piece[-1:]
+    if last != b"\n":
+        lines += 1
+    if bounds[-1] != place or lines == 0:
+        bounds.append(place)
+    return lines, np.array(bounds, np.int64)

@@ -1,0 +1,122 @@
+"""Segments in memory: candidates of one or more systems, and the references of each segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from softbleu.errors import InputError
+
+BLOCK = 1024
+"""Segments that are read, coded and summed together; results do not depend on it."""
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Consecutive segments of a corpus.
+
+    Build one with `Segments.of`, which checks what it is given.
+    """
+
+    candidates: Mapping[str, Sequence[str]]
+    """Of each system one candidate a segment."""
+    references: Sequence[Sequence[str]]
+    """Of each segment one or more references (segment-major)."""
+    source: Sequence[str] | None = None
+
+    def __len__(self) -> int:
+        return len(self.references)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(self.candidates)
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Sequence[str] | Mapping[str, Sequence[str]],
+        references: Sequence[str | Sequence[str]],
+        source: Sequence[str] | None = None,
+    ) -> Segments:
+        """Check candidates and references and put them together.
+
+        Parameters
+        ----------
+        candidates : one candidate a segment, or a mapping from system names to such lists
+        references : of each segment its references, or just one reference
+        source : one source text a segment
+
+        Raises
+        ------
+        InputError
+            Different lengths, transposed references, a segment without references, or anything but text.
+
+        Examples
+        --------
+        >>> Segments.of(["the cat"], [["a cat", "the cat sat"]]).references
+        [('a cat', 'the cat sat')]
+        >>> Segments.of(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])
+        Traceback (most recent call last):
+        softbleu.errors.InputError: 3 candidates but 2 lists of references of 3 each: they look transposed; pass the \
+references segment by segment, e.g. list(zip(*references))
+        """
+        if isinstance(candidates, str) or isinstance(references, str):
+            raise InputError("candidates and references are lists of segments, not one text: wrap it in a list")
+        systems = dict(candidates) if isinstance(candidates, Mapping) else {"candidate": candidates}
+        by_segment = [(entry,) if isinstance(entry, str) else entry for entry in references]
+        if not systems:
+            raise InputError("no candidates at all")
+        for name, texts in systems.items():
+            _check_lengths(name if isinstance(candidates, Mapping) else "", len(texts), by_segment)
+            _check_texts(f"candidate of {name!r}", texts)
+        checked = [_references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
+        if not checked:
+            raise InputError("an empty corpus: there are no segments to score")
+        if source is not None:
+            if len(source) != len(checked):
+                raise InputError(f"{len(checked)} segments but {len(source)} source texts")
+            _check_texts("source", source)
+        return cls(systems, checked, source)
+
+    def blocks(self) -> Iterator[Segments]:
+        """Cut into blocks of a fixed number of segments."""
+        for start in range(0, len(self), BLOCK):
+            part = slice(start, start + BLOCK)
+            yield Segments(
+                {name: texts[part] for name, texts in self.candidates.items()},
+                self.references[part],
+                None if self.source is None else self.source[part],
+            )
+
+    def load(self) -> Segments:
+        """Return the segments themselves: they are in memory already."""
+        return self
+
+
+def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]]) -> None:
+    if count == len(references):
+        return
+    of = f" of {system!r}" if system else ""
+    lengths = {len(entry) for entry in references if entry is not None}
+    if lengths == {count}:
+        raise InputError(
+            f"{count} candidates{of} but {len(references)} lists of references of {count} each: "
+            "they look transposed; "
+            "pass the references segment by segment, e.g. list(zip(*references))"
+        )
+    raise InputError(f"{count} candidates{of} but references for {len(references)} segments")
+
+
+def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
+    texts = () if entry is None else tuple(text for text in entry if text is not None)
+    if not texts:
+        raise InputError(f"segment {number} has no reference")
+    _check_texts(f"reference of segment {number}", texts)
+    return texts
+
+
+def _check_texts(what: str, texts: Sequence[object]) -> None:
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise InputError(f"{what}, number {number}: text is needed, not {type(text).__name__}")

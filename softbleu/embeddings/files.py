@@ -1,0 +1,76 @@
+"""A vector file as a source: read in one streaming pass, of which only the wanted rows stay in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from softbleu.embeddings.binary import read_binary
+from softbleu.embeddings.formats import Layout, detect_layout
+from softbleu.embeddings.streams import BLOCK_SIZE, open_stream
+from softbleu.embeddings.text import read_text
+from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
+
+_READERS = {"binary": read_binary, "text": read_text}
+
+
+class FileSource:
+    r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or not.
+
+    Parameters
+    ----------
+    path
+        The file; its kind is told by its content.
+    block_size
+        Bytes read at a time.
+
+    Raises
+    ------
+    VectorError
+        The file is missing, empty or no vector file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
+    >>> _ = path.write_text("yes 3 4\nno 0 1\n")
+    >>> FileSource(path).select(["Yes", "maybe"]).norms.tolist()
+    [5.0, 0.0]
+    """
+
+    def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
+        self.path = path
+        self._block_size = block_size
+        self._layout = detect_layout(path)
+        self._fingerprint: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.path.name
+
+    @property
+    def layout(self) -> Layout:
+        """What the first bytes of the file say about it."""
+        return self._layout
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return self._layout.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the file as it lies on the disk; read through for it unless `select` has been."""
+        if self._fingerprint is None:
+            with open_stream(self.path, self._block_size) as stream:
+                self._fingerprint = stream.fingerprint()
+        return self._fingerprint
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words in one pass over the file; see `VectorSource.select`."""
+        selection = Selection(words, case)
+        with open_stream(self.path, self._block_size) as stream:
+            _READERS[self._layout.kind](self.path, stream, self._layout, selection, self._block_size)
+            self._fingerprint = stream.fingerprint()
+        return selection.finish(self.dimension, self.name, self._fingerprint)

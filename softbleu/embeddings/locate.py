@@ -1,0 +1,78 @@
+"""From what a user asks for (a bundled name, a path, vectors in memory) to a source of vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from softbleu.embeddings.files import FileSource
+from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
+from softbleu.embeddings.store import META
+from softbleu.embeddings.store_source import open_store
+from softbleu.embeddings.streams import BLOCK_SIZE
+from softbleu.embeddings.vectors import VectorSource
+from softbleu.errors import VectorError
+from softbleu.resources import find_resource
+
+DEFAULT_VECTORS = "glove-6b-100d"
+_ROOM = "embeddings"
+
+VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike]
+
+
+def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> VectorSource:
+    """Open word vectors wherever they are; nothing is loaded before `VectorSource.select`.
+
+    Parameters
+    ----------
+    location
+        A vector file or a store directory; the name of a bundled set, tried if no such path exists; a
+        gensim KeyedVectors; or a mapping of words to vectors.
+    block_size
+        Bytes of a file read at a time.
+
+    Raises
+    ------
+    VectorError
+        Nothing is there, or it is damaged or no vector file.
+
+    Examples
+    --------
+    >>> source = open_vectors({"yes": [3.0, 4.0]})
+    >>> source.select(["YES"]).known.tolist(), source.select(["YES"], "exact").known.tolist()
+    ([True], [False])
+    """
+    if isinstance(location, KeyedVectorsLike):
+        return open_keyed_vectors(location)
+    if isinstance(location, Mapping):
+        return open_mapping(location)
+    if not isinstance(location, str | os.PathLike):
+        raise VectorError(
+            f"{type(location).__name__}: no word vectors; "
+            "give a name, a path, a mapping or a KeyedVectors (a model's wv)"
+        )
+    text = os.fspath(location)
+    path = Path(text)
+    if os.path.lexists(text):
+        if path.is_dir():
+            return open_store(path)
+        if path.exists() and not path.is_file():
+            raise VectorError(f"{path}: no regular file, and vectors may be read twice; save them to a file first")
+        return FileSource(path, block_size)
+    if isinstance(location, str) and (bundled := _find_bundled(text)):
+        return open_store(bundled, name=text)
+    names = ", ".join(bundled_names()) or "none"
+    raise VectorError(f"{text!r}: no such vector file, store or bundled set; bundled: {names}")
+
+
+def bundled_names() -> tuple[str, ...]:
+    """Names of the vector sets that travel with the package, sorted."""
+    room = find_resource(_ROOM)
+    return tuple(sorted(path.parent.name for path in room.glob(f"*/{META}"))) if room else ()
+
+
+def _find_bundled(name: str) -> Path | None:
+    return find_resource(_ROOM, name) if name in bundled_names() else None

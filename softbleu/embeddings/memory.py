@@ -1,0 +1,145 @@
+"""Vectors that are in memory already: gensim's KeyedVectors, or a plain mapping of words to arrays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
+from softbleu.errors import VectorError
+
+_ROWS_AT_ONCE = 4096
+
+
+@runtime_checkable
+class KeyedVectorsLike(Protocol):
+    """What is used of gensim's KeyedVectors: where each word's row lies, and the rows."""
+
+    key_to_index: dict[str, int]
+    vectors: NDArray[Any]
+
+
+class MemorySource:
+    """Words and their rows in memory; checked and hashed as a whole when first used.
+
+    Parameters
+    ----------
+    words
+        The words, in the order of their rows.
+    rows
+        Shape (words, dimension).
+    name
+        What the vectors are called.
+
+    Raises
+    ------
+    VectorError
+        No words, a word that is no string, or rows of a shape that does not fit.
+    """
+
+    def __init__(self, words: Iterable[str], rows: NDArray[Any], name: str) -> None:
+        self._words = list(words)
+        self._rows = rows
+        self._name = name
+        self._fingerprint: str | None = None
+        if strange := [word for word in self._words if not isinstance(word, str)]:
+            raise VectorError(f"{name}: word {strange[0]!r} is no string; give words as strings")
+        if not self._words or rows.ndim != 2 or rows.shape[1] == 0 or len(rows) < len(self._words):
+            raise VectorError(
+                f"{name}: {len(self._words)} words with vectors of shape {rows.shape}; give one row a word"
+            )
+
+    @property
+    def name(self) -> str:
+        """What the vectors are called."""
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return int(self._rows.shape[1])
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 over the words, one a line, and their float32 values; computed once."""
+        if self._fingerprint is None:
+            digest = hashlib.sha256()
+            for word in self._words:
+                digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
+            for start in range(0, len(self._words), _ROWS_AT_ONCE):
+                digest.update(self._checked_rows(start).astype("<f4", order="C", copy=False).data)
+            self._fingerprint = digest.hexdigest()
+        return self._fingerprint
+
+    def _checked_rows(self, start: int) -> NDArray[np.float32]:
+        with np.errstate(over="ignore"):
+            rows = self._rows[start : min(start + _ROWS_AT_ONCE, len(self._words))].astype(np.float32)
+        if not (finite := np.isfinite(rows).all(axis=1)).all():
+            word = self._words[start + int(np.argmin(finite))]
+            raise VectorError(f"{self._name}: NaN or infinite value for word {word!r}; mend or drop that vector")
+        return rows
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words; see `VectorSource.select`."""
+        fingerprint = self.fingerprint
+        selection = Selection(words, case)
+        take = selection.open_forms.pop
+        found = [
+            (row, slot)
+            for row, word in enumerate(self._words)
+            if (slot := take(word.encode("utf-8", "surrogatepass"), None)) is not None
+        ]
+        if found:
+            kept = np.array([row for row, _ in found], dtype=np.intp)
+            selection.add([slot for _, slot in found], self._rows[kept].astype(np.float32))
+        return selection.finish(self.dimension, self._name, fingerprint)
+
+
+def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
+    """Use a gensim KeyedVectors as it is, without a copy; words are taken in the order of their rows.
+
+    Raises
+    ------
+    VectorError
+        Words and rows do not fit together.
+    """
+    words = sorted(keyed.key_to_index, key=keyed.key_to_index.__getitem__)
+    places = [keyed.key_to_index[word] for word in words]
+    if places != list(range(len(words))):
+        raise VectorError("KeyedVectors: words and rows do not fit together; build it again with add_vectors")
+    return MemorySource(words, np.asarray(keyed.vectors), "KeyedVectors")
+
+
+def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
+    """Use a mapping of words to vectors, all of one length.
+
+    Raises
+    ------
+    VectorError
+        The mapping is empty, or a vector is not one list of numbers as long as the first one.
+
+    Examples
+    --------
+    >>> source = open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]})
+    >>> source.select(["no", "Yes", "perhaps"]).norms.tolist()
+    [1.0, 5.0, 0.0]
+    """
+    shape: tuple[int, ...] | None = None
+    rows = []
+    for word, values in vectors.items():
+        try:
+            row = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise VectorError(f"mapping: the vector of {word!r} is no list of numbers; mend or drop it") from None
+        shape = shape or row.shape
+        if row.ndim != 1 or row.shape != shape:
+            raise VectorError(
+                f"mapping: the vector of {word!r} has shape {row.shape}, the first one {shape}; "
+                "give each word one list of numbers, all of one length"
+            )
+        rows.append(row)
+    return MemorySource(vectors, np.array(rows), "mapping")

@@ -1,0 +1,147 @@
+"""Vectors of a vocabulary, and what every source of them has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+VectorCase = Literal["exact", "fallback"]
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """Vectors of a list of words, in that order.
+
+    Attributes
+    ----------
+    rows
+        Shape (words, dimension), as in the file, not normalised; a zero row where the word has none.
+    norms
+        Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector.
+    name
+        What was asked for: a bundled name, or the file name.
+    fingerprint
+        Hex SHA-256 of the content the vectors came from.
+    zero_words
+        How many of the words were found with an all-zero row, which counts as no vector.
+
+    Examples
+    --------
+    >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
+    >>> vectors = WordVectors(rows, np.array([5.0, 0.0]), "made up", "0" * 64, zero_words=0)
+    >>> len(vectors), vectors.dimension, vectors.known.tolist(), vectors.mean_norm
+    (2, 2, [True, False], 5.0)
+    """
+
+    rows: NDArray[np.float32]
+    norms: NDArray[np.float64]
+    name: str
+    fingerprint: str
+    zero_words: int
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return int(self.rows.shape[1])
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Shape (words,): whether each word has a vector."""
+        return self.norms > 0
+
+    @property
+    def mean_norm(self) -> float:
+        """Mean Euclidean length over the words that have a vector; 1.0 if none has."""
+        lengths = self.norms[self.known]
+        return float(lengths.mean()) if lengths.size else 1.0
+
+
+class VectorSource(Protocol):
+    """A set of word vectors, of which only the rows of a vocabulary are ever taken."""
+
+    @property
+    def name(self) -> str:
+        """What was asked for: a bundled name, or the file name."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the content; a file not yet read to its end is read for it, once."""
+        ...
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words, in this order; repeated words are fine.
+
+        A word is looked up as written and then, with ``case="fallback"``, lower-cased. A word found as
+        written keeps that row even if it is all zero. Of words that a file repeats, the first counts.
+
+        Raises
+        ------
+        VectorError
+            The content is damaged, or holds values that are not finite, even for words not asked for.
+        """
+        ...
+
+
+class Selection:
+    """Gathers the rows of a vocabulary while a source goes through its words.
+
+    ``open_forms`` maps each spelling still looked for, as UTF-8 bytes, to its slot. A source pops the
+    spellings it meets, so that the first of repeated words wins, and adds their slots and rows.
+
+    Examples
+    --------
+    >>> selection = Selection(["The", "cat"], "fallback")
+    >>> sorted(selection.open_forms)
+    [b'The', b'cat', b'the']
+    >>> selection.add([selection.open_forms.pop(b"the")], np.ones((1, 4), dtype=np.float32))
+    >>> selection.finish(4, "made up", "0" * 64).norms.tolist()
+    [2.0, 0.0]
+    """
+
+    def __init__(self, words: Sequence[str], case: VectorCase) -> None:
+        self.open_forms: dict[bytes, int] = {}
+        self._written = self._slots(words)
+        self._lowered = self._slots([word.lower() for word in words]) if case == "fallback" else self._written
+        self._location = np.full(len(self.open_forms), -1, dtype=np.intp)
+        self._parts: list[NDArray[np.float32]] = []
+        self._count = 0
+
+    def _slots(self, words: Sequence[str]) -> NDArray[np.intp]:
+        slot = self.open_forms.setdefault
+        # A lone surrogate, from text read with surrogateescape, must not stop the search: it matches nothing.
+        forms = (word.encode("utf-8", "surrogatepass") for word in words)
+        return np.fromiter((slot(form, len(self.open_forms)) for form in forms), np.intp, len(words))
+
+    def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
+        """Keep these rows, shape (slots, dimension), for these slots."""
+        if len(slots):
+            self._location[np.asarray(slots)] = np.arange(self._count, self._count + len(slots))
+            self._count += len(slots)
+            self._parts.append(rows)
+
+    def finish(self, dimension: int, name: str, fingerprint: str) -> WordVectors:
+        """Put the gathered rows in the order of the words."""
+        written = self._location[self._written]
+        chosen = np.where(written >= 0, written, self._location[self._lowered])
+        found = chosen >= 0
+        rows = np.zeros((len(chosen), dimension), dtype=np.float32)
+        if self._parts:
+            gathered = np.concatenate(self._parts)
+            self._parts.clear()
+            rows[found] = gathered[chosen[found]]
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        zero_words = int(np.count_nonzero(found & (norms == 0)))
+        return WordVectors(rows, norms, name, fingerprint, zero_words)

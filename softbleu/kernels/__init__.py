@@ -1,0 +1,57 @@
+"""The hot loops, as twins behind one interface: `numpy` always, `numba` (extra ``fast``) for large input.
+
+Both give the same digits; tests run every assertion on both.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+
+from softbleu.errors import MissingExtraError, UnknownNameError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+KernelName = Literal["auto", "numpy", "numba"]
+LARGE = 1 << 24
+"""Bytes of text from which numba's start-up is repaid (measured: docs/performance.md)."""
+
+
+class Kernels(Protocol):
+    """What both twins offer; see `softbleu.kernels.numpy_kernels` for the meaning."""
+
+    NAME: KernelName
+
+    def clipped_counts(
+        self,
+        candidate: NDArray[np.int32],
+        candidate_offsets: Integers,
+        reference: NDArray[np.int32],
+        reference_offsets: Integers,
+        segment_offsets: Integers,
+        order: int,
+    ) -> Integers:
+        """Count the candidate n-grams found in the references, clipped: (segments, order)."""
+
+    def code_lines(self, text: bytes) -> tuple[NDArray[np.int32], Integers]:
+        """Code the whitespace tokens of UTF-8 text: codes of all tokens, bounds of the lines."""
+
+
+def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
+    """Return the twin of that name; `auto` takes numba for large text (`size` in bytes) where it is installed.
+
+    >>> choose_kernels(size=1000).NAME
+    'numpy'
+    """
+    if name not in ("auto", "numpy", "numba"):
+        raise UnknownNameError("kernels", name, ("auto", "numpy", "numba"))
+    installed = find_spec("numba") is not None
+    if name == "numba" and not installed:
+        raise MissingExtraError("kernels 'numba' need another package: pip install 'softbleu[fast]'")
+    numba = name == "numba" or (name == "auto" and installed and size >= LARGE)
+    return cast("Kernels", import_module(f"softbleu.kernels.{'numba' if numba else 'numpy'}_kernels"))

@@ -1,0 +1,251 @@
+"""The hot loops in NumPy: always there, best on small and middling input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from softbleu.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Integers = NDArray[np.int64]
+
+NAME: Final = "numpy"
+
+PIECE = 256
+_TABLE = 1 << 24
+EXACT_COST = 1_000_000
+
+
+def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
+    """Place of the first position that holds each key.
+
+    Parameters
+    ----------
+    keys : one key a position, in ``range(bound)``
+    places : what to answer for each position
+    bound : number of possible keys
+
+    Returns
+    -------
+    For each position the place of the first position with the same key: equal keys, equal answers.
+    """
+    if bound > _TABLE:
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return places[first][inverse]
+    # Written backwards, so that the first stays; what was never written is never read, so nothing is cleared.
+    table = np.empty(bound, places.dtype)
+    table[keys[::-1]] = places[::-1]
+    return table[keys]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the tokens of some segments lie: all candidates first, then all references.
+
+    Every array but `sizes` and `places` has one entry a token position.
+    """
+
+    codes: NDArray[np.int32]
+    segment: Integers
+    local: Integers
+    """Place among the positions of its segment: the candidate's first, then each reference's."""
+    room: Integers
+    """Tokens from here to the end of the line; an n-gram starts where ``room >= n``."""
+    side: Integers
+    """Which reference of its segment, from 0; -1 in a candidate."""
+    sizes: Integers
+    """Positions of each segment."""
+    places: Integers
+    """Sum of the sizes of the segments before: ``places[segment] + local`` numbers the cells 0…positions - 1."""
+    split: int
+    """Number of candidate positions."""
+
+    @classmethod
+    def of(
+        cls,
+        candidate: NDArray[np.int32],
+        candidate_lengths: Integers,
+        reference: NDArray[np.int32],
+        reference_lengths: Integers,
+        references: Integers,
+    ) -> Layout:
+        """Lay out coded candidates and references; `references` counts the reference lines of each segment."""
+        segments = np.arange(len(candidate_lengths))
+        owner = np.repeat(segments, references)
+        tokens = np.bincount(owner, reference_lengths, len(segments)).astype(np.int64)
+        lengths = np.concatenate((candidate_lengths, reference_lengths))
+        positions = np.arange(len(candidate) + len(reference))
+        split = len(candidate)
+        before_candidate = np.cumsum(candidate_lengths) - candidate_lengths
+        before_reference = split + np.cumsum(tokens) - tokens - candidate_lengths
+        before = np.concatenate((np.repeat(before_candidate, candidate_lengths), np.repeat(before_reference, tokens)))
+        line_side = np.arange(len(owner)) - np.repeat(np.cumsum(references) - references, references)
+        sides = np.concatenate((np.full(len(segments), -1), line_side))
+        sizes = candidate_lengths + tokens
+        return cls(
+            codes=np.concatenate((candidate, reference)),
+            segment=np.repeat(np.concatenate((segments, owner)), lengths),
+            local=positions - before,
+            room=np.repeat(np.cumsum(lengths), lengths) - positions,
+            side=np.repeat(sides, lengths),
+            sizes=sizes,
+            places=np.cumsum(sizes) - sizes,
+            split=split,
+        )
+
+
+def ngram_cells(layout: Layout, order: int) -> list[tuple[Integers, Integers]]:
+    """Exact numbers of the n-grams of each segment.
+
+    Returns
+    -------
+    For n = 1…order the positions where an n-gram starts, and its cell: that of its first occurrence in its
+    segment, so equal cells mean equal n-grams of one segment. No hash is involved: an n-gram is the pair
+    (number of its head, number of its last word).
+    """
+    segment, local, sizes = layout.segment, layout.local, layout.sizes
+    positions = np.arange(len(layout.codes))
+    distinct = first_places(layout.codes.astype(np.int64), positions, int(layout.codes.max(initial=0)) + 1)
+    words = first_places(segment * len(positions) + distinct, local, len(sizes) * len(positions))
+    squares = sizes * sizes
+    base, width = (np.cumsum(squares) - squares)[segment], sizes[segment]
+    starts, numbers = positions, words
+    found = [(starts, layout.places[segment] + numbers)]
+    for n in range(2, order + 1):
+        fits = layout.room[starts] >= n
+        starts = starts[fits]
+        keys = base[starts] + numbers[fits] * width[starts] + words[starts + n - 1]
+        numbers = first_places(keys, local[starts], int(squares.sum()))
+        found.append((starts, layout.places[segment[starts]] + numbers))
+    return found
+
+
+def reference_counts(layout: Layout, starts: Integers, cells: Integers) -> Integers:
+    """Greatest count of each n-gram in one reference of its segment; `starts` are reference positions.
+
+    Returns
+    -------
+    One count a cell.
+    """
+    total = len(layout.codes)
+    sides = int(layout.side.max(initial=0)) + 1
+    if sides == 1:
+        return np.bincount(cells, minlength=total)
+    counts = np.bincount(cells * sides + layout.side[starts], minlength=total * sides)
+    greatest: Integers = counts.reshape(total, sides).max(axis=1)
+    return greatest
+
+
+def clipped_counts(
+    candidate: NDArray[np.int32],
+    candidate_offsets: Integers,
+    reference: NDArray[np.int32],
+    reference_offsets: Integers,
+    segment_offsets: Integers,
+    order: int,
+) -> Integers:
+    """Count the candidate n-grams that are found in the references, clipped (Papineni et al. 2002, section 2.1).
+
+    Parameters
+    ----------
+    candidate, candidate_offsets : coded tokens of the candidates and the bounds of their lines
+    reference, reference_offsets : the same for all reference lines, segment by segment
+    segment_offsets : segment s has the reference lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``
+    order : greatest n
+
+    Returns
+    -------
+    Integers of shape (segments, order).
+    """
+    segments = len(candidate_offsets) - 1
+    counts = np.zeros((segments, order), np.int64)
+    for start in range(0, segments, PIECE):
+        stop = min(start + PIECE, segments)
+        lines = segment_offsets[start : stop + 1]
+        bounds = candidate_offsets[start : stop + 1]
+        reference_bounds = reference_offsets[lines[0] : lines[-1] + 1]
+        layout = Layout.of(
+            candidate[bounds[0] : bounds[-1]],
+            np.diff(bounds),
+            reference[reference_bounds[0] : reference_bounds[-1]],
+            np.diff(reference_bounds),
+            np.diff(lines),
+        )
+        counts[start:stop] = _clipped_counts_of_piece(layout, order)
+    return counts
+
+
+def _clipped_counts_of_piece(layout: Layout, order: int) -> Integers:
+    segments, total = len(layout.sizes), len(layout.codes)
+    counts = np.zeros((segments, order), np.int64)
+    owner = np.repeat(np.arange(segments), layout.sizes)
+    for n, (starts, cells) in enumerate(ngram_cells(layout, order)):
+        cut = int(np.searchsorted(starts, layout.split))
+        in_candidate = np.bincount(cells[:cut], minlength=total)
+        in_reference = reference_counts(layout, starts[cut:], cells[cut:])
+        counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
+    return counts
+
+
+def assign_greedily(similarities: NDArray[np.int32], capacity: Integers, unit: int) -> tuple[Integers, Integers]:
+    """Give each candidate n-gram, left to right, the most similar pool n-gram that is left.
+
+    Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and sends
+    the others on (deferred acceptance). As all columns prefer the leftmost rows, the outcome is exactly that of
+    serving the rows one after the other, in few rounds over whole arrays.
+
+    Parameters
+    ----------
+    similarities : (batch, rows, columns), positive where a match is allowed; overwritten
+    capacity : (batch, columns), in the unit of the similarities; a column is left while less is consumed
+    unit : what a match consumes; 0: its similarity
+        A similarity above the greatest cost of a match (an exact match that must win all ties) counts as that cost.
+
+    Returns
+    -------
+    Column of each row, -1 for none, and the similarity of that match, 0 for none: both (batch, rows).
+    """
+    batch, rows, columns = similarities.shape
+    partner = np.full(batch * rows, -1)
+    value = np.zeros(batch * rows, np.int64)
+    if not columns:
+        return partner.reshape(batch, rows), value.reshape(batch, rows)
+    flat = similarities.reshape(batch * rows, columns)
+    limits = capacity.reshape(-1)
+    proposing = np.flatnonzero((flat > 0).any(axis=1))
+    while len(proposing):
+        choices = flat[proposing].argmax(axis=1)
+        found = flat[proposing, choices]
+        able = found > 0
+        proposing = proposing[able]
+        partner[proposing] = choices[able]
+        value[proposing] = found[able]
+        engaged = np.flatnonzero(partner >= 0)
+        column = engaged // rows * columns + partner[engaged]
+        ranked = np.argsort(column, kind="stable")
+        engaged, column = engaged[ranked], column[ranked]
+        cost = np.full(len(engaged), unit) if unit else np.minimum(value[engaged], EXACT_COST)
+        consumed = np.cumsum(cost) - cost
+        starts = np.flatnonzero(np.diff(column, prepend=-1))
+        consumed -= np.repeat(consumed[starts], np.diff(starts, append=len(column)))
+        proposing = engaged[consumed >= limits[column]]
+        flat[proposing, partner[proposing]] = -1
+        partner[proposing] = -1
+        value[proposing] = 0
+    return partner.reshape(batch, rows), value.reshape(batch, rows)
+
+
+def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
+    """Code the whitespace tokens of UTF-8 text whose lines all end with a newline.
+
+    Returns
+    -------
+    The codes of all tokens, and the bounds of the lines among them (lines + 1 of them).
+    """
+    tokens = Vocabulary().encode([line.split() for line in text.decode().split("\n")[:-1]])
+    return tokens.codes, tokens.offsets

@@ -1,0 +1,8 @@
+"""Matchers: how much of a candidate n-gram the references account for."""
+
+from __future__ import annotations
+
+from softbleu.matchers.base import Matcher, Matches, SoftMatcher
+from softbleu.matchers.registry import make_matcher, matcher_names
+
+__all__ = ["Matcher", "Matches", "SoftMatcher", "make_matcher", "matcher_names"]

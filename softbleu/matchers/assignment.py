@@ -1,0 +1,73 @@
+"""Who gets what: candidate n-grams and the pool's instances, by similarity."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.kernels import numpy_kernels
+from softbleu.similarity import SCALE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.matchers.base import SoftMatcher
+
+    Integers = NDArray[np.int64]
+
+EXACT = 2 * SCALE
+"""Stands for an exact match among similarities: before every approximate one, even of similarity 1."""
+LARGEST = 1 << 24
+"""Entries of the greatest matrix that is solved optimally (134 MB)."""
+
+
+def assign(similarities: NDArray[np.int32], capacity: Integers, matcher: SoftMatcher) -> tuple[Integers, Integers]:
+    """Give pool n-grams to candidate n-grams as the matcher says.
+
+    Parameters
+    ----------
+    similarities : (batch, candidate n-grams, pool n-grams) in millionths, `EXACT` for equal ones, -1 where no
+        match is allowed; overwritten
+    capacity : instances of each pool n-gram in millionths, (batch, pool n-grams)
+
+    Returns
+    -------
+    Pool n-gram of each candidate n-gram, -1 for none, and the similarity of the match: (batch, candidate n-grams).
+    """
+    if matcher.assignment == "optimal":
+        return _assign_optimally(similarities, capacity)
+    return numpy_kernels.assign_greedily(similarities, capacity, SCALE if matcher.consumption == "unit" else 0)
+
+
+def consumed(similarities: Integers, matcher: SoftMatcher) -> Integers:
+    """What matches of such similarities take from the pool, in millionths of an instance."""
+    if matcher.consumption == "unit":
+        return np.full(len(similarities), SCALE)
+    return np.minimum(similarities, SCALE)
+
+
+def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tuple[Integers, Integers]:
+    from scipy.optimize import linear_sum_assignment
+
+    batch, rows, _ = similarities.shape
+    partner = np.full((batch, rows), -1)
+    value = np.zeros((batch, rows), np.int64)
+    for segment, weights in enumerate(similarities):
+        kept = np.flatnonzero((weights > 0).any(axis=1))
+        useful = np.flatnonzero((weights > 0).any(axis=0))
+        # No column can serve more rows than there are.
+        instances = np.repeat(useful, np.minimum(capacity[segment, useful] // SCALE, len(kept)))
+        if len(kept) * len(instances) > LARGEST:
+            raise InputError(
+                f"{len(kept)} candidate n-grams of one segment against {len(instances)} reference n-grams are "
+                "too many for assignment 'optimal': split the segment, or use 'exact-first'"
+            )
+        gain = np.clip(weights[np.ix_(kept, instances)], 0, SCALE)
+        chosen, column = linear_sum_assignment(gain, maximize=True)
+        paid = gain[chosen, column] > 0
+        row, column = kept[chosen[paid]], instances[column[paid]]
+        partner[segment, row] = column
+        value[segment, row] = weights[row, column]
+    return partner, value

@@ -1,0 +1,8 @@
+"""Metrics: statistics of segments and a score of their sum."""
+
+from __future__ import annotations
+
+from softbleu.metrics.base import Metric, Score
+from softbleu.metrics.bleu import Bleu, BleuScore
+
+__all__ = ["Bleu", "BleuScore", "Metric", "Score"]

@@ -1,0 +1,171 @@
+"""BLEU and its soft kin: geometric mean of clipped n-gram precisions, times a brevity penalty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers.base import Matcher
+from softbleu.matchers.exact import Exact
+from softbleu.metrics.base import Metric, Score
+from softbleu.ngrams import check_order, ngram_totals
+from softbleu.similarity import SCALE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import TokenVectors
+
+    Integers = NDArray[np.int64]
+
+Smoothing = Literal["none", "floor", "add-k", "exp"]
+Denominator = Literal["order", "all", "reference"]
+_SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
+_LOG_OF_ZERO = -9999999999.0
+
+
+@dataclass(frozen=True)
+class BleuScore(Score):
+    """A BLEU score and what it is made of; lists have one entry an order."""
+
+    matches: list[float]
+    totals: list[int]
+    precisions: list[float]
+    """Matches over totals after smoothing, in percent."""
+    brevity_penalty: float
+    candidate_length: int
+    reference_length: int
+
+
+@dataclass(frozen=True)
+class Bleu(Metric):
+    """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
+
+    Parameters
+    ----------
+    matcher : what counts as a match
+    order : greatest n
+    smooth, smooth_value : `none`, `floor` (0.1 unless given), `add-k` (1) or `exp`, as sacrebleu's
+    effective_order : average only the orders that the text is long enough for
+    denominator : precision over the candidate's n-grams of the `order`, of `all` the orders that the matcher
+        compares, or over the `reference`'s (the tables of Morgan 2014)
+    """
+
+    matcher: Matcher = field(default_factory=Exact)
+    order: int = 4
+    smooth: Smoothing = "exp"
+    smooth_value: float | None = None
+    effective_order: bool = False
+    denominator: Denominator = "order"
+    name: ClassVar[str] = "bleu"
+
+    def __post_init__(self) -> None:
+        check_order(self.order)
+        for kind, value, valid in (
+            ("smoothing", self.smooth, get_args(Smoothing)),
+            ("denominator", self.denominator, get_args(Denominator)),
+        ):
+            if value not in valid:
+                raise UnknownNameError(kind, value, valid)
+        if self.smooth_value is not None:
+            if self.smooth not in _SMOOTHING_VALUES:
+                raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
+            if not 0 <= self.smooth_value < math.inf:
+                raise InputError(f"the smoothing value must be a number from 0, not {self.smooth_value}")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether the matcher looks at similarities."""
+        return self.matcher.needs_vectors(self.order)
+
+    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+        """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""
+        masses = self.matcher.masses(chunk, vectors, self.order, kernels)
+        lengths = chunk.candidates.lengths
+        closest = chunk.closest_reference_lengths()
+        return np.column_stack((lengths, closest, masses, self._totals(lengths, closest)))
+
+    def _totals(self, candidate: Integers, reference: Integers) -> Integers:
+        totals = ngram_totals(reference if self.denominator == "reference" else candidate, self.order)
+        if self.denominator == "order":
+            return totals
+        summed = totals.copy()
+        for order in range(1, self.order + 1):
+            orders = sorted({order, *self.matcher.pool_orders(order, self.order)})
+            if self.denominator == "reference" and len(orders) > 1:
+                # The tables of Morgan 2014 leave the greatest order out of XLEU's totals.
+                orders = list(range(1, self.order))
+            if len(orders) > 1:
+                present = totals[:, order - 1] > 0
+                summed[:, order - 1] = np.where(present, totals[:, [n - 1 for n in orders]].sum(axis=1), 0)
+        return summed
+
+    def score(self, row: Integers) -> BleuScore:
+        """Score one row of statistics, or a sum of rows."""
+        numbers = [int(number) for number in row]
+        matches = [mass / SCALE for mass in numbers[2 : 2 + self.order]]
+        return self.score_counts(matches, numbers[2 + self.order :], numbers[0], numbers[1])
+
+    def score_counts(
+        self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
+    ) -> BleuScore:
+        """Score matches and totals, one a order, as published tables give them.
+
+        Examples
+        --------
+        The VLEU of Morgan 2014, Table 5, which the paper prints as 0.1957:
+
+        >>> bleu = Bleu(smooth="none")
+        >>> matches, totals = [27938.0, 13489.3, 7151.3, 3912.4], [56089, 53089, 50105, 47138]
+        >>> round(bleu.score_counts(matches, totals, 55786, 56089).score, 2)
+        19.57
+        """
+        if not len(matches) == len(totals) == self.order:
+            raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
+        penalty = brevity_penalty(candidate_length, reference_length)
+        precisions, orders = self._precisions(matches, totals)
+        logs = [math.log(precision) if precision else _LOG_OF_ZERO for precision in precisions[:orders]]
+        score = penalty * math.exp(sum(logs) / orders) if any(matches) else 0.0
+        return BleuScore(score, list(matches), list(totals), precisions, penalty, candidate_length, reference_length)
+
+    def _precisions(self, matches: Sequence[float], totals: Sequence[int]) -> tuple[list[float], int]:
+        """Smoothed precisions in percent, and how many of them the score averages."""
+        value = _SMOOTHING_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
+        precisions = [0.0] * self.order
+        if not any(matches):
+            return precisions, self.order
+        orders = self.order
+        halvings = 1.0
+        for n, (match, total) in enumerate(zip(matches, totals, strict=True)):
+            added = value if self.smooth == "add-k" and n else 0
+            if total + added == 0:
+                break
+            if self.effective_order:
+                orders = n + 1
+            if match + added:
+                precisions[n] = 100.0 * (match + added) / (total + added)
+            elif self.smooth == "exp":
+                halvings *= 2
+                precisions[n] = 100.0 / (halvings * total)
+            elif self.smooth == "floor":
+                precisions[n] = 100.0 * value / total
+        return precisions, orders
+
+
+def brevity_penalty(candidate_length: int, reference_length: int) -> float:
+    """exp(1 - r/c) for a candidate shorter than its reference, else 1; 0 for an empty candidate alone.
+
+    >>> brevity_penalty(9, 9), round(brevity_penalty(9, 10), 4), brevity_penalty(0, 10)
+    (1.0, 0.8948, 0.0)
+    """
+    if candidate_length >= reference_length:
+        return 1.0
+    return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0

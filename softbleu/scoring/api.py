@@ -1,0 +1,196 @@
+"""The Python interface: settings by name, scores in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, overload
+
+from softbleu.corpora.segments import Segments
+from softbleu.embeddings import DEFAULT_VECTORS
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers.base import Matcher
+from softbleu.matchers.registry import make_matcher, matcher_class
+from softbleu.metrics.bleu import Bleu
+from softbleu.scoring.run import Progress, Result, score_corpus
+from softbleu.scoring.vectors import VectorChoice
+from softbleu.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.embeddings import VectorCase, VectorLocation
+    from softbleu.kernels import KernelName
+    from softbleu.scoring.blocks import Level
+    from softbleu.scoring.run import Corpus
+
+PRESETS: dict[str, dict[str, object]] = {
+    "morgan2014": {
+        "assignment": "sequential",
+        "consumption": "similarity",
+        "smooth": "none",
+        "denominator": "reference",
+    }
+}
+"""Settings by name; whatever is given beside a preset goes before it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything a score depends on, by name; None takes the preset's choice or else the default.
+
+    >>> Settings(matcher="vleu", threshold=0.8).metric().matcher
+    Vleu(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
+    >>> Settings(preset="morgan2014").metric().denominator
+    'reference'
+    """
+
+    matcher: str = "exact"
+    threshold: float | None = None
+    assignment: str | None = None
+    consumption: str | None = None
+    composition: str | None = None
+    order: int | None = None
+    smooth: str | None = None
+    smooth_value: float | None = None
+    effective_order: bool | None = None
+    denominator: str | None = None
+    preset: str | None = None
+    tokenize: str = "none"
+    lowercase: bool = False
+    vectors: VectorLocation = DEFAULT_VECTORS
+    vector_case: VectorCase = "fallback"
+    normalize: bool = True
+
+    def __post_init__(self) -> None:
+        if self.preset is not None and self.preset not in PRESETS:
+            raise UnknownNameError("preset", self.preset, PRESETS)
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}")
+
+    def metric(self, level: Level = "corpus") -> Bleu:
+        """Make the metric for a whole corpus, or for single segments, which use effective order unless told."""
+        effective = (level == "segment") if self.effective_order is None else self.effective_order
+        settings = self._given("order", "smooth", "smooth_value", "denominator")
+        return Bleu(make_matcher(self.matcher, **self.matcher_options()), **settings, effective_order=effective)
+
+    def matcher_options(self) -> dict[str, object]:
+        """Options that are given, or preset, and that the matcher has."""
+        known = {field.name for field in fields(matcher_class(self.matcher))}
+        given = self._given("threshold", "assignment", "consumption", "composition")
+        return {name: value for name, value in given.items() if name in known}
+
+    def idle_options(self) -> list[str]:
+        """Options that were given but have no effect on this matcher."""
+        known = {field.name for field in fields(matcher_class(self.matcher))}
+        names = ("threshold", "assignment", "consumption", "composition")
+        return [name for name in names if getattr(self, name) is not None and name not in known]
+
+    def tokenizer(self) -> Tokenizer:
+        """Make the tokenizer."""
+        return Tokenizer(self.tokenize, self.lowercase)
+
+    def vector_choice(self) -> VectorChoice:
+        """Say which vectors to use."""
+        return VectorChoice(self.vectors, self.vector_case, self.normalize)
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        chosen = dict(PRESETS.get(self.preset or "", {}))
+        chosen.update({name: value for name in names if (value := getattr(self, name)) is not None})
+        return {name: chosen[name] for name in names if name in chosen}
+
+
+def score_with(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    kernels: KernelName = "auto",
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Score every system of a corpus; see `softbleu.scoring.score_corpus`."""
+    return score_corpus(
+        corpus,
+        settings.metric(),
+        settings.tokenizer(),
+        settings.vector_choice(),
+        level=level,
+        segment_metric=settings.metric("segment"),
+        jobs=jobs,
+        executor=executor,
+        kernels=kernels,
+        progress=progress,
+    )
+
+
+@overload
+def score(
+    candidates: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    *,
+    level: Level = "corpus",
+    jobs: int = 1,
+    **settings: Any,
+) -> Result: ...
+
+
+@overload
+def score(
+    candidates: Mapping[str, Sequence[str]],
+    references: Sequence[str | Sequence[str]],
+    *,
+    level: Level = "corpus",
+    jobs: int = 1,
+    **settings: Any,
+) -> list[Result]: ...
+
+
+def score(
+    candidates: Sequence[str] | Mapping[str, Sequence[str]],
+    references: Sequence[str | Sequence[str]],
+    *,
+    level: Level = "corpus",
+    jobs: int = 1,
+    **settings: Any,
+) -> Result | list[Result]:
+    """Score candidates against references.
+
+    Parameters
+    ----------
+    candidates : one candidate a segment, or a mapping from system names to such lists
+    references : of each segment its references (segment-major), or just one reference
+    level : `segment` gives the score of each segment, too
+    jobs : processes to use
+    settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``
+
+    Returns
+    -------
+    One result, or for a mapping a list of them.
+
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, and vectors that cannot be read.
+
+    Examples
+    --------
+    >>> result = score(["the cat sat on the mat"], [["the cat sat on a mat", "a cat sat down"]])
+    >>> round(result.score.score, 2)
+    53.73
+    >>> vectors = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
+    >>> soft = score(["a dog sat on a mat"], ["a cat sat on a mat"], matcher="vleu", threshold=0.8, vectors=vectors)
+    >>> round(soft.score.score, 2)
+    99.86
+    """
+    names = {field.name for field in fields(Settings)}
+    for name in settings:
+        if name not in names:
+            raise UnknownNameError("setting", name, sorted(names))
+    if isinstance(settings.get("matcher"), Matcher):
+        raise InputError(
+            "settings name the matcher; to pass one, use softbleu.scoring.score_corpus with Bleu(matcher)"
+        )
+    corpus = Segments.of(candidates, references)
+    results = score_with(corpus, replace(Settings(), **settings), level=level, jobs=jobs)
+    return results if isinstance(candidates, Mapping) else results[0]

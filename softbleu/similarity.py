@@ -1,0 +1,218 @@
+"""Similarity of n-grams from ONE token-by-token matrix a segment pair, for a batch of segments at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from softbleu.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+SCALE = 1_000_000
+"""Similarities and masses are counted in millionths, as whole numbers: sums are exact in any order."""
+_ZERO_NORM = 1e-12
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """Vectors of coded words, as their file has them."""
+
+    rows: NDArray[np.float32]
+    """(words, dimension); a zero row for a word without a vector."""
+    norms: Floats
+    """Euclidean norm of each row; 0 for a word without a vector."""
+    weights: Floats | None = None
+    """Weight of each word in an n-gram; None weighs all alike."""
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which words have a vector."""
+        known: NDArray[np.bool_] = self.norms > 0
+        return known
+
+    def unit(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Codes]:
+        """Unit vectors of the distinct words among coded tokens, and the tokens coded anew for them."""
+        distinct, codes_there = np.unique(codes, return_inverse=True)
+        rows = self.rows[distinct].astype(np.float64)
+        norms = self.norms[distinct]
+        rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
+        weights = None if self.weights is None else self.weights[distinct]
+        return UnitVectors(rows, weights), codes_there
+
+
+@dataclass(frozen=True)
+class UnitVectors:
+    """Unit vectors of a few coded words; a zero row for a word without one."""
+
+    rows: Floats
+    weights: Floats | None = None
+
+    def products(self, left: Codes, right: Codes) -> tuple[Floats, Floats]:
+        """Token products of coded texts (batch, tokens), all with all: weighted, and plain."""
+        if len(left) == 1:
+            # One long pair: words recur, so multiply each pair of distinct words once.
+            left_words, left_places = np.unique(left[0], return_inverse=True)
+            right_words, right_places = np.unique(right[0], return_inverse=True)
+            products = self.rows[left_words] @ self.rows[right_words].T
+            plain = products[np.ix_(left_places, right_places)][None]
+        else:
+            plain = self.rows[left] @ self.rows[right].transpose(0, 2, 1)
+        np.copyto(plain, 1.0, where=left[:, :, None] == right[:, None, :])
+        if self.weights is None:
+            return plain, plain
+        return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
+
+    def bands(self, codes: Codes, order: int) -> tuple[Floats, ...]:
+        """Weighted products of tokens 0, 1, …, order - 1 apart in one text: (batch, tokens - distance) each."""
+        rows = self.rows[codes]
+        bands = []
+        for distance in range(min(order, codes.shape[1])):
+            left, right = codes[:, : codes.shape[1] - distance], codes[:, distance:]
+            band = np.ones(left.shape)
+            if distance:
+                # A stack of dot products, which is faster than einsum.
+                band = (rows[:, : left.shape[1], None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+                np.copyto(band, 1.0, where=left == right)
+            bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
+        return tuple(bands)
+
+
+@dataclass(frozen=True)
+class TokenProducts:
+    """Token products g of a batch of segments (metrics page, section 3) and their box sums.
+
+    g(a, b) is 1 for the same word, the cosine where both words have a vector, else 0. Padding holds
+    arbitrary values: callers know which n-grams exist.
+    """
+
+    cross: Floats
+    """Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)."""
+    plain: Floats
+    """The same products without weights (the same array where all weigh alike)."""
+    candidate_bands: tuple[Floats, ...]
+    """Weighted products of candidate tokens d apart, for d = 0…N - 1: each (batch, tokens - d)."""
+    reference_bands: tuple[Floats, ...]
+    _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, candidate: Codes, reference: Codes, vectors: UnitVectors, order: int) -> TokenProducts:
+        """Multiply the tokens of a batch, given as codes: (batch, candidate tokens), (batch, reference tokens)."""
+        cross, plain = vectors.products(candidate, reference)
+        return cls(cross, plain, vectors.bands(candidate, order), vectors.bands(reference, order))
+
+    def boxes(self, candidate_order: int, reference_order: int) -> Floats:
+        """Sum of the products of every two n-grams of such orders: B(x, y), one entry a pair of starts."""
+        key = candidate_order, reference_order
+        if key not in self._boxes:
+            self._boxes[key] = self._box(candidate_order, reference_order)
+        return self._boxes[key]
+
+    def _box(self, candidate_order: int, reference_order: int) -> Floats:
+        row = self._row(reference_order)
+        if candidate_order == 1:
+            return row
+        shorter = self.boxes(candidate_order - 1, reference_order)
+        return shorter[:, :-1] + row[:, candidate_order - 1 :]
+
+    def _row(self, order: int) -> Floats:
+        if order not in self._rows:
+            if order == 1:
+                self._rows[order] = self.cross
+            else:
+                self._rows[order] = self._row(order - 1)[..., :-1] + self.cross[..., order - 1 :]
+        return self._rows[order]
+
+    def inverse_norms(self, order: int, *, of_reference: bool) -> Floats:
+        """1 / norm of the summed vector of each n-gram; 0 where that norm is 0. (batch, starts)."""
+        bands = self.reference_bands if of_reference else self.candidate_bands
+        starts = bands[0].shape[1] - order + 1
+        squares = np.zeros((bands[0].shape[0], starts))
+        for distance, band in enumerate(bands[:order]):
+            for place in range(order - distance):
+                squares += (1 if distance == 0 else 2) * band[:, place : place + starts]
+        positive = squares > _ZERO_NORM
+        return np.where(positive, 1 / np.sqrt(np.where(positive, squares, 1)), 0)
+
+
+class Composition(Protocol):
+    """How the similarity of two n-grams follows from the products of their tokens."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
+        """Similarity of every two n-grams of such orders, (batch, starts, starts); None: never similar."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Cosine of averaged vectors (Morgan 2014): B(x, y) / sqrt(B(x, x) B(y, y)), blind to word order."""
+
+    name: str = "mean"
+
+    def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
+        """See `Composition.similarities`."""
+        similarities = products.boxes(candidate_order, reference_order).copy()
+        similarities *= products.inverse_norms(candidate_order, of_reference=False)[:, :, None]
+        similarities *= products.inverse_norms(reference_order, of_reference=True)[:, None, :]
+        return similarities
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Mean of the token products position by position: same order only, and word order counts."""
+
+    name: str = "aligned"
+
+    def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
+        """See `Composition.similarities`."""
+        if candidate_order != reference_order:
+            return None
+        order, plain = candidate_order, products.plain
+        height, width = plain.shape[1] - order + 1, plain.shape[2] - order + 1
+        total = np.zeros((plain.shape[0], height, width))
+        for place in range(order):
+            total += plain[:, place : place + height, place : place + width]
+        return total / order
+
+
+COMPOSITIONS: dict[str, Composition] = {"mean": Mean(), "aligned": Aligned()}
+
+
+def composition(name: str) -> Composition:
+    """Find the composition of that name.
+
+    >>> composition("aligned")
+    Aligned(name='aligned')
+    """
+    if name not in COMPOSITIONS:
+        raise UnknownNameError("composition", name, COMPOSITIONS)
+    return COMPOSITIONS[name]
+
+
+def to_millionths(similarities: Floats) -> NDArray[np.int32]:
+    """Similarities rounded to 6 decimals, in millionths, clamped to [-1, 1]: ties are ties on any machine.
+
+    >>> to_millionths(np.array([0.1234567, 1.0000000002, -0.5])).tolist()
+    [123457, 1000000, -500000]
+    """
+    scaled = np.rint(similarities * SCALE)
+    return np.clip(scaled, -SCALE, SCALE, out=scaled).astype(np.int32)
+
+
+def threshold_in_millionths(threshold: float) -> int:
+    """Greatest similarity, in millionths, that does not exceed a threshold.
+
+    >>> threshold_in_millionths(0.29), threshold_in_millionths(0.1234567)
+    (290000, 123456)
+    """
+    return int(np.floor(threshold * SCALE + 1e-6))

@@ -1,0 +1,138 @@
+"""Tokens: text to words by a named tokenizer, words to integer codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from softbleu.errors import MissingExtraError, UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Split = Callable[[str], list[str]]
+
+# sacrebleu's own tokenizers by its own names; those that fetch a model over the network are left out.
+_SACREBLEU = {
+    "13a": ("tokenizer_13a", "Tokenizer13a"),
+    "intl": ("tokenizer_intl", "TokenizerV14International"),
+    "zh": ("tokenizer_zh", "TokenizerZh"),
+    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
+    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
+}
+TOKENIZERS = ("none", "char", *_SACREBLEU)
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """How a line becomes tokens.
+
+    `none` splits at Unicode whitespace (``str.split``); `char` makes every character of the line a token,
+    spaces too (as the GLEU re-implementation does); the others are sacrebleu's.
+
+    >>> Tokenizer("13a", lowercase=True).split("It's late, isn't it?")
+    ["it's", 'late', ',', "isn't", 'it', '?']
+    """
+
+    name: str = "none"
+    lowercase: bool = False
+    signature_key: ClassVar[str] = "tok"
+
+    def __post_init__(self) -> None:
+        if self.name not in TOKENIZERS:
+            raise UnknownNameError("tokenizer", self.name, TOKENIZERS)
+
+    @property
+    def splits_at_whitespace(self) -> bool:
+        """Whether tokens are just the whitespace-separated words of the line, untouched."""
+        return self.name == "none" and not self.lowercase
+
+    def split(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return self._split(line)
+
+    @cached_property
+    def _split(self) -> Split:
+        split = _splitter(self.name)
+        if not self.lowercase:
+            return split
+        return lambda line: split(line.lower())
+
+
+def _splitter(name: str) -> Split:
+    if name == "none":
+        return str.split
+    if name == "char":
+        return list
+    module, attribute = _SACREBLEU[name]
+    try:
+        tokenize = getattr(import_module(f"sacrebleu.tokenizers.{module}"), attribute)()
+    except (ImportError, RuntimeError) as error:
+        extra = name.partition("-")[0]
+        raise MissingExtraError(
+            f"tokenizer {name!r} needs another package: pip install 'sacrebleu[{extra}]'"
+        ) from error
+    return lambda line: tokenize(line.rstrip()).split()
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Lines as coded tokens: line i holds ``codes[offsets[i]:offsets[i + 1]]``."""
+
+    codes: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of each line."""
+        return np.diff(self.offsets)
+
+    def lines(self, start: int, stop: int) -> Tokens:
+        """Lines start to stop - 1."""
+        offsets = self.offsets[start : stop + 1]
+        return Tokens(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def chosen(self, lines: NDArray[np.int64]) -> Tokens:
+        """Lines with these numbers, in that order."""
+        lengths = self.lengths[lines]
+        offsets = np.zeros(len(lines) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[lines] - offsets[:-1], lengths)
+        return Tokens(self.codes[places], offsets)
+
+
+class Vocabulary(dict[str, int]):
+    """Codes of words, given in order of first appearance.
+
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.encode([["a", "rose", "is"], [], ["a", "rose"]]).codes.tolist()
+    [0, 1, 2, 0, 1]
+    >>> list(vocabulary)
+    ['a', 'rose', 'is']
+    """
+
+    def __missing__(self, word: str) -> int:
+        code = self[word] = len(self)
+        return code
+
+    def encode(self, lines: Sequence[Sequence[str]]) -> Tokens:
+        """Code the words of tokenized lines, learning those that are new."""
+        offsets = np.zeros(len(lines) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines)), out=offsets[1:])
+        codes = np.fromiter(map(self.__getitem__, chain.from_iterable(lines)), np.int32, int(offsets[-1]))
+        return Tokens(codes, offsets)
+
+
+def distinct_words(lines: Iterable[str], tokenizer: Tokenizer) -> set[str]:
+    """Words that occur in the lines.
+
+    >>> sorted(distinct_words(["a rose is", "a rose"], Tokenizer()))
+    ['a', 'is', 'rose']
+    """
+    return set(chain.from_iterable(map(tokenizer.split, lines)))

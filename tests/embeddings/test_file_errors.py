@@ -1,0 +1,193 @@
+"""Files that cannot be trusted: each refused in one line that says what, where and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pickle
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softbleu.embeddings import open_vectors
+from softbleu.errors import VectorError
+
+HEADER = b"3 2\n"
+ONE, TWO, THREE = (word + b" " + struct.pack("<2f", 1, 2) for word in (b"one", b"two", b"three"))
+BINARY = HEADER + ONE + TWO + THREE
+
+
+def refusal(path: Path, content: bytes, block_size: int = 1 << 20) -> str:
+    """Message of the error that the file raises for a vocabulary that has nothing to do with it."""
+    path.write_bytes(content)
+    with pytest.raises(VectorError) as caught:
+        open_vectors(path, block_size=block_size).select(["unrelated"])
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message
+    return message
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "vectors.bin"
+
+
+def test_the_intact_file_is_read(path: Path) -> None:
+    path.write_bytes(BINARY)
+    assert open_vectors(path).select(["two", "three"]).rows.tolist() == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("block_size", [1, 5, 1 << 20])
+class TestTruncatedBinary:
+    def test_within_values(self, path: Path, block_size: int) -> None:
+        message = refusal(path, BINARY[:-1], block_size)
+        assert "truncated at word 3 ('three'), byte 28: 2 of 3 vectors read; download" in message
+
+    def test_within_a_word(self, path: Path, block_size: int) -> None:
+        message = refusal(path, HEADER + ONE + b"\ntw", block_size)
+        assert "truncated at word 2, byte 16: 1 of 3 vectors read" in message
+
+    def test_between_records(self, path: Path, block_size: int) -> None:
+        assert "truncated at word 3, byte 28: 2 of 3 vectors" in refusal(path, HEADER + ONE + TWO, block_size)
+
+    def test_after_the_header(self, path: Path, block_size: int) -> None:
+        assert "truncated at word 1, byte 4: 0 of 3 vectors read" in refusal(path, HEADER, block_size)
+
+    def test_packed(self, path: Path, block_size: int) -> None:
+        assert "truncated at word 3 ('three')" in refusal(path, gzip.compress(BINARY[:-1]), block_size)
+
+
+@pytest.mark.parametrize("block_size", [1, 13, 1 << 20])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_values_not_finite_in_binary(path: Path, block_size: int, value: float, place: int) -> None:
+    rows = np.ones((3, 2), dtype="<f4")
+    rows[place, 1] = value
+    words = [b"alpha", b"b\xffta", b"gamma"]
+    records = [word + b" " + row.tobytes() for word, row in zip(words, rows, strict=True)]
+    message = refusal(path, HEADER + b"".join(records), block_size)
+    offset = len(HEADER + b"".join(records[:place]))
+    name = ["'alpha'", "'b\ufffdta'", "'gamma'"][place]
+    assert f"NaN or infinite value for word {name} (word {place + 1}, byte {offset})" in message
+
+
+@pytest.mark.parametrize("block_size", [1, 20, 1 << 20])
+def test_more_data_than_the_header_says(path: Path, block_size: int) -> None:
+    message = refusal(path, b"2 2\n" + ONE + TWO + THREE, block_size)
+    assert "more data after the 2 vectors of the header, at byte 28" in message
+    path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
+    assert open_vectors(path).select(["two"]).known.all()
+
+
+def test_a_word_without_end(path: Path) -> None:
+    message = refusal(path, HEADER + ONE + b"\x01" * 100_000)
+    assert "word 2, byte 16, has no end within 65536 bytes; the header is wrong" in message
+
+
+@pytest.mark.parametrize(
+    "header", [b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3"]
+)
+def test_impossible_headers(path: Path, header: bytes) -> None:
+    message = refusal(path, header + b"\n" + ONE)
+    assert f"header '{header.decode()}' (vectors, dimension) is impossible" in message
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"")])
+def test_empty_files(path: Path, content: bytes) -> None:
+    assert "the file is empty; download or convert it again" in refusal(path, content)
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_pickles_are_refused_by_content(path: Path, protocol: int, pack: type[bytes]) -> None:
+    message = refusal(path, pack(pickle.dumps({"word": [1.0]}, protocol=protocol)))
+    assert "a pickle, which can run any code, is not opened" in message
+    assert "save it with KeyedVectors.save_word2vec_format" in message
+
+
+def test_other_known_kinds_are_refused(path: Path) -> None:
+    array, archive = io.BytesIO(), io.BytesIO()
+    np.save(array, np.ones((2, 2)))
+    np.savez(archive, a=np.ones((2, 2)))
+    assert "NumPy array without its words is no vector file; load it with gensim" in refusal(
+        path, array.getvalue()
+    )
+    assert "zip or npz archive is no vector file" in refusal(path, archive.getvalue())
+    assert "fastText model is no vector file; use its .vec" in refusal(path, b"\xba\x16\x4f\x2f" + bytes(100))
+
+
+@pytest.mark.parametrize(
+    "content", [b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n"]
+)
+def test_unknown_kinds_are_refused(path: Path, content: bytes) -> None:
+    assert "neither word2vec (header 'vectors dimension') nor GloVe text" in refusal(path, content)
+
+
+def test_damaged_gzip(path: Path) -> None:
+    noise = np.random.default_rng(3).normal(size=(50_000, 2)).astype("<f4")
+    content = b"50000 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(noise))
+    packed = bytearray(gzip.compress(content))
+    assert "damaged gzip file" in refusal(path, bytes(packed[: len(packed) // 2]))
+    assert "damaged gzip file" in refusal(path, bytes(packed[:-6]))
+    packed[-5] ^= 1
+    assert "damaged gzip file (CRC check failed" in refusal(path, bytes(packed))
+    assert "damaged gzip file" in refusal(path, b"\x1f\x8bnonsense")
+    assert "damaged gzip file (Error -3" in refusal(path, bytes(packed[:10]) + b"\xff" * 50)
+
+
+@pytest.mark.parametrize("block_size", [1, 1 << 20])
+class TestText:
+    def test_wrong_dimension(self, path: Path, block_size: int) -> None:
+        short = refusal(path, b"a 1 2 3\nb 1 2 3\nc 1 2\n", block_size)
+        assert "line 3: 2 values found, 3 expected" in short
+        assert "line 2: 4 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1 2 3 4\n", block_size)
+        assert "line 2: 2 values found, 3 expected" in refusal(path, b"2 3\na 1 2\nb 1 2 3\n", block_size)
+        assert "line 2: 2 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1  2\n", block_size)
+        assert "line 2: 4 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1 2\t3 4\n", block_size)
+        assert "line 4: 0 values found, 3 expected" in refusal(path, b"a 1 2 3\n\n\nb\n", block_size)
+
+    @pytest.mark.parametrize("value", [b"nan", b"NaN", b"inf", b"-Infinity"])
+    def test_not_finite(self, path: Path, block_size: int, value: bytes) -> None:
+        message = refusal(path, b"a 1 2\nb 1 " + value + b"\n", block_size)
+        assert "line 2: NaN or infinite value for word 'b'; mend or drop that vector" in message
+        message = refusal(path, b"2 2\na 1 2\n\xff " + value + b" 1\n", block_size)
+        assert "line 3: NaN or infinite value for word '\ufffd'" in message
+        assert "line 1: NaN or infinite value" in refusal(path, b"a 1 " + value + b"\n", block_size)
+
+    def test_no_number(self, path: Path, block_size: int) -> None:
+        assert "line 2: 'x2' is no number for word 'b'" in refusal(path, b"a 1 2\nb 1 x2\n", block_size)
+
+    def test_fewer_or_more_lines_than_the_header_says(self, path: Path, block_size: int) -> None:
+        few = refusal(path, b"3 2\na 1 2\nb 1 2\n", block_size)
+        assert "truncated at line 3: 2 of 3 vectors read" in few
+        many = refusal(path, b"1 2\na 1 2\nb 1 2\n", block_size)
+        assert "damaged at line 3: 2 of 1 vectors read" in many
+
+
+@pytest.mark.parametrize("value", ["1e999", "1e39", "1-2", "1e"])
+def test_wanted_values_that_cannot_be_kept(path: Path, value: str) -> None:
+    path.write_text(f"a 1 2\nb {value} 2\n")
+    with pytest.raises(VectorError, match=r"line 2: .*for word 'b'"):
+        open_vectors(path).select(["b"])
+
+
+def test_special_and_unreadable_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(VectorError, match=r"pipe: no regular file"):
+        open_vectors(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    with pytest.raises(VectorError, match=re.escape(f"{tmp_path / 'link'}: cannot be read (No such file")):
+        open_vectors(tmp_path / "link")
+
+
+def test_a_file_that_vanishes(path: Path) -> None:
+    path.write_bytes(BINARY)
+    source = open_vectors(path)
+    path.unlink()
+    with pytest.raises(VectorError, match="cannot be read"):
+        source.select(["one"])

@@ -1,0 +1,87 @@
+"""Names and paths: a path first, then a bundled name, else an error that lists the names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softbleu.embeddings import DEFAULT_VECTORS, bundled_names, open_vectors, write_store
+from softbleu.errors import VectorError
+
+
+def make_store(place: Path, value: float) -> None:
+    rows = np.full((1, 2), value)
+    write_store(place, ["word"], rows, dtype="float32", name="x", source="made up", licence="CC0-1.0")
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A room of bundled sets with two stores and an unfinished one, and an empty working directory."""
+    make_store(tmp_path / "embeddings" / "small", 1.0)
+    make_store(tmp_path / "embeddings" / "other", 2.0)
+    (tmp_path / "embeddings" / "unfinished").mkdir()
+    (tmp_path / "work").mkdir()
+    monkeypatch.setattr("softbleu.resources._ROOTS", (tmp_path,))
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path
+
+
+def test_by_name(room: Path) -> None:
+    assert bundled_names() == ("other", "small")
+    source = open_vectors("small")
+    assert source.name == "small"
+    assert source.select(["word"]).rows.tolist() == [[1.0, 1.0]]
+
+
+def test_a_path_comes_first(room: Path) -> None:
+    make_store(room / "work" / "small", 3.0)
+    assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
+    Path("other").write_text("word 4 4\n")
+    assert open_vectors("other").select(["word"]).rows.tolist() == [[4.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    "name", ["smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"]
+)
+def test_unknown_names(room: Path, name: str) -> None:
+    with pytest.raises(VectorError) as caught:
+        open_vectors(name)
+    message = str(caught.value)
+    assert message.startswith(repr(name))
+    assert message.endswith("no such vector file, store or bundled set; bundled: other, small")
+
+
+def test_path_objects_are_no_names(room: Path) -> None:
+    with pytest.raises(VectorError, match="'small': no such vector file"):
+        open_vectors(Path("small"))
+
+
+def test_no_bundled_sets(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.resources._ROOTS", (room / "work",))
+    assert bundled_names() == ()
+    with pytest.raises(VectorError, match=r"'small': .*bundled: none"):
+        open_vectors("small")
+
+
+def test_the_name_of_a_path_is_its_last_part(room: Path) -> None:
+    assert open_vectors(room / "embeddings" / "other").name == "other"
+    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
+
+
+def test_the_default_set() -> None:
+    if DEFAULT_VECTORS not in bundled_names():
+        pytest.skip("the default set has not been built in this checkout")
+    vectors = open_vectors(DEFAULT_VECTORS).select(["The", "woman", "qzxqzxqzx"])
+    assert vectors.name == DEFAULT_VECTORS
+    assert vectors.known.tolist() == [True, True, False]
+
+
+def test_import_stays_light() -> None:
+    heavy = "{'gensim', 'faiss', 'scipy', 'numba'}"
+    code = f"import sys, softbleu.embeddings; print(sorted({heavy} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

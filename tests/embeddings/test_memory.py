@@ -1,0 +1,90 @@
+"""Vectors already in memory: KeyedVectors and plain mappings."""
+
+from __future__ import annotations
+
+import hashlib
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softbleu.embeddings import open_vectors
+from softbleu.errors import VectorError
+
+WORDS = ["the", "Cat", "cat"]
+ROWS = np.array([[3, 4], [1, 0], [0, 0]], dtype=np.float32)
+FINGERPRINT = hashlib.sha256(b"the\nCat\ncat\n" + ROWS.astype("<f4").tobytes()).hexdigest()
+
+
+def keyed(words: list[str], rows: Any) -> Any:
+    return SimpleNamespace(key_to_index={word: i for i, word in enumerate(words)}, vectors=rows)
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        dict(zip(WORDS, ROWS, strict=True)),
+        dict(zip(WORDS, ROWS.astype(float).tolist(), strict=True)),
+        keyed(WORDS, ROWS),
+        keyed(WORDS, np.asfortranarray(ROWS.astype(np.float64))),
+    ],
+    ids=["arrays", "lists", "keyed", "keyed, other layout"],
+)
+def test_same_rows_and_fingerprint(location: Any) -> None:
+    source = open_vectors(location)
+    vectors = source.select(["THE", "Cat", "CAT", "dog", "the"])
+    assert vectors.rows.tolist() == [[3, 4], [1, 0], [0, 0], [0, 0], [3, 4]]
+    assert vectors.norms.tolist() == [5, 1, 0, 0, 5]
+    assert (vectors.zero_words, vectors.mean_norm) == (1, pytest.approx(11 / 3))
+    assert vectors.fingerprint == source.fingerprint == FINGERPRINT
+    assert source.select(["THE", "Cat"], "exact").known.tolist() == [False, True]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_real_keyed_vectors() -> None:
+    gensim = pytest.importorskip("gensim.models")
+    vectors = gensim.KeyedVectors(2)
+    vectors.add_vectors(WORDS, ROWS)
+    assert open_vectors(vectors).fingerprint == FINGERPRINT
+    assert open_vectors(vectors).select(["the"]).rows.tolist() == [[3, 4]]
+    assert open_vectors(vectors).name == "KeyedVectors"
+
+
+def test_fingerprint_sees_words_and_values() -> None:
+    prints = {
+        open_vectors(vectors).fingerprint
+        for vectors in ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
+    }
+    assert len(prints) == 4
+
+
+@pytest.mark.parametrize("row", [0, 4095, 4096, 5000])
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
+def test_values_not_finite(row: int, value: float) -> None:
+    rows = np.ones((5001, 2))
+    rows[row, 1] = value
+    source = open_vectors(keyed([f"w{i}" for i in range(5001)], rows))
+    with pytest.raises(VectorError, match=f"NaN or infinite value for word 'w{row}'"):
+        source.select(["unrelated"])
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ({}, "0 words"),
+        ({"a": []}, "give one row a word"),
+        ({"a": 1.0}, r"the vector of 'a' has shape \(\)"),
+        ({"a": [1, 2], "b": [1]}, r"the vector of 'b' has shape \(1,\), the first one \(2,\)"),
+        ({"a": [[1, 2]]}, r"'a' has shape \(1, 2\)"),
+        ({"a": ["x", "y"]}, "the vector of 'a' is no list of numbers"),
+        ({1: [1, 2]}, "word 1 is no string"),
+        (keyed(["a", "b"], np.ones((1, 2))), "2 words with vectors of shape"),
+        (SimpleNamespace(key_to_index={"a": 0, "b": 2}, vectors=np.ones((3, 2))), "do not fit together"),
+        (object(), "object: no word vectors; give a name, a path, a mapping or a KeyedVectors"),
+        (None, "NoneType: no word vectors"),
+    ],
+)
+def test_what_is_no_set_of_vectors(location: Any, message: str) -> None:
+    with pytest.raises(VectorError, match=message):
+        open_vectors(location)

@@ -1,0 +1,196 @@
+"""Stores: what is written is what is read, at each precision; damaged ones are refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings.store import StoreType, quantise, store_fingerprint
+from softbleu.errors import VectorError
+
+WORDS = ["the", "The", "zero", "new york", "été"]
+ROWS = np.random.default_rng(5).normal(size=(5, 8)).astype(np.float32)
+ROWS[2] = 0
+
+
+def write(place: Path, dtype: StoreType = "int8", **changes: Any) -> str:
+    arguments: dict[str, Any] = {
+        "words": WORDS, "rows": ROWS, "name": "tiny", "source": "made up", "licence": "CC0-1.0", **changes
+    }  # fmt: skip
+    return write_store(place, dtype=dtype, **arguments)
+
+
+def edit(path: Path, **changes: object) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    write(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+@pytest.mark.parametrize(("dtype", "error"), [("int8", 0.5 / 127), ("float16", 2**-11), ("float32", 0.0)])
+def test_round_trip(dtype: StoreType, error: float, tmp_path: Path) -> None:
+    fingerprint = write(tmp_path / "tiny", dtype)
+    source = open_vectors(tmp_path / "tiny")
+    vectors = source.select(["new york", "THE", "The", "été", "absent", "Zero"])
+    expected = ROWS[[3, 0, 1, 4, 2, 2]]
+    largest = np.abs(expected).max(axis=1, keepdims=True)
+    assert (np.abs(vectors.rows - expected) <= error * largest * 1.00001).all()
+    assert vectors.known.tolist() == [True] * 4 + [False] * 2
+    assert vectors.zero_words == 1
+    assert vectors.rows.dtype == np.float32
+    assert vectors.fingerprint == source.fingerprint == fingerprint
+    assert (vectors.name, source.dimension) == ("tiny", 8)
+
+
+def test_layout_on_disk(store: Path) -> None:
+    parts = [(store / part).read_bytes() for part in ("vectors.npy", "scales.npy", "vocab.txt")]
+    assert parts[2] == "the\nThe\nzero\nnew york\nété\n".encode()
+    codes, scales = np.load(store / "vectors.npy"), np.load(store / "scales.npy")
+    assert (codes.dtype, codes.shape, scales.dtype, scales.shape) == (np.int8, (5, 8), np.float32, (5,))
+    np.testing.assert_array_equal(open_vectors(store).select(WORDS).rows, codes * scales[:, None])
+    assert json.loads((store / "meta.json").read_text()) == {
+        "format": 1, "name": "tiny", "dimension": 8, "count": 5, "dtype": "int8", "source": "made up",
+        "licence": "CC0-1.0", "sha256": hashlib.sha256(b"".join(parts)).hexdigest(),
+    }  # fmt: skip
+
+
+def test_floats_have_no_scales_and_extra_entries_are_kept(tmp_path: Path) -> None:
+    write(tmp_path / "tiny", "float16", extra={"corpus": "none"})
+    assert not (tmp_path / "tiny" / "scales.npy").exists()
+    assert json.loads((tmp_path / "tiny" / "meta.json").read_text())["corpus"] == "none"
+
+
+def test_writing_over_a_store_keeps_what_else_lies_there(store: Path) -> None:
+    (store / "README.md").write_text("a card")
+    fingerprint = write(store, "float32", rows=ROWS + 1)
+    np.testing.assert_array_equal(open_vectors(store).select(WORDS).rows, ROWS + 1)
+    names = sorted(path.name for path in store.iterdir())
+    assert names == ["README.md", "meta.json", "vectors.npy", "vocab.txt"]
+    assert [path.name for path in store.parent.iterdir()] == ["tiny"]
+    assert store_fingerprint(store) == fingerprint
+
+
+def test_a_failed_write_leaves_the_old_store(store: Path) -> None:
+    before = {path.name: path.read_bytes() for path in store.iterdir()}
+    broken = ROWS.copy()
+    broken[4, 2] = np.nan
+    with pytest.raises(VectorError, match="row 4: NaN, infinite or too large for int8"):
+        write(store, rows=broken)
+    assert {path.name: path.read_bytes() for path in store.iterdir()} == before
+    assert [path.name for path in store.parent.iterdir()] == ["tiny"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"words": WORDS[:4]}, "4 words but 5 rows"),
+        ({"words": ["a", "b", "a", "c", "d"]}, "'a' appears twice"),
+        ({"words": ["a", "b\n", "c", "d", "e"]}, "empty or holds a line break"),
+        ({"words": ["a", "", "c", "d", "e"]}, "empty or holds a line break"),
+        ({"words": ["a", "\udcff", "c", "d", "e"]}, "not valid Unicode"),
+        ({"rows": ROWS[0]}, "must be floats of shape"),
+        ({"rows": ROWS.astype(int)}, "must be floats of shape"),
+        ({"rows": ROWS + np.float32(np.inf)}, "row 0: NaN, infinite"),
+        ({"rows": ROWS + 1e5, "dtype": "float16"}, "row 0: NaN, infinite or too large for float16"),
+        ({"dtype": "int4"}, "unknown store type 'int4'; valid: int8, float16, float32"),
+        ({"extra": {"sha256": "mine"}}, "extra entries may not be named sha256"),
+    ],
+)
+def test_what_cannot_be_written(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(VectorError, match=message):
+        write(tmp_path / "tiny", **changes)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_of_directories_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "home" / "things").mkdir(parents=True)
+    with pytest.raises(VectorError, match="home: exists and is no store"):
+        write(tmp_path / "home")
+    assert (tmp_path / "home" / "things").is_dir()
+
+
+def test_quantise_extremes() -> None:
+    rows = np.array([[1e-45, 0], [3e38, -3e38], [190 * 2.0**-149, 0], [0, 0]], dtype=np.float32)
+    codes, scales = quantise(rows)
+    assert codes[1].tolist() == [127, -127]
+    assert codes[2].tolist() == [127, 0]
+    assert scales[3] == 0
+    assert np.isfinite(codes * scales[:, None]).all()
+    assert np.abs(codes.astype(int)).max() == 127
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, r"store format 2 is newer than this softbleu reads \(1\); upgrade softbleu"),
+        ({"format": None}, "no store format is named"),
+        ({"dimension": "8"}, "'dimension' is missing or no int"),
+        ({"dimension": 9}, r"vectors.npy: int8 of shape \(5, 8\), int8 of shape \(5, 9\) expected"),
+        ({"count": 6}, r"vectors.npy: int8 of shape \(5, 8\), int8 of shape \(6, 8\) expected"),
+        ({"dtype": "float32"}, "vectors.npy: int8 of shape .* float32 of shape .* expected"),
+        ({"dtype": "object"}, "unknown dtype 'object'; valid: int8, float16, float32"),
+        ({"sha256": None}, "'sha256' is missing or no str"),
+    ],
+)
+def test_strange_meta(changes: dict[str, object], message: str, store: Path) -> None:
+    edit(store / "meta.json", **changes)
+    with pytest.raises(VectorError, match=message):
+        open_vectors(store)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
+def test_unreadable_meta(content: bytes, store: Path) -> None:
+    (store / "meta.json").write_bytes(content)
+    with pytest.raises(VectorError, match=r"meta\.json: .*write the store again"):
+        open_vectors(store)
+
+
+@pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt"])
+def test_missing_and_cut_parts(part: str, store: Path) -> None:
+    content = (store / part).read_bytes()
+    (store / part).write_bytes(content[:-8])
+    with pytest.raises(VectorError, match=rf"{part}: .*write the store again"):
+        open_vectors(store)
+    (store / part).unlink()
+    with pytest.raises(VectorError, match=rf"{part}: .*write the store again"):
+        open_vectors(store)
+
+
+def test_arrays_of_objects_are_not_loaded(store: Path) -> None:
+    np.save(store / "vectors.npy", np.array([[{}]], dtype=object), allow_pickle=True)
+    with pytest.raises(VectorError, match=r"vectors\.npy: missing or damaged"):
+        open_vectors(store)
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_values_not_finite_in_a_wanted_row(place: int, store: Path) -> None:
+    scales = np.load(store / "scales.npy")
+    scales[place] = np.nan
+    np.save(store / "scales.npy", scales)
+    with pytest.raises(VectorError, match=f"NaN or infinite value for word '{WORDS[place]}'"):
+        open_vectors(store).select(["The", *WORDS])
+
+
+def test_directory_without_meta(tmp_path: Path) -> None:
+    with pytest.raises(VectorError, match=r"a directory without meta\.json is no vector store"):
+        open_vectors(tmp_path)
+
+
+def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store: Path) -> None:
+    (store / "vocab.txt").write_bytes(b"a\nb\nc\na\nb")
+    vectors = open_vectors(store).select(["b", "a"])
+    np.testing.assert_allclose(vectors.rows, ROWS[[1, 0]], atol=0.02)
+
+
+def test_no_words_from_a_store(store: Path) -> None:
+    assert open_vectors(store).select([]).rows.shape == (0, 8)
+    assert open_vectors(store).select(["absent"]).norms.tolist() == [0.0]

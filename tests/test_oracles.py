@@ -1,0 +1,498 @@
+"""The oracles themselves, pinned by examples worked by hand, by sacrebleu and by recorded corpus values."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+import sacrebleu
+from oracles import soft
+from oracles.soft import aligned_similarity, bleu_score, bleu_statistics, mean_similarity, token_product_from
+from shared_data import shared
+
+# "for" and "there" are 0.6 alike; the other cosines follow from the coordinates.
+PLANE = {"for": [1.0, 0.0], "there": [0.6, 0.8], "up": [0.0, 1.0], "far": [2.0, 0.0], "back": [-1.0, 0.0]}
+
+
+def words(line: str) -> list[str]:
+    return line.split()
+
+
+def statistics(candidate: str, *references: str, **options: object) -> soft.Statistics:
+    options = {"vectors": PLANE, **options}
+    return bleu_statistics(words(candidate), [words(line) for line in references], **options)
+
+
+# similarity
+
+
+def test_token_product_has_three_cases() -> None:
+    product = token_product_from({**PLANE, "nil": [0.0, 0.0]})
+    assert product("unknown", "unknown") == 1
+    assert product("for", "there") == pytest.approx(0.6, abs=1e-15)
+    assert product("for", "far") == 1, "vectors are scaled to length one"
+    assert product("for", "back") == -1
+    assert product("for", "unknown") == product("one", "other") == 0
+    assert product("nil", "for") == 0, "a zero vector is no vector"
+    assert product("nil", "nil") == 1
+
+
+def test_case_fallback_finds_the_lower_cased_vector() -> None:
+    fallback, exact = token_product_from(PLANE, "fallback"), token_product_from(PLANE, "exact")
+    assert fallback("There", "for") == pytest.approx(0.6, abs=1e-15)
+    assert fallback("There", "there") == pytest.approx(1, abs=1e-15)
+    assert exact("There", "for") == exact("There", "there") == 0
+
+
+def test_the_spelling_as_written_goes_before_the_lower_cased_one() -> None:
+    product = token_product_from({**PLANE, "For": [0.0, 1.0]})
+    assert product("For", "for") == 0
+    assert product("For", "up") == 1
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ("for", "there", 0.6),
+        ("for up", "up for", 1.0),
+        ("for up", "for", 0.707107),
+        ("for up", "there", 0.989949),  # (0.6 + 0.8) / sqrt(2)
+        ("for for", "far", 1.0),
+        ("oov for", "oov up", 0.5),
+        ("oov for", "for", 0.707107),
+        ("one other", "other one", 1.0),
+        ("for back", "for", 0.0),  # the average has no length
+        ("for", "back", -1.0),
+    ],
+)
+def test_mean_similarity_is_the_cosine_of_averages(x: str, y: str, expected: float) -> None:
+    product = token_product_from(PLANE)
+    assert mean_similarity(tuple(words(x)), tuple(words(y)), product) == expected
+    assert mean_similarity(tuple(words(y)), tuple(words(x)), product) == expected
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ("for up", "up for", 0.0),
+        ("for up", "for for", 0.5),
+        ("for up", "there up", 0.8),
+        ("there oov", "for oov", 0.8),
+        ("for up", "for", 0.0),
+        ("for for", "back back", -1.0),
+    ],
+)
+def test_aligned_similarity_keeps_positions(x: str, y: str, expected: float) -> None:
+    assert aligned_similarity(tuple(words(x)), tuple(words(y)), token_product_from(PLANE)) == expected
+
+
+def test_rounding_is_half_to_even_at_six_decimals() -> None:
+    assert soft.clamped_and_rounded(0.1234564) == 0.123456
+    assert soft.clamped_and_rounded(2.0**-7) == 0.007812, "0.0078125, exactly half way"
+    assert soft.clamped_and_rounded(1 + 1e-9) == 1
+    assert soft.clamped_and_rounded(-1.5) == -1
+
+
+# pools, clipping, totals
+
+
+def test_clipping() -> None:
+    result = statistics("the the the the the the the", "the cat is on the mat", "there is a cat on the mat")
+    assert result.matches == [2, 0, 0, 0]
+    assert result.totals == [7, 6, 5, 4]
+    assert [ngram for _, ngram, _ in result.pairs[0]] == [("the",), ("the",), *[None] * 5]
+
+
+def test_pool_takes_the_greatest_count_and_keeps_first_appearance() -> None:
+    pool = soft.reference_pool([words("a b a"), words("c b b")], [1])
+    assert list(pool.items()) == [(("a",), 2), (("b",), 2), (("c",), 1)]
+
+
+def test_pool_across_orders_lists_all_unigrams_of_all_references_first() -> None:
+    pool = soft.reference_pool([words("b a"), words("c a")], [1, 2])
+    assert list(pool) == [("b",), ("a",), ("c",), ("b", "a"), ("c", "a")]
+
+
+def test_reference_length_is_the_closest_and_of_two_the_shorter() -> None:
+    assert statistics("a b c", "a b c d", "a b", "a").reference_length == 2
+    assert statistics("a b c", "a b c d", "a").reference_length == 4
+    assert statistics("a b c", "").reference_length == 0
+
+
+def test_short_and_empty_segments() -> None:
+    assert statistics("a b", "a b").totals == [2, 1, 0, 0]
+    empty = statistics("", "a b", matcher="xleu")
+    assert (empty.candidate_length, empty.matches, empty.totals) == (0, [0, 0, 0, 0], [0, 0, 0, 0])
+    assert statistics("for up", "", matcher="vleu").matches == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("matcher", "denominator", "expected"),
+    [
+        ("vleu", "order", [3, 2, 1, 0]),
+        ("vleu", "all", [3, 2, 1, 0]),
+        ("vleu", "reference", [2, 1, 0, 0]),
+        ("xleu", "order", [3, 2, 1, 0]),
+        ("xleu", "all", [6, 6, 6, 0]),
+        ("xleu", "reference", [3, 3, 0, 0]),
+    ],
+)
+def test_denominators(matcher: str, denominator: str, expected: list[int]) -> None:
+    result = statistics("a b c", "a b c d", "x y", matcher=matcher, denominator=denominator)
+    assert result.totals == expected
+
+
+def test_reference_denominator_of_xleu_counts_orders_below_the_highest() -> None:
+    long = statistics("a", "a b c d e", matcher="xleu", denominator="reference")
+    assert long.totals == [5 + 4 + 3] * 4
+    assert statistics("a", "a b c d e", matcher="xleu", denominator="all").totals == [1, 0, 0, 0]
+
+
+# assignment
+
+
+def test_exact_first_mends_what_sequential_breaks() -> None:
+    options = {"matcher": "vleu", "order": 1}
+    broken = statistics("for there", "there", assignment="sequential", **options)
+    assert broken.pairs == [[(0, ("there",), 0.6), (1, None, 0.0)]]
+    assert broken.matches == [0.6]
+    mended = statistics("for there", "there", assignment="exact-first", **options)
+    assert mended.pairs == [[(0, None, 0.0), (1, ("there",), 1.0)]]
+    assert mended.matches == [1]
+
+
+def test_sequential_prefers_exact_where_it_still_can() -> None:
+    result = statistics("there for", "for there", matcher="vleu", order=1, assignment="sequential")
+    assert result.pairs == [[(0, ("there",), 1.0), (1, ("for",), 1.0)]]
+
+
+def test_exact_first_gives_exact_matches_to_the_leftmost_occurrences() -> None:
+    result = statistics("for for for", "there for for", matcher="vleu", order=1)
+    assert result.pairs == [[(0, ("for",), 1.0), (1, ("for",), 1.0), (2, ("there",), 0.6)]]
+
+
+def test_optimal_beats_greedy() -> None:
+    # left to right x takes p (0.8) and leaves y only q (-0.6); the best is x with q (0.6) and y with p (0.8)
+    vectors = {"x": [0.6, 0.8], "p": [0.0, 1.0], "q": [1.0, 0.0], "y": [-0.6, 0.8]}
+    options = {"matcher": "vleu", "order": 1, "vectors": vectors}
+    greedy = statistics("x y", "p q", **options)
+    assert greedy.pairs == [[(0, ("p",), 0.8), (1, None, 0.0)]]
+    assert greedy.matches == [0.8]
+    best = statistics("x y", "p q", assignment="optimal", **options)
+    assert best.pairs == [[(0, ("q",), 0.6), (1, ("p",), 0.8)]]
+    assert best.matches == [pytest.approx(1.4, abs=1e-12)]
+
+
+def test_optimal_gives_up_an_exact_match_where_two_soft_ones_weigh_more() -> None:
+    vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8], "c": [0.28, 0.96]}  # a·b 0.6, b·c 0.936, a·c 0.28
+    options = {"matcher": "vleu", "order": 1, "vectors": vectors, "threshold": 0.3}
+    assert statistics("b c", "a b", **options).matches == [1], "b is exact; c and a are below the threshold"
+    best = statistics("b c", "a b", assignment="optimal", **options)
+    assert best.pairs == [[(0, ("a",), 0.6), (1, ("b",), 0.936)]]
+
+
+def test_optimal_takes_instances_only_as_often_as_they_occur() -> None:
+    options = {"matcher": "vleu", "order": 1, "assignment": "optimal"}
+    assert statistics("for for for for", "there there there", **options).matches == [
+        pytest.approx(1.8, abs=1e-12)
+    ]
+
+
+def test_optimal_ignores_consumption_and_needs_no_vectors() -> None:
+    options = {"matcher": "vleu", "order": 1, "assignment": "optimal"}
+    assert statistics("for for", "there", consumption="similarity", **options).matches == [0.6]
+    assert statistics("a b a", "a c", assignment="optimal").matches == [1, 0, 0, 0]
+
+
+# ties and the threshold
+
+
+def test_ties_go_to_the_first_in_pool_order() -> None:
+    vectors = {"x": [1.0, 0.0], "p": [0.6, 0.8], "q": [0.6, -0.8]}
+    options = {"matcher": "vleu", "order": 1, "vectors": vectors}
+    assert statistics("x", "q p", **options).pairs == [[(0, ("q",), 0.6)]]
+    assert statistics("x", "p q", **options).pairs == [[(0, ("p",), 0.6)]]
+    assert statistics("x", "other p", "q", **options).pairs == [[(0, ("p",), 0.6)]]
+
+
+def test_similarities_equal_to_six_decimals_tie() -> None:
+    vectors = {"x": [1.0, 0.0], "p": [0.6, 0.8], "q": [0.6000001, 0.8]}
+    result = statistics("x", "p q", matcher="vleu", order=1, vectors=vectors)
+    assert result.pairs == [[(0, ("p",), 0.6)]]
+
+
+def test_threshold_is_strict() -> None:
+    options = {"matcher": "vleu", "order": 1}
+    assert statistics("for", "there", threshold=0.6, **options).matches == [0]
+    assert statistics("for", "there", threshold=0.599999, **options).matches == [0.6]
+    assert statistics("for", "up", threshold=0.0, **options).matches == [0], "a similarity of 0 never counts"
+    assert statistics("for", "back", threshold=0.0, **options).matches == [0]
+
+
+@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
+def test_an_occurrence_below_the_threshold_takes_nothing(assignment: str) -> None:
+    options = {"matcher": "vleu", "order": 1, "threshold": 0.7, "assignment": assignment}
+    assert statistics("for up", "there", **options).matches == [0.8]
+
+
+@pytest.mark.parametrize("matcher", ["sleu", "vleu", "xleu"])
+@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
+def test_at_threshold_one_everything_is_exact(matcher: str, assignment: str) -> None:
+    lines = ("for up there for far", "up for far for there there")
+    soft_result = statistics(*lines, matcher=matcher, assignment=assignment, threshold=1.0)
+    assert soft_result.matches == statistics(*lines).matches == [5, 1, 0, 0]
+    assert statistics(*lines, matcher="xleu", threshold=0.9999).matches[1] > 1
+
+
+# consumption
+
+
+def test_similarity_consumption_leaves_the_rest() -> None:
+    # one "there": 0.6 taken, 0.4 left, 0.6 taken, gone
+    options = {"matcher": "vleu", "order": 1, "consumption": "similarity"}
+    result = statistics("for for for", "there", **options)
+    assert result.pairs == [[(0, ("there",), 0.6), (1, ("there",), 0.6), (2, None, 0.0)]]
+    assert statistics("for for for", "there", matcher="vleu", order=1).matches == [0.6]
+
+
+def test_an_exact_match_of_a_fraction_counts_one() -> None:
+    options = {"matcher": "vleu", "order": 1, "consumption": "similarity", "assignment": "sequential"}
+    result = statistics("for there for", "there", **options)
+    assert result.pairs == [[(0, ("there",), 0.6), (1, ("there",), 1.0), (2, None, 0.0)]]
+
+
+def test_exact_first_under_similarity_consumption() -> None:
+    options = {"matcher": "vleu", "order": 1, "consumption": "similarity"}
+    result = statistics("for there for", "there there", **options)
+    assert result.pairs == [[(0, ("there",), 0.6), (1, ("there",), 1.0), (2, ("there",), 0.6)]]
+
+
+# matchers
+
+
+def test_sleu_is_soft_for_single_words_only() -> None:
+    result = statistics("for up", "there up", matcher="sleu")
+    assert result.matches == [1.6, 0, 0, 0]
+    # (for+up)·(there+up) = 0.6 + 0 + 0.8 + 1 = 2.4; norms² 2 and 2 + 2·0.8 = 3.6
+    assert statistics("for up", "there up", matcher="vleu").matches[:2] == [1.6, 0.894427]
+    assert round(2.4 / math.sqrt(2 * 3.6), 6) == 0.894427
+
+
+def test_xleu_matches_across_orders() -> None:
+    # "there" against pool "for" 0.6, "up" 0.8, "for up" 0.989949: the bigram wins
+    result = statistics("there", "for up", matcher="xleu", order=2)
+    assert result.pairs == [[(0, ("for", "up"), 0.989949)], []]
+    assert statistics("there", "for up", matcher="vleu", order=2).pairs == [[(0, ("up",), 0.8)], []]
+    reverse = statistics("for up", "there", matcher="xleu", order=2)
+    # order 1: "for" takes "there" (0.6) and leaves none for "up"; order 2 has a pool of its own
+    assert reverse.pairs == [[(0, ("there",), 0.6), (1, None, 0.0)], [(0, ("there",), 0.989949)]]
+
+
+def test_xleu_exact_match_is_of_the_same_order() -> None:
+    # as a vector "for for" is the same as "for", which stands first in the pool; the exact bigram goes before
+    result = statistics("for for", "up for for", matcher="xleu", order=2)
+    assert result.pairs[1] == [(0, ("for", "for"), 1.0)]
+    other = statistics("for for", "for up", matcher="xleu", order=2, threshold=0.9)
+    assert other.pairs[1] == [(0, ("for",), 1.0)]
+
+
+def test_xleu_ties_go_to_the_shorter_ngram() -> None:
+    result = statistics("far", "for for", matcher="xleu", order=2)
+    assert result.pairs[0] == [(0, ("for",), 1.0)]
+    # "for" occurs twice, then its bigram is next
+    result = statistics("far far far far", "for for", matcher="xleu", order=2)
+    assert [ngram for _, ngram, _ in result.pairs[0]] == [("for",), ("for",), ("for", "for"), None]
+
+
+def test_composition_tells_a_reordered_bigram() -> None:
+    mean = statistics("up for", "for up", matcher="vleu", order=2)
+    aligned = statistics("up for", "for up", matcher="vleu", order=2, composition="aligned")
+    assert mean.matches == [2, 1]
+    assert aligned.matches == [2, 0]
+    assert statistics("there", "for up", matcher="xleu", order=2, composition="aligned").matches[0] == 0.8
+
+
+@pytest.mark.parametrize("matcher", ["exact", "sleu", "vleu", "xleu"])
+@pytest.mark.parametrize("line", ["for", "oov", "for up there oov oov", "for back for back up up"])
+def test_identity_scores_one_hundred(matcher: str, line: str) -> None:
+    result = statistics(line, line, matcher=matcher)
+    assert result.matches == result.totals
+    score = bleu_score(result.matches, result.totals, 1, 1, effective_order=True)
+    assert score == pytest.approx(100, abs=1e-12)
+
+
+def test_identity_under_the_paper_denominator_is_below_one_hundred() -> None:
+    result = statistics("for up there far", "for up there far", matcher="xleu", denominator="all")
+    assert result.totals == [10] * 4
+    expected = 100 * (4 * 3 * 2 * 1 / 10**4) ** 0.25
+    assert bleu_score(result.matches, result.totals, 4, 4) == pytest.approx(expected, abs=1e-12)
+
+
+# scores
+
+
+def test_score_by_hand() -> None:
+    assert bleu_score([3, 1], [4, 2], 4, 4) == pytest.approx(100 * math.sqrt(3 / 8), abs=1e-12)
+    assert bleu_score([3, 1], [4, 2], 4, 6) == pytest.approx(
+        100 * math.exp(-0.5) * math.sqrt(3 / 8), abs=1e-12
+    )
+    assert bleu_score([3, 0], [4, 2], 4, 4) == 0
+    assert bleu_score([3, 0], [4, 2], 4, 4, smooth="exp") == pytest.approx(100 * math.sqrt(3 / 16), abs=1e-12)
+    assert bleu_score([3, 0], [4, 2], 4, 4, smooth="floor") == pytest.approx(
+        100 * math.sqrt(0.0375), abs=1e-12
+    )
+    assert bleu_score([3, 0], [4, 2], 4, 4, smooth="add-k") == pytest.approx(50, abs=1e-12)
+    assert bleu_score([1, 0], [1, 0], 1, 1, smooth="exp") == 0
+    assert bleu_score([1, 0], [1, 0], 1, 1, effective_order=True) == pytest.approx(100, abs=1e-12)
+    assert bleu_score([0, 0], [4, 3], 4, 4, smooth="exp") == 0
+    assert bleu_score([0, 0], [0, 0], 0, 4) == bleu_score([0, 0], [0, 0], 0, 0) == 0
+
+
+SENTENCES = [
+    ("the cat sat on the mat", ["the cat is on the mat", "there is a cat on the mat"]),
+    ("a b c d e f", ["a b c d x e f"]),
+    ("the the the", ["the cat"]),
+    ("one two", ["one three", "two one", "one two three four five"]),
+    ("one", ["one"]),
+    ("nothing here", ["quite another line"]),
+    ("", ["an empty candidate"]),
+    ("Tag , you are it !", ["Tag you are it !", "You are it"]),
+    ("short line of five words", ["a much longer line that is not of five words at all"]),
+]
+SMOOTHINGS = [("none", None), ("exp", None), ("floor", None), ("floor", 0.05), ("add-k", None), ("add-k", 2)]
+
+
+@pytest.mark.parametrize(("smooth", "value"), SMOOTHINGS)
+@pytest.mark.parametrize("effective_order", [False, True])
+def test_exact_equals_sacrebleu(smooth: str, value: float | None, effective_order: bool) -> None:
+    bleu = sacrebleu.BLEU(
+        tokenize="none", smooth_method=smooth, smooth_value=value, effective_order=effective_order
+    )
+    options = {"smooth": smooth, "smooth_value": value, "effective_order": effective_order}
+    rows = [statistics(candidate, *references) for candidate, references in SENTENCES]
+    for row, (candidate, references) in zip(rows, SENTENCES, strict=True):
+        score = bleu_score(row.matches, row.totals, row.candidate_length, row.reference_length, **options)
+        expected = bleu.corpus_score([candidate], [[reference] for reference in references])
+        assert score == pytest.approx(expected.score, abs=1e-9), candidate
+        assert (row.candidate_length, row.reference_length) == (expected.sys_len, expected.ref_len)
+    streams = [[(refs[k] if k < len(refs) else None) for _, refs in SENTENCES] for k in range(3)]
+    expected = bleu.corpus_score([candidate for candidate, _ in SENTENCES], streams)
+    assert corpus_score(rows, **options) == pytest.approx(expected.score, abs=1e-9)
+    assert expected.score > 10
+
+
+# recorded values of real text: the first 150 lines of the paper's corpus
+
+
+def corpus_matches(rows: list[soft.Statistics]) -> list[float]:
+    return [math.fsum(column) for column in zip(*(row.matches for row in rows), strict=True)]
+
+
+def corpus_score(rows: list[soft.Statistics], **options: object) -> float:
+    totals = [sum(column) for column in zip(*(row.totals for row in rows), strict=True)]
+    candidate_length = sum(row.candidate_length for row in rows)
+    reference_length = sum(row.reference_length for row in rows)
+    return bleu_score(corpus_matches(rows), totals, candidate_length, reference_length, **options)
+
+
+@pytest.fixture(scope="module")
+def segments() -> list[tuple[list[str], list[str]]]:
+    names = "umd.2922.txt", "reference.en"
+    candidates, references = (
+        shared("data", "morgan2014", name).read_text(encoding="utf-8").split("\n")[:150] for name in names
+    )
+    return [(words(one), words(other)) for one, other in zip(candidates, references, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def products() -> dict[str, soft.TokenProduct]:
+    """Token product of the GoogleNews vectors for either way of looking words up; NumPy for the dot only."""
+    models = pytest.importorskip("gensim.models")
+    path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
+    embeddings = models.KeyedVectors.load_word2vec_format(str(path), binary=True)
+
+    def product_for(case: str) -> soft.TokenProduct:
+        @cache
+        def unit(word: str) -> np.ndarray | None:
+            for spelling in [word] if case == "exact" else [word, word.lower()]:
+                if spelling in embeddings.key_to_index:
+                    vector = embeddings[spelling].astype(np.float64)
+                    return vector / np.linalg.norm(vector)
+            return None
+
+        @cache
+        def product(first: str, second: str) -> float:
+            if first == second:
+                return 1.0
+            a, b = unit(first), unit(second)
+            return 0.0 if a is None or b is None else float(a @ b)
+
+        return product
+
+    return {case: product_for(case) for case in ("exact", "fallback")}
+
+
+RECORDED = [
+    ("exact", "exact", 0.0, 26.94206, [1559, 889, 526, 318]),
+    ("sleu", "exact", 0.5, 27.39741, [1667.0971, 889, 526, 318]),
+    ("vleu", "exact", 0.8, 37.57896, [1570.7780, 986.1819, 773.0219, 732.7447]),
+    ("xleu", "exact", 0.8, 47.25175, [1614.7608, 1136.6037, 1185.2468, 1008.2841]),
+    ("vleu", "fallback", 0.8, 39.74076, [1629.5914, 1035.2797, 827.8552, 785.7625]),
+    ("xleu", "fallback", 0.8, 49.55046, [1682.0558, 1195.8958, 1238.2391, 1064.8534]),
+]
+
+
+@pytest.mark.parametrize(("matcher", "case", "threshold", "score", "matches"), RECORDED)
+def test_recorded_corpus_values(
+    segments: list[tuple[list[str], list[str]]],
+    products: dict[str, soft.TokenProduct],
+    matcher: str,
+    case: str,
+    threshold: float,
+    score: float,
+    matches: list[float],
+) -> None:
+    options = {"matcher": matcher, "threshold": threshold, "token_product": products[case]}
+    rows = [bleu_statistics(candidate, [reference], **options) for candidate, reference in segments]
+    assert corpus_matches(rows) == pytest.approx(matches, abs=6e-5)
+    assert corpus_score(rows, smooth="exp") == pytest.approx(score, abs=6e-6)
+
+
+def test_pure_python_dot_products_agree_with_numpy(
+    segments: list[tuple[list[str], list[str]]], products: dict[str, soft.TokenProduct]
+) -> None:
+    models = pytest.importorskip("gensim.models")
+    path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
+    embeddings = models.KeyedVectors.load_word2vec_format(str(path), binary=True)
+    candidate, reference = segments[0]
+    spellings = {spelling for word in (*candidate, *reference) for spelling in (word, word.lower())}
+    vectors = {word: embeddings[word].tolist() for word in spellings if word in embeddings.key_to_index}
+    plain = bleu_statistics(candidate, [reference], matcher="xleu", vectors=vectors)
+    quick = bleu_statistics(candidate, [reference], matcher="xleu", token_product=products["fallback"])
+    assert plain.matches == pytest.approx(quick.matches, abs=1e-5)
+    assert plain.matches[1] > statistics(" ".join(candidate), " ".join(reference)).matches[1]
+
+
+def test_recorded_optimal_value(
+    segments: list[tuple[list[str], list[str]]], products: dict[str, soft.TokenProduct]
+) -> None:
+    """The exhaustive search is for small segments; here SciPy solves the same assignment."""
+    solve = pytest.importorskip("scipy.optimize").linear_sum_assignment
+    threshold, product = 0.6, products["exact"]
+
+    def weight(x: soft.NGram, y: soft.NGram) -> float:
+        similarity = 1.0 if x == y else mean_similarity(x, y, product)
+        return similarity if x == y or similarity > threshold else 0.0
+
+    rows = []
+    for candidate, reference in segments:
+        row = bleu_statistics(candidate, [reference])
+        for j in range(1, 5):
+            occurrences, instances = soft.ngrams(candidate, j), soft.ngrams(reference, j)
+            weights = np.array([[weight(x, y) for y in instances] for x in occurrences])
+            weights = weights.reshape(len(occurrences), len(instances))
+            row.matches[j - 1] = float(weights[solve(weights, maximize=True)].sum())
+        rows.append(row)
+    assert corpus_score(rows, smooth="exp") == pytest.approx(53.02654, abs=6e-6)
