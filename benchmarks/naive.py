@@ -54,16 +54,18 @@ def ngrams(tokens: list[str], order: int) -> list[NGram]:
     return [tuple(tokens[start : start + order]) for start in range(len(tokens) - order + 1)]
 
 
-def ngram_vectors(rows: Vectors, order: int) -> Vectors:
+def ngram_vectors(rows: Vectors, order: int, plain: bool) -> Vectors:
     """Average every window of ``order`` token vectors and scale to length one."""
     count = max(0, len(rows) - order + 1)
+    if plain and count:
+        return unit(np.array([np.mean(rows[start : start + order], axis=0) for start in range(count)]))
     averages = np.zeros((count, rows.shape[1]), dtype=np.float32)
     for shift in range(order):
         averages += rows[shift : shift + count] / order
     return unit(averages)
 
 
-def pool_of(tokens: list[str], rows: Vectors, orders: list[int]) -> tuple[dict[NGram, int], Vectors]:
+def pool_of(tokens: list[str], rows: Vectors, orders: list[int], plain: bool) -> tuple[dict[NGram, int], Vectors]:
     """Count the reference n-grams; give the vector of each, in the order of the counts."""
     counts: dict[NGram, int] = {}
     blocks = [np.zeros((0, rows.shape[1]), dtype=np.float32)]
@@ -73,7 +75,7 @@ def pool_of(tokens: list[str], rows: Vectors, orders: list[int]) -> tuple[dict[N
             if ngram not in counts:
                 firsts.append(position)
             counts[ngram] = counts.get(ngram, 0) + 1
-        blocks.append(ngram_vectors(rows, order)[firsts])
+        blocks.append(ngram_vectors(rows, order, plain)[firsts])
     return counts, np.concatenate(blocks)
 
 
@@ -121,6 +123,7 @@ def main(
     vectors: Annotated[Path, typer.Argument(help="Word vectors, word2vec binary format.")],
     matcher: Annotated[Matcher, typer.Option()] = Matcher.vleu,
     threshold: Annotated[float, typer.Option()] = 0.0,
+    plain: Annotated[bool, typer.Option(help="Average n-gram by n-gram.")] = False,
 ) -> None:
     """Print matches, totals and score of VLEU or XLEU, computed the plain way."""
     embeddings = KeyedVectors.load_word2vec_format(str(vectors), binary=True)
@@ -136,12 +139,12 @@ def main(
             candidate_length += len(candidate_tokens)
             reference_length += len(reference_tokens)
             if matcher is Matcher.xleu:
-                pool, pool_vectors = pool_of(reference_tokens, reference_rows, list(range(1, ORDER + 1)))
+                pool, pool_vectors = pool_of(reference_tokens, reference_rows, list(range(1, ORDER + 1)), plain)
             for j in range(1, ORDER + 1):
                 if matcher is Matcher.vleu:
-                    pool, pool_vectors = pool_of(reference_tokens, reference_rows, [j])
+                    pool, pool_vectors = pool_of(reference_tokens, reference_rows, [j], plain)
                 occurrences = ngrams(candidate_tokens, j)
-                occurrence_vectors = ngram_vectors(candidate_rows, j)
+                occurrence_vectors = ngram_vectors(candidate_rows, j, plain)
                 matches[j - 1] += matched_mass(occurrences, occurrence_vectors, pool, pool_vectors, threshold)
                 totals[j - 1] += len(occurrences)
 

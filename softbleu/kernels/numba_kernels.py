@@ -164,7 +164,7 @@ def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
     codes = np.empty(len(text) // 2 + 1, np.int32)
     offsets = np.zeros(text.count(b"\n") + 1, np.int64)
     size = 1024
-    while size < len(text) // 16:
+    while size < len(text) // 8:
         size *= 2
     while (count := _code_lines(padded, len(text), np.full((size, 3), -1, np.int32), codes, offsets)) < 0:
         size *= 4
