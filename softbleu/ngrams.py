@@ -63,6 +63,8 @@ class Chunk:
     candidates: Tokens
     references: Tokens
     segment_offsets: Integers
+    source: Tokens | None = None
+    """One line a segment."""
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1
@@ -75,7 +77,18 @@ class Chunk:
                 self.candidates.lines(start, start + len(bounds) - 1),
                 self.references.lines(int(bounds[0]), int(bounds[-1])),
                 bounds - bounds[0],
+                self.source and self.source.lines(start, start + len(bounds) - 1),
             )
+
+    def by_reference(self) -> Chunk:
+        """Every candidate with each of its references as a segment of its own."""
+        owner = np.repeat(np.arange(len(self)), np.diff(self.segment_offsets))
+        return Chunk(
+            self.candidates.chosen(owner),
+            self.references,
+            np.arange(len(owner) + 1),
+            self.source and self.source.chosen(owner),
+        )
 
     @cached_property
     def layout(self) -> Layout:

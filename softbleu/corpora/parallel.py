@@ -27,11 +27,12 @@ class FileBlock:
         lines, block = self.references[0].lines, self.references[0].block
         return min(block, lines - self.number * block)
 
-    def texts(self) -> tuple[list[bytes], list[bytes]]:
-        """References and candidates as UTF-8, each of `len(self)` lines ended by newlines."""
+    def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
+        """References, candidates and source (if any) as UTF-8, each of `len(self)` lines ended by newlines."""
         return (
             [file.read(self.number) for file in self.references],
             [file.read(self.number) for file in self.candidates],
+            [] if self.source is None else [self.source.read(self.number)],
         )
 
     def load(self) -> Segments:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
 
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
 
@@ -29,11 +32,23 @@ class Score:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class ChosenRows:
+    """What resampling adds up: one row a segment or, where references are drawn, one for each that may be drawn."""
+
+    layers: list[Integers]
+    """(segments, columns) each: layer r holds the row of each segment's reference r."""
+    draws: Integers | None = None
+    """(iterations, segments): the reference of each segment in each iteration; None for a single layer."""
+
+
 class Metric(ABC):
     """Two pure functions. Metrics are frozen dataclasses: their fields are their identity."""
 
     name: ClassVar[str]
     signature_key: ClassVar[str] = "metric"
+
+    needs_source: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -42,8 +57,36 @@ class Metric(ABC):
 
     @abstractmethod
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
-        """Compute the statistics of each segment, a row of whole numbers each: (segments, k)."""
+        """Compute the statistics of each segment, a row of whole numbers each: (segments, k).
+
+        A metric that looks at one reference at a time gives a row for each reference of each segment instead.
+        """
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether a corpus score needs the rows of every segment, not only their sum."""
+        return False
 
     @abstractmethod
     def score(self, row: Integers) -> Score:
         """Score the statistics of one segment, or the sum of the statistics of many."""
+
+    @abstractmethod
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows, or sums of rows, at once."""
+
+    def summarise(self, rows: Integers, offsets: Integers) -> Score:
+        """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
+        return self.score(rows.sum(axis=0))
+
+    def pooled(self, rows: Integers, offsets: Integers) -> Score:
+        """Score the sum of all segments, whatever a corpus score is otherwise."""
+        return self.score(rows.sum(axis=0))
+
+    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
+        """Rows that resampling adds up."""
+        return ChosenRows([rows])
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
+        """Score each segment."""
+        return [self.score(row) for row in rows]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
 
+    Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
 Smoothing = Literal["none", "floor", "add-k", "exp"]
@@ -114,6 +115,29 @@ class Bleu(Metric):
         matches = [mass / SCALE for mass in numbers[2 : 2 + self.order]]
         return self.score_counts(matches, numbers[2 + self.order :], numbers[0], numbers[1])
 
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        n = self.order
+        numbers = np.asarray(rows, np.float64)
+        matches, totals = numbers[:, 2 : 2 + n] / SCALE, numbers[:, 2 + n :]
+        candidate, reference = numbers[:, 0], numbers[:, 1]
+        precisions, orders = self._precisions(matches, totals)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(precisions)
+            penalty = np.where(candidate >= reference, 0, 1 - reference / candidate)
+        averaged = np.arange(n) < orders[:, None]
+        mean = np.where(averaged, logs, 0).sum(axis=1) / orders
+        return np.where(matches.any(axis=1), np.exp(penalty + mean), 0)
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
+        """Score each segment."""
+        n = self.order
+        numbers = rows.tolist()
+        matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
+        precisions, orders = self._precisions(matches, totals.astype(np.float64))
+        parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.tolist(), orders.tolist(), strict=True)
+        return [_bleu_score(*part[1:], part[0][0], part[0][1]) for part in parts]
+
     def score_counts(
         self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
     ) -> BleuScore:
@@ -130,34 +154,51 @@ class Bleu(Metric):
         """
         if not len(matches) == len(totals) == self.order:
             raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
-        penalty = brevity_penalty(candidate_length, reference_length)
-        precisions, orders = self._precisions(matches, totals)
-        logs = [math.log(precision) if precision else _LOG_OF_ZERO for precision in precisions[:orders]]
-        score = penalty * math.exp(sum(logs) / orders) if any(matches) else 0.0
-        return BleuScore(score, list(matches), list(totals), precisions, penalty, candidate_length, reference_length)
+        precisions, orders = self._precisions(np.array([matches], np.float64), np.array([totals], np.float64))
+        return _bleu_score(
+            list(matches),
+            list(totals),
+            precisions[0].tolist(),
+            int(orders[0]),
+            candidate_length,
+            reference_length,
+        )
 
-    def _precisions(self, matches: Sequence[float], totals: Sequence[int]) -> tuple[list[float], int]:
-        """Smoothed precisions in percent, and how many of them the score averages."""
+    def _precisions(self, matches: Floats, totals: Floats) -> tuple[Floats, Integers]:
+        """Smoothed precisions in percent (rows, order), and how many of them each score averages (rows,)."""
         value = _SMOOTHING_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
-        precisions = [0.0] * self.order
-        if not any(matches):
-            return precisions, self.order
-        orders = self.order
-        halvings = 1.0
-        for n, (match, total) in enumerate(zip(matches, totals, strict=True)):
-            added = value if self.smooth == "add-k" and n else 0
-            if total + added == 0:
-                break
-            if self.effective_order:
-                orders = n + 1
-            if match + added:
-                precisions[n] = 100.0 * (match + added) / (total + added)
-            elif self.smooth == "exp":
-                halvings *= 2
-                precisions[n] = 100.0 / (halvings * total)
-            elif self.smooth == "floor":
-                precisions[n] = 100.0 * value / total
-        return precisions, orders
+        added = np.zeros(self.order)
+        if self.smooth == "add-k":
+            added[1:] = value
+        above, below = matches + added, totals + added
+        # Orders beyond the first that has no n-grams do not count.
+        present = np.logical_and.accumulate(below > 0, axis=1)
+        safe = np.where(present, below, 1)
+        precisions = 100.0 * above / safe
+        missed = present & (above == 0)
+        if self.smooth == "exp":
+            precisions = np.where(missed, 100.0 / (2.0 ** np.cumsum(missed, axis=1) * safe), precisions)
+        elif self.smooth == "floor":
+            precisions = np.where(missed, 100.0 * value / safe, precisions)
+        precisions = np.where(present & matches.any(axis=1, keepdims=True), precisions, 0.0)
+        if self.effective_order:
+            return precisions, np.maximum(present.sum(axis=1), 1)
+        return precisions, np.full(len(matches), self.order)
+
+
+def _bleu_score(
+    matches: list[float],
+    totals: list[int],
+    precisions: list[float],
+    orders: int,
+    candidate_length: int,
+    reference_length: int,
+) -> BleuScore:
+    # math.log, term by term, as sacrebleu: the digits are the same to the last.
+    logs = [math.log(precision) if precision else _LOG_OF_ZERO for precision in precisions[:orders]]
+    penalty = brevity_penalty(candidate_length, reference_length)
+    score = penalty * math.exp(sum(logs) / orders) if any(matches) else 0.0
+    return BleuScore(score, matches, totals, precisions, penalty, candidate_length, reference_length)
 
 
 def brevity_penalty(candidate_length: int, reference_length: int) -> float:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 from softbleu.corpora.segments import Segments
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.matchers.base import Matcher
 from softbleu.matchers.registry import make_matcher, matcher_class
 from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.gleu import Gleu
 from softbleu.scoring.run import Progress, Result, score_corpus
 from softbleu.scoring.vectors import VectorChoice
 from softbleu.tokens import Tokenizer
@@ -34,16 +34,34 @@ PRESETS: dict[str, dict[str, object]] = {
 """Settings by name; whatever is given beside a preset goes before it."""
 
 
+_MATCHER_OPTIONS = ("threshold", "assignment", "consumption", "composition")
+_METRIC_OPTIONS = {
+    "bleu": ("order", "smooth", "smooth_value", "denominator"),
+    "gleu": (
+        "order",
+        "variant",
+        "penalty",
+        "weight",
+        "swapped_bp",
+        "multi",
+        "iterations",
+        "seed",
+        "segment_smoothing",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything a score depends on, by name; None takes the preset's choice or else the default.
 
-    >>> Settings(matcher="vleu", threshold=0.8).metric().matcher
+    >>> Settings(matcher="vleu", threshold=0.8).make_metric().matcher
     Vleu(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
-    >>> Settings(preset="morgan2014").metric().denominator
+    >>> Settings(preset="morgan2014").make_metric().denominator
     'reference'
     """
 
+    metric: str = "bleu"
     matcher: str = "exact"
     threshold: float | None = None
     assignment: str | None = None
@@ -54,6 +72,14 @@ class Settings:
     smooth_value: float | None = None
     effective_order: bool | None = None
     denominator: str | None = None
+    variant: str | None = None
+    penalty: str | None = None
+    weight: float | None = None
+    swapped_bp: bool | None = None
+    multi: str | None = None
+    iterations: int | None = None
+    seed: int | None = None
+    segment_smoothing: bool | None = None
     preset: str | None = None
     tokenize: str = "none"
     lowercase: bool = False
@@ -62,28 +88,37 @@ class Settings:
     normalize: bool = True
 
     def __post_init__(self) -> None:
+        if self.metric not in _METRIC_OPTIONS:
+            raise UnknownNameError("metric", self.metric, _METRIC_OPTIONS)
         if self.preset is not None and self.preset not in PRESETS:
             raise UnknownNameError("preset", self.preset, PRESETS)
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}")
 
-    def metric(self, level: Level = "corpus") -> Bleu:
-        """Make the metric for a whole corpus, or for single segments, which use effective order unless told."""
-        effective = (level == "segment") if self.effective_order is None else self.effective_order
-        settings = self._given("order", "smooth", "smooth_value", "denominator")
-        return Bleu(make_matcher(self.matcher, **self.matcher_options()), **settings, effective_order=effective)
+    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu:
+        """Make the metric for a whole corpus, or for single segments.
 
-    def matcher_options(self) -> dict[str, object]:
-        """Options that are given, or preset, and that the matcher has."""
-        known = {field.name for field in fields(matcher_class(self.matcher))}
-        given = self._given("threshold", "assignment", "consumption", "composition")
-        return {name: value for name, value in given.items() if name in known}
+        BLEU's segment scores use effective order unless told; GLEU's average over references unless told.
+        """
+        matcher = make_matcher(self.matcher, **self._matcher_options())
+        given = self._given(*_METRIC_OPTIONS[self.metric])
+        if self.metric == "gleu":
+            given["smooth"] = given.pop("segment_smoothing", False) and level != "corpus"
+            return Gleu(matcher, **given)
+        effective = (level != "corpus") if self.effective_order is None else self.effective_order
+        return Bleu(matcher, **given, effective_order=effective)
 
     def idle_options(self) -> list[str]:
-        """Options that were given but have no effect on this matcher."""
-        known = {field.name for field in fields(matcher_class(self.matcher))}
-        names = ("threshold", "assignment", "consumption", "composition")
-        return [name for name in names if getattr(self, name) is not None and name not in known]
+        """Options that were given but have no effect on this metric and matcher."""
+        known = {*self._matcher_fields(), *_METRIC_OPTIONS[self.metric]}
+        if self.metric == "bleu":
+            known.add("effective_order")
+        every = (
+            *_MATCHER_OPTIONS,
+            "effective_order",
+            *(name for names in _METRIC_OPTIONS.values() for name in names),
+        )
+        return [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
 
     def tokenizer(self) -> Tokenizer:
         """Make the tokenizer."""
@@ -92,6 +127,13 @@ class Settings:
     def vector_choice(self) -> VectorChoice:
         """Say which vectors to use."""
         return VectorChoice(self.vectors, self.vector_case, self.normalize)
+
+    def _matcher_fields(self) -> list[str]:
+        return [field.name for field in fields(matcher_class(self.matcher))]
+
+    def _matcher_options(self) -> dict[str, object]:
+        known = self._matcher_fields()
+        return {name: value for name, value in self._given(*_MATCHER_OPTIONS).items() if name in known}
 
     def _given(self, *names: str) -> dict[str, Any]:
         chosen = dict(PRESETS.get(self.preset or "", {}))
@@ -112,11 +154,11 @@ def score_with(
     """Score every system of a corpus; see `softbleu.scoring.score_corpus`."""
     return score_corpus(
         corpus,
-        settings.metric(),
+        settings.make_metric(),
         settings.tokenizer(),
         settings.vector_choice(),
         level=level,
-        segment_metric=settings.metric("segment"),
+        segment_metric=settings.make_metric("segment"),
         jobs=jobs,
         executor=executor,
         kernels=kernels,
@@ -128,6 +170,7 @@ def score_with(
 def score(
     candidates: Sequence[str],
     references: Sequence[str | Sequence[str]],
+    source: Sequence[str] | None = None,
     *,
     level: Level = "corpus",
     jobs: int = 1,
@@ -139,6 +182,7 @@ def score(
 def score(
     candidates: Mapping[str, Sequence[str]],
     references: Sequence[str | Sequence[str]],
+    source: Sequence[str] | None = None,
     *,
     level: Level = "corpus",
     jobs: int = 1,
@@ -149,6 +193,7 @@ def score(
 def score(
     candidates: Sequence[str] | Mapping[str, Sequence[str]],
     references: Sequence[str | Sequence[str]],
+    source: Sequence[str] | None = None,
     *,
     level: Level = "corpus",
     jobs: int = 1,
@@ -160,7 +205,8 @@ def score(
     ----------
     candidates : one candidate a segment, or a mapping from system names to such lists
     references : of each segment its references (segment-major), or just one reference
-    level : `segment` gives the score of each segment, too
+    source : of each segment the text that was to be corrected, for GLEU
+    level : `segment` gives the score of each segment, too; `macro` averages the segment scores
     jobs : processes to use
     settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``
 
@@ -187,10 +233,6 @@ def score(
     for name in settings:
         if name not in names:
             raise UnknownNameError("setting", name, sorted(names))
-    if isinstance(settings.get("matcher"), Matcher):
-        raise InputError(
-            "settings name the matcher; to pass one, use softbleu.scoring.score_corpus with Bleu(matcher)"
-        )
-    corpus = Segments.of(candidates, references)
+    corpus = Segments.of(candidates, references, source)
     results = score_with(corpus, replace(Settings(), **settings), level=level, jobs=jobs)
     return results if isinstance(candidates, Mapping) else results[0]

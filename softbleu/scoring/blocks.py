@@ -23,9 +23,26 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-Level = Literal["corpus", "segment"]
+Level = Literal["corpus", "segment", "macro"]
 PIECE = 256
 """Segments that are matched together: few enough for the cache. Results do not depend on it."""
+
+
+@dataclass(frozen=True)
+class BlockStatistics:
+    """Statistics of a block, for every system."""
+
+    rows: Integers
+    """(systems, rows, k); a single row each where only the sum is kept."""
+    counts: Integers
+    """Rows of each segment: 1, or as many as it has references."""
+    coverage: Integers
+    """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
+
+    @property
+    def offsets(self) -> Integers:
+        """Bounds of the segments among the rows."""
+        return np.concatenate(([0], np.cumsum(self.counts)))
 
 
 @dataclass(frozen=True)
@@ -36,33 +53,30 @@ class BlockWork:
     tokenizer: Tokenizer
     vectors: CorpusVectors | StoredVectors | None
     kernels: KernelName
-    level: Level
+    keep_rows: bool
 
-    def __call__(self, block: Segments | FileBlock) -> Integers:
-        """Compute the statistics of a block.
-
-        Returns
-        -------
-        Of shape (systems, rows, k): one row a segment, or at corpus level one row, their sum. The last four
-        numbers of a row count tokens: the candidates', those of them with a vector, the references', those of
-        them with a vector.
-        """
+    def __call__(self, block: Segments | FileBlock) -> BlockStatistics:
+        """Compute the statistics of a block."""
         kernels = choose_kernels(self.kernels)
-        rows = [self._rows(chunk, kernels) for chunk in self._chunks(block, kernels)]
-        return np.stack(rows)
+        rows, covered, counts = [], [], np.ones(1, np.int64)
+        for chunk in self._chunks(block, kernels):
+            computed, known = self._rows(chunk, kernels)
+            covered.append(known)
+            if self.keep_rows:
+                references = np.diff(chunk.segment_offsets)
+                counts = np.ones(len(chunk), np.int64) if len(computed) == len(chunk) else references
+                rows.append(computed)
+            else:
+                rows.append(computed.sum(axis=0, keepdims=True))
+        return BlockStatistics(np.stack(rows), counts, np.stack(covered))
 
-    def _rows(self, chunk: Chunk, kernels: Kernels) -> Integers:
+    def _rows(self, chunk: Chunk, kernels: Kernels) -> tuple[Integers, Integers]:
+        """Rows of statistics, and how many tokens have a vector."""
         if self.vectors is None:
-            statistics = self.metric.statistics(chunk, None, kernels)
-            rows = np.column_stack((statistics, np.zeros((len(chunk), 4), np.int64)))
-        else:
-            vectors = self.vectors.load().vectors
-            pieces = (
-                np.column_stack((self.metric.statistics(piece, vectors, kernels), coverage(piece, vectors.known)))
-                for piece in chunk.pieces(PIECE)
-            )
-            rows = np.concatenate(list(pieces))
-        return rows.sum(axis=0, keepdims=True) if self.level == "corpus" else rows
+            return self.metric.statistics(chunk, None, kernels), np.zeros(4, np.int64)
+        vectors = self.vectors.load().vectors
+        pieces = [self.metric.statistics(piece, vectors, kernels) for piece in chunk.pieces(PIECE)]
+        return np.concatenate(pieces), coverage(chunk, vectors.known)
 
     def _chunks(self, block: Segments | FileBlock, kernels: Kernels) -> Iterator[Chunk]:
         """The block once for each system, references coded once."""
@@ -76,34 +90,38 @@ class BlockWork:
         references = vocabulary.encode([split(text) for text in chain.from_iterable(segments.references)])
         offsets = np.zeros(len(segments) + 1, np.int64)
         np.cumsum([len(texts) for texts in segments.references], out=offsets[1:])
+        source = None
+        if self.metric.needs_source and segments.source is not None:
+            source = vocabulary.encode([split(text) for text in segments.source])
         for texts in segments.candidates.values():
-            yield Chunk(vocabulary.encode([split(text) for text in texts]), references, offsets)
+            yield Chunk(vocabulary.encode([split(text) for text in texts]), references, offsets, source)
 
 
 def _chunks_of_texts(block: FileBlock, kernels: Kernels) -> Iterator[Chunk]:
-    references, candidates = block.texts()
-    tokens = Tokens(*kernels.code_lines(b"".join((*references, *candidates))))
+    references, candidates, source = block.texts()
+    tokens = Tokens(*kernels.code_lines(b"".join((*references, *candidates, *source))))
     count, segments = len(references), len(block)
+
+    def text(number: int) -> Tokens:
+        return tokens.lines(number * segments, (number + 1) * segments)
+
     # The files stand one behind the other; the references of a segment must.
     lines = np.arange(count * segments).reshape(count, segments).T.reshape(-1)
-    by_segment = tokens.lines(0, segments) if count == 1 else tokens.chosen(lines)
+    by_segment = text(0) if count == 1 else tokens.chosen(lines)
     offsets = np.arange(segments + 1) * count
+    source_tokens = text(count + len(candidates)) if source else None
     for system in range(len(candidates)):
-        start = (count + system) * segments
-        yield Chunk(tokens.lines(start, start + segments), by_segment, offsets)
+        yield Chunk(text(count + system), by_segment, offsets, source_tokens)
 
 
 def coverage(chunk: Chunk, known: NDArray[np.bool_]) -> Integers:
-    """Count the tokens of each segment, and those with a vector: candidate, known, references, known."""
-    columns = []
-    for tokens, bounds in (
-        (chunk.candidates, chunk.candidates.offsets),
-        (chunk.references, chunk.references.offsets[chunk.segment_offsets]),
-    ):
-        counted = np.zeros(len(tokens.codes) + 1, np.int64)
-        np.cumsum(known[tokens.codes], out=counted[1:])
-        columns += [np.diff(bounds), np.diff(counted[bounds])]
-    return np.column_stack(columns)
+    """Count tokens, and those with a vector: candidates, known, references, known."""
+    counts = [
+        count
+        for tokens in (chunk.candidates, chunk.references)
+        for count in (len(tokens.codes), int(known[tokens.codes].sum()))
+    ]
+    return np.array(counts, np.int64)
 
 
 @dataclass(frozen=True)

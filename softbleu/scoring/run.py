@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.segments import BLOCK
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.scoring.blocks import BlockWork, Level, WordWork
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Level, WordWork
 from softbleu.scoring.executors import local_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.vectors import CorpusVectors
 from softbleu.signature import signature_of
@@ -98,7 +98,7 @@ def score_corpus(
     metric : what to compute
     tokenizer : how lines become tokens; at whitespace unless given
     vectors : word vectors, for metrics that look at similarities
-    level : `segment` gives the score of each segment, too
+    level : `segment` gives the score of each segment, too; `macro` averages the segment scores
     segment_metric : scores the segments' statistics, where that differs from `metric` (smoothing, say)
     jobs : processes to use (threads, where compiled kernels do the work); the digits do not depend on it
     executor : any other executor to use instead, e.g. that of a cluster
@@ -114,65 +114,117 @@ def score_corpus(
     InputError, VectorError
         What cannot be scored, and vectors that cannot be read.
     """
-    if jobs < 1:
-        raise InputError(f"the number of jobs must be at least 1, not {jobs}")
-    runner = _Runner(corpus, metric, tokenizer or Tokenizer(), level, jobs, executor, progress)
-    rows, signature, zero_words = runner.run(vectors, kernels)
-    return [
-        _result(system, metric, segment_metric or metric, rows[number], signature, level, zero_words)
-        for number, system in enumerate(corpus.systems)
-    ]
+    statistics = collect_statistics(
+        corpus,
+        metric,
+        tokenizer,
+        vectors,
+        keep_rows=level != "corpus",
+        jobs=jobs,
+        executor=executor,
+        kernels=kernels,
+        progress=progress,
+    )
+    return make_results(statistics, metric, level, segment_metric)
+
+
+def make_results(
+    statistics: Statistics, metric: Metric, level: Level = "corpus", segment_metric: Metric | None = None
+) -> list[Result]:
+    """Score the statistics of every system; see `score_corpus`."""
+    results = []
+    for number, system in enumerate(statistics.systems):
+        rows, offsets = statistics.rows[number], statistics.offsets
+        coverage = None if statistics.coverage is None else statistics.coverage[number]
+        if level == "corpus":
+            score = metric.summarise(rows, offsets)
+            results.append(Result(system, score, statistics.signature, coverage))
+            continue
+        segments = tuple((segment_metric or metric).segment_scores(rows, offsets))
+        if level == "macro":
+            score = replace(metric.pooled(rows, offsets), score=float(np.mean([each.score for each in segments])))
+            results.append(Result(system, score, statistics.signature, coverage))
+        else:
+            score = metric.summarise(rows, offsets)
+            results.append(Result(system, score, statistics.signature, coverage, segments))
+    return results
 
 
 @dataclass(frozen=True)
-class _Runner:
-    corpus: Corpus
-    metric: Metric
-    tokenizer: Tokenizer
-    level: Level
-    jobs: int
-    executor: Executor | None
-    progress: Progress | None
+class Statistics:
+    """What a metric needs to know of a corpus, for every system."""
 
-    def run(self, vectors: VectorChoice | None, kernels: KernelName) -> tuple[Integers, str, int | None]:
-        """Rows of statistics (systems, rows, k), the signature, and the number of zero vectors met."""
-        size = int(getattr(self.corpus, "bytes", 0))
-        twin = choose_kernels(kernels, size).NAME
-        compiled = twin == "numba" and self.tokenizer.splits_at_whitespace and not self.metric.needs_vectors
-        work = BlockWork(self.metric, self.tokenizer, None, twin, self.level)
-        with ExitStack() as stack:
-            executor = self.executor
-            if executor is None and self.jobs > 1:
-                executor = stack.enter_context(local_executor(self.jobs, threads=compiled))
-            if not self.metric.needs_vectors:
-                return self._rows(work, executor), signature_of(self.metric, self.tokenizer), None
-            if vectors is None:
-                raise InputError("this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
-            prepared = prepare_vectors(self.corpus, self.tokenizer, vectors, executor, 2 * self.jobs)
-            stack.enter_context(single_threaded_blas())
-            shared = prepared if executor is None else stack.enter_context(prepared.stored())
-            rows = self._rows(replace(work, vectors=shared), executor)
-        signature = signature_of(
-            self.metric,
-            self.tokenizer,
-            vectors=prepared.identity,
-            case=vectors.case,
-            normalize=vectors.normalize,
-        )
-        return rows, signature, prepared.zero_words
+    systems: tuple[str, ...]
+    rows: Integers
+    """(systems, rows, k); one row a segment, one for each reference of each segment, or a single sum."""
+    offsets: Integers
+    """Segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``; a sum counts as one segment."""
+    signature: str
+    coverage: tuple[Coverage, ...] | None
+    """None when no similarity was looked at."""
 
-    def _rows(self, work: BlockWork, executor: Executor | None) -> Integers:
-        kept: list[Integers] = []
-        done = 0
-        for rows in run_in_order(work, self.corpus.blocks(), executor, 2 * self.jobs):
-            if self.level == "segment" or not kept:
-                kept.append(rows)
-            else:
-                kept[0] = kept[0] + rows
-            done = min(done + BLOCK, len(self.corpus))
-            if self.progress is not None:
-                self.progress(done, len(self.corpus))
-        return np.concatenate(kept, axis=1)
+
+def collect_statistics(
+    corpus: Corpus,
+    metric: Metric,
+    tokenizer: Tokenizer | None = None,
+    vectors: VectorChoice | None = None,
+    *,
+    keep_rows: bool = False,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    kernels: KernelName = "auto",
+    progress: Progress | None = None,
+) -> Statistics:
+    """Compute the statistics of a corpus, in one pass over it.
+
+    Without `keep_rows` only their sum is kept, unless the metric's corpus score needs more: memory does not grow
+    with the corpus. The other parameters are those of `score_corpus`.
+    """
+    if jobs < 1:
+        raise InputError(f"the number of jobs must be at least 1, not {jobs}")
+    tokenizer = tokenizer or Tokenizer()
+    size = int(getattr(corpus, "bytes", 0))
+    twin = choose_kernels(kernels, size).NAME
+    compiled = twin == "numba" and tokenizer.splits_at_whitespace and not metric.needs_vectors
+    work = BlockWork(metric, tokenizer, None, twin, keep_rows=keep_rows or metric.needs_rows)
+    with ExitStack() as stack:
+        if executor is None and jobs > 1:
+            executor = stack.enter_context(local_executor(jobs, threads=compiled))
+        if not metric.needs_vectors:
+            total = _add_up(work, corpus, executor, 2 * jobs, progress)
+            return Statistics(corpus.systems, total.rows, total.offsets, signature_of(metric, tokenizer), None)
+        if vectors is None:
+            raise InputError("this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
+        prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs)
+        stack.enter_context(single_threaded_blas())
+        shared = prepared if executor is None else stack.enter_context(prepared.stored())
+        total = _add_up(replace(work, vectors=shared), corpus, executor, 2 * jobs, progress)
+    signature = signature_of(
+        metric, tokenizer, vectors=prepared.identity, case=vectors.case, normalize=vectors.normalize
+    )
+    coverage = tuple(Coverage(a, b, c, d, prepared.zero_words) for a, b, c, d in total.coverage.tolist())
+    return Statistics(corpus.systems, total.rows, total.offsets, signature, coverage)
+
+
+def _add_up(
+    work: BlockWork, corpus: Corpus, executor: Executor | None, window: int, progress: Progress | None
+) -> BlockStatistics:
+    parts: list[BlockStatistics] = []
+    done = 0
+    for part in run_in_order(work, corpus.blocks(), executor, window):
+        if work.keep_rows or not parts:
+            parts.append(part)
+        else:
+            parts[0] = BlockStatistics(parts[0].rows + part.rows, parts[0].counts, parts[0].coverage + part.coverage)
+        done = min(done + BLOCK, len(corpus))
+        if progress is not None:
+            progress(done, len(corpus))
+    return BlockStatistics(
+        np.concatenate([part.rows for part in parts], axis=1),
+        np.concatenate([part.counts for part in parts]),
+        sum((part.coverage for part in parts[1:]), start=parts[0].coverage),
+    )
 
 
 def prepare_vectors(
@@ -188,19 +240,3 @@ def prepare_vectors(
         words |= some
     vocabulary = Vocabulary((word, code) for code, word in enumerate(sorted(words)))
     return CorpusVectors.of(vocabulary, vectors.select(list(vocabulary)), normalize=vectors.normalize)
-
-
-def _result(
-    system: str,
-    metric: Metric,
-    segment_metric: Metric,
-    rows: Integers,
-    signature: str,
-    level: Level,
-    zero_words: int | None,
-) -> Result:
-    total = rows.sum(axis=0)
-    counts = [int(count) for count in total[-4:]]
-    coverage = None if zero_words is None else Coverage(counts[0], counts[1], counts[2], counts[3], zero_words)
-    segments = tuple(segment_metric.score(row[:-4]) for row in rows) if level == "segment" else None
-    return Result(system, metric.score(total[:-4]), signature, coverage, segments)

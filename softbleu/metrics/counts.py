@@ -1,0 +1,59 @@
+"""Counts of a candidate's n-grams in candidate, reference and source, and the mass that each received."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.ngrams import Chunk
+from softbleu.similarity import SCALE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.matchers.base import Matcher
+    from softbleu.similarity import TokenVectors
+
+    Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class NgramCounts:
+    """The distinct n-grams of one order of a chunk's candidates; one entry each in every array."""
+
+    units: Integers
+    """Segment of the n-gram."""
+    candidate: Integers
+    reference: Integers
+    """Greatest count in one of the segment's references."""
+    source: Integers
+    masses: Integers
+    """How much of it is matched, in millionths, over all its occurrences."""
+
+
+def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: TokenVectors | None, order: int) -> list[NgramCounts]:
+    """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
+    if chunk.source is None:
+        raise InputError("GLEU needs the source text: name it with --source, or source=[…]")
+    sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
+    soft = vectors is not None and matcher.needs_vectors(order)
+    matched = matcher.matches(chunk, vectors, order) if soft else None
+    found = []
+    for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):
+        # Candidate positions are the same in both chunks, so starts align and cells can be told by them.
+        first = np.flatnonzero(ngrams.occurrence == 0)
+        cells = ngrams.cells[first]
+        candidate = np.bincount(ngrams.cells, minlength=chunk.positions)[cells]
+        reference = ngrams.counts[cells]
+        if matched is None:
+            masses = SCALE * np.minimum(candidate, reference)
+        else:
+            totals = np.bincount(ngrams.cells, matched[n].masses, chunk.positions)
+            masses = totals[cells].astype(np.int64)
+        source = in_source.counts[in_source.cells[first]]
+        units = chunk.layout.segment[ngrams.starts[first]]
+        found.append(NgramCounts(units, candidate, reference, source, masses))
+    return found

@@ -1,0 +1,253 @@
+"""GLEU: n-gram precision for text that was to be corrected, with a penalty for what was left uncorrected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers.base import Matcher
+from softbleu.matchers.exact import Exact
+from softbleu.metrics.base import ChosenRows, Metric, Score
+from softbleu.metrics.counts import NgramCounts, count_ngrams
+from softbleu.metrics.references import best_references, draw_references, normal_interval, sampled_sums
+from softbleu.ngrams import Chunk, check_order
+from softbleu.similarity import SCALE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.similarity import TokenVectors
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+Variant = Literal["gleu+", "gleu+paper", "gleu0"]
+Penalty = Literal["exact", "soft"]
+Multi = Literal["sample", "max", "mean"]
+PIECE = 256
+"""Candidates that are counted together: few enough for the cache. Results do not depend on it."""
+
+
+@dataclass(frozen=True)
+class GleuScore(Score):
+    """A GLEU score and what it is made of; lists have one entry an order.
+
+    Where references were sampled, the numbers are means over the samples.
+    """
+
+    matches: list[float]
+    penalties: list[float]
+    totals: list[float]
+    precisions: list[float]
+    """(Matches - penalties) over totals, in percent."""
+    brevity_penalty: float
+    candidate_length: float
+    reference_length: float
+    standard_deviation: float | None = None
+    """Of the sampled scores."""
+    interval: tuple[float, float] | None = None
+    """95% of a normal distribution with that mean and standard deviation."""
+
+
+@dataclass(frozen=True)
+class Gleu(Metric):
+    """GLEU in its published forms (Napoles et al. 2015, 2016), over any matcher.
+
+    Parameters
+    ----------
+    matcher : what counts as a match
+    variant : `gleu+` (what the official program of 2016 computes), `gleu+paper` (Equation 1 of "GLEU Without
+        Tuning") or `gleu0` (2015)
+    order : greatest n
+    penalty : whether an uncorrected n-gram is excused only by an equal one in the reference (`exact`), or also by a
+        similar one (`soft`)
+    weight : how often `gleu0` subtracts source n-grams (the paper's lambda)
+    swapped_bp : exchange the lengths in the brevity penalty, as the program of 2015 did
+    multi : what several references mean: their average over random samples, one a segment (`sample`), the best one
+        of each segment (`max`) or, for segment scores, their mean (`mean`); `gleu0` merges them instead
+    iterations, seed : sample k is drawn by Python's generator seeded with seed + 101 k; the official seeds have 0
+    smooth : put 1 for every statistic of a segment that is 0, as the official script's segment scores
+    """
+
+    matcher: Matcher = field(default_factory=Exact)
+    variant: Variant = "gleu+"
+    order: int = 4
+    penalty: Penalty = "exact"
+    weight: float = 1.0
+    swapped_bp: bool = False
+    multi: Multi = "sample"
+    iterations: int = 500
+    seed: int = 0
+    smooth: bool = False
+    name: ClassVar[str] = "gleu"
+    needs_source: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_order(self.order)
+        for kind, value, valid in (
+            ("GLEU variant", self.variant, get_args(Variant)),
+            ("penalty", self.penalty, get_args(Penalty)),
+            ("way with several references", self.multi, get_args(Multi)),
+        ):
+            if value not in valid:
+                raise UnknownNameError(kind, value, valid)
+        if not 0 <= self.weight < math.inf:
+            raise InputError(f"the weight of source n-grams must be a number from 0, not {self.weight}")
+        if self.iterations < 1:
+            raise InputError(f"the number of iterations must be at least 1, not {self.iterations}")
+        if self.seed < 0:
+            raise InputError(f"the seed must be at least 0, not {self.seed}")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether the matcher looks at similarities."""
+        return self.matcher.needs_vectors(self.order)
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether a corpus score needs the statistics of every segment, not only their sum."""
+        return self.variant != "gleu0"
+
+    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+        """Statistics of each candidate against each of its references (for `gleu0`: against all).
+
+        Returns
+        -------
+        Rows of: candidate length, reference length, matches of each order in millionths, penalties likewise, totals.
+        """
+        units = chunk if self.variant == "gleu0" else chunk.by_reference()
+        return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(PIECE)])
+
+    def _statistics(self, units: Chunk, vectors: TokenVectors | None) -> Integers:
+        found = count_ngrams(units, self.matcher, vectors, self.order)
+        columns = [self._statistics_of_order(counts, len(units)) for counts in found]
+        matches, penalties, totals = (np.column_stack([column[k] for column in columns]) for k in range(3))
+        lengths = units.candidates.lengths
+        return np.column_stack((lengths, units.closest_reference_lengths(), matches, penalties, totals))
+
+    def _statistics_of_order(self, found: NgramCounts, units: int) -> tuple[Integers, Integers, Integers]:
+        """Matches, penalties (both in millionths) and totals of each unit."""
+
+        def per_unit(numbers: Integers) -> Integers:
+            return np.bincount(found.units, numbers, units).astype(np.int64)
+
+        excused = found.masses if self.penalty == "soft" else SCALE * np.minimum(found.candidate, found.reference)
+        left = SCALE * np.minimum(found.source, found.candidate)
+        matches, totals = per_unit(found.masses), per_unit(found.candidate)
+        if self.variant == "gleu+paper":
+            return matches, per_unit(np.maximum(left - excused, 0)), totals
+        uncorrected = per_unit(np.where(excused == 0, left, 0))
+        if self.variant == "gleu+":
+            return matches, np.minimum(uncorrected, matches), totals
+        penalties = np.minimum(round(self.weight * SCALE) * (uncorrected // SCALE), matches)
+        gained = np.where(found.source == 0, found.masses, 0)
+        bonus = per_unit(gained)
+        # Soft gains count in whole n-grams below the line, so that precision stays at most 1.
+        more = per_unit(np.where((found.source == 0) & (gained > 0), -(-gained // SCALE), 0))
+        return matches + bonus, penalties, totals + more
+
+    def score(self, row: Integers | Floats) -> GleuScore:
+        """Score one row of statistics, or a sum of rows."""
+        n = self.order
+        numbers = np.asarray(row, np.float64)
+        matches, penalties, totals = (
+            numbers[2 : 2 + n] / SCALE,
+            numbers[2 + n : 2 + 2 * n] / SCALE,
+            numbers[2 + 2 * n :],
+        )
+        logs, penalty = self._logs(numbers[None])
+        score = float(100 * np.exp(penalty[0] + logs[0].mean()))
+        return GleuScore(
+            score,
+            matches.tolist(),
+            penalties.tolist(),
+            totals.tolist(),
+            (100 * np.exp(logs[0])).tolist(),
+            math.exp(penalty[0]),
+            float(numbers[0]),
+            float(numbers[1]),
+        )
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, 0 to 100."""
+        logs, penalty = self._logs(np.asarray(rows, np.float64))
+        scores: Floats = 100 * np.exp(penalty + logs.mean(axis=1))
+        return scores
+
+    def _logs(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Logarithms of the precisions (rows, order) and of the brevity penalty (rows,)."""
+        n = self.order
+        candidate, reference = rows[:, 0], rows[:, 1]
+        numerators = (rows[:, 2 : 2 + n] - rows[:, 2 + n : 2 + 2 * n]) / SCALE
+        totals = rows[:, 2 + 2 * n :]
+        if self.swapped_bp:
+            candidate, reference = reference, candidate
+        if self.smooth:
+            candidate, reference, numerators, totals = (
+                np.where(numbers == 0, 1, numbers) for numbers in (candidate, reference, numerators, totals)
+            )
+        # An order without any candidate n-gram has precision 1; a sum that is not positive scores 0.
+        precisions = np.where(totals == 0, 1, np.maximum(numerators, 0) / np.where(totals == 0, 1, totals))
+        with np.errstate(divide="ignore"):
+            logs = np.log(precisions)
+            ratio = np.where(candidate > 0, reference / np.where(candidate > 0, candidate, 1), np.inf)
+        ratio = np.where((candidate == 0) & (reference == 0), 1, ratio)
+        return logs, np.minimum(1 - ratio, 0)
+
+    def summarise(self, rows: Integers, offsets: Integers) -> GleuScore:
+        """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``, one a reference."""
+        if self.variant == "gleu0" or len(rows) == len(offsets) - 1:
+            return self.score(rows.sum(axis=0))
+        if self.multi == "mean":
+            raise InputError("multi 'mean' is for segment and macro scores; use 'sample' or 'max' for a corpus")
+        if self.multi == "max":
+            return self.pooled(rows, offsets)
+        draws = draw_references(np.diff(offsets), self.iterations, self.seed)
+        sums = sampled_sums(rows, offsets, draws)
+        scores = self.scores(sums)
+        mean, deviation = float(scores.mean()), float(scores.std())
+        return replace(
+            self.score(sums.mean(axis=0)),
+            score=mean,
+            standard_deviation=deviation,
+            interval=normal_interval(mean, deviation),
+        )
+
+    def pooled(self, rows: Integers, offsets: Integers) -> GleuScore:
+        """Score the sum of the best references' rows, or of the means over references."""
+        if self.multi == "max":
+            return self.score(rows[self._best(rows, offsets)].sum(axis=0))
+        counts = np.repeat(np.diff(offsets), np.diff(offsets))
+        return self.score((rows / counts[:, None]).sum(axis=0))
+
+    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
+        """The best reference's rows, or those of every reference and which one each iteration draws."""
+        counts = np.diff(offsets)
+        if counts.max() == 1:
+            return ChosenRows([rows])
+        if self.multi == "max":
+            return ChosenRows([rows[self._best(rows, offsets)]])
+        layers = [rows[offsets[:-1] + np.minimum(number, counts - 1)] for number in range(int(counts.max()))]
+        return ChosenRows(layers, draw_references(counts, self.iterations, self.seed))
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[GleuScore]:
+        """Score each segment: its best reference, or the mean over its references."""
+        if self.multi == "max":
+            return [self.score(rows[best]) for best in self._best(rows, offsets)]
+        return [self._mean_score(rows[start:stop]) for start, stop in pairwise(offsets.tolist())]
+
+    def _mean_score(self, rows: Integers) -> GleuScore:
+        whole = self.score(rows[0] if len(rows) == 1 else rows.mean(axis=0))
+        return replace(whole, score=float(self.scores(rows).mean()))
+
+    def _best(self, rows: Integers, offsets: Integers) -> Integers:
+        """Row of each segment's best reference; ties: the higher score at the highest order first."""
+        logs, penalty = self._logs(rows.astype(np.float64))
+        by_order = np.exp(penalty[:, None] + logs)
+        return best_references(np.exp(penalty + logs.mean(axis=1)), by_order[:, ::-1], offsets)

@@ -1,0 +1,204 @@
+"""Intervals and paired tests, from the statistics of segments alone: no text is scored twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.metrics import Metric
+    from softbleu.scoring.run import Statistics
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+Test = Literal["bootstrap", "randomization"]
+_PIECE = 256
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one system stands beside the baseline."""
+
+    name: str
+    score: float
+    mean: float
+    """Of the bootstrap scores."""
+    interval: tuple[float, float]
+    """Between the 2.5th and the 97.5th percentile of the bootstrap scores."""
+    p_value: float | None
+    """Two-sided; None for the baseline itself."""
+    rank: int
+    """1 for the greatest score; equal scores share a rank."""
+
+
+@dataclass(frozen=True)
+class SignificanceSettings:
+    """How to test.
+
+    Parameters
+    ----------
+    test : `bootstrap` (Koehn 2004) or `randomization` (approximate randomisation, Riezler & Maxwell 2005)
+    samples : bootstrap samples, for the intervals too
+    trials : shufflings of the randomisation test
+    seed : of NumPy's generator
+    """
+
+    test: Test = "bootstrap"
+    samples: int = 1000
+    trials: int = 10_000
+    seed: int = 12345
+
+    def __post_init__(self) -> None:
+        if self.test not in get_args(Test):
+            raise UnknownNameError("test", self.test, get_args(Test))
+        for name, value in (("samples", self.samples), ("trials", self.trials)):
+            if value < 1:
+                raise InputError(f"the number of {name} must be at least 1, not {value}")
+        if self.seed < 0:
+            raise InputError(f"the seed must be at least 0, not {self.seed}")
+
+
+def compare_systems(
+    statistics: Statistics, metric: Metric, baseline: str, settings: SignificanceSettings
+) -> list[Comparison]:
+    """Give every system an interval, a rank, and a p-value against the baseline.
+
+    Parameters
+    ----------
+    statistics : rows of all segments of all systems (`collect_statistics` with ``keep_rows=True``)
+    baseline : name of the system the others are tested against
+
+    Raises
+    ------
+    UnknownNameError
+        No system of that name.
+    """
+    if baseline not in statistics.systems:
+        raise UnknownNameError("system", baseline, statistics.systems)
+    place = statistics.systems.index(baseline)
+    scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
+    resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
+    if settings.test == "bootstrap":
+        p_values = paired_bootstrap(resampled, scores, place)
+    else:
+        p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
+    lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
+    return [
+        Comparison(
+            name,
+            float(scores[k]),
+            float(resampled[k].mean()),
+            (float(lower[k]), float(upper[k])),
+            None if k == place else float(p_values[k]),
+            1 + int((scores > scores[k]).sum()),
+        )
+        for k, name in enumerate(statistics.systems)
+    ]
+
+
+def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Floats:
+    """Scores of corpora of as many segments, drawn with replacement; the same draws for every system.
+
+    Returns
+    -------
+    Of shape (systems, samples).
+    """
+    segments = len(statistics.offsets) - 1
+    generator = np.random.default_rng(seed)
+    scores = np.empty((len(statistics.systems), samples))
+    chosen = _chosen_rows(statistics, metric)
+    for start, stop in _pieces(samples):
+        drawn = generator.integers(segments, size=(stop - start, segments))
+        drawn += np.arange(stop - start)[:, None] * segments
+        weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
+        for system, sums in enumerate(chosen.sums(weights.reshape(-1, segments).astype(np.float64), start)):
+            scores[system, start:stop] = metric.scores(sums)
+    return scores
+
+
+def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int) -> Floats:
+    """Two-sided p-values of the differences from the baseline (Koehn 2004, as sacrebleu's ``--paired-bs``).
+
+    The share of samples whose absolute difference, less its mean, exceeds the difference that was observed;
+    one is added above and below, so that p is never 0.
+    """
+    differences = np.abs(resampled - resampled[baseline])
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    observed = np.abs(scores - scores[baseline])[:, None]
+    p_values: Floats = ((centred > observed).sum(axis=1) + 1) / (resampled.shape[1] + 1)
+    return p_values
+
+
+def approximate_randomization(
+    statistics: Statistics, metric: Metric, baseline: int, trials: int, seed: int
+) -> Floats:
+    """Two-sided p-values of the differences from the baseline (as sacrebleu's ``--paired-ar``).
+
+    In each trial the outputs of system and baseline are exchanged in about half of the segments; p is the share of
+    trials whose difference exceeds the observed one, one added above and below.
+    """
+    segments = len(statistics.offsets) - 1
+    generator = np.random.default_rng(seed)
+    chosen = _chosen_rows(statistics, metric)
+    everything = np.ones((1, segments))
+    systems = len(statistics.systems)
+    exceeding = np.zeros(systems)
+    for start, stop in _pieces(trials):
+        swapped = generator.integers(2, size=(stop - start, segments)).astype(np.float64)
+        part = list(chosen.sums(swapped, start))
+        whole = list(chosen.sums(np.broadcast_to(everything, swapped.shape), start))
+        for system in range(systems):
+            one = metric.scores(whole[system] - part[system] + part[baseline])
+            other = metric.scores(whole[baseline] - part[baseline] + part[system])
+            observed = np.abs(metric.scores(whole[system]) - metric.scores(whole[baseline]))
+            exceeding[system] += (np.abs(one - other) > observed + 1e-12).sum()
+    p_values: Floats = (exceeding + 1) / (trials + 1)
+    return p_values
+
+
+def _pieces(count: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, count, _PIECE):
+        yield start, min(start + _PIECE, count)
+
+
+@dataclass(frozen=True)
+class _ChosenRows:
+    """Of each system one row a segment, or where references are drawn the rows of each."""
+
+    rows: list[Floats]
+    """(segments, columns of all systems), one array for each reference that a draw may choose."""
+    draws: Integers | None
+    """Reference of each segment in each draw, which later samples use again from the start."""
+    columns: int
+
+    def sums(self, weights: Floats, start: int) -> Iterator[Floats]:
+        """Weighted sums of the rows, system by system: (samples, columns); sample `start` comes first."""
+        if self.draws is None:
+            total = weights @ self.rows[0]
+        else:
+            draws = self.draws[np.arange(start, start + len(weights)) % len(self.draws)]
+            total = sum(
+                ((weights * (draws == number)) @ rows for number, rows in enumerate(self.rows)),
+                start=np.zeros((len(weights), self.rows[0].shape[1])),
+            )
+        for place in range(0, total.shape[1], self.columns):
+            yield total[:, place : place + self.columns]
+
+
+def _chosen_rows(statistics: Statistics, metric: Metric) -> _ChosenRows:
+    columns = statistics.rows.shape[2]
+    chosen = [metric.choose(rows, statistics.offsets) for rows in statistics.rows]
+    draws = chosen[0].draws
+    layers = [
+        np.concatenate([system.layers[number] for system in chosen], axis=1).astype(np.float64)
+        for number in range(len(chosen[0].layers))
+    ]
+    return _ChosenRows(layers, draws, columns)
