@@ -15,6 +15,7 @@ from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
 from softbleu.scoring.run import Progress, Result, score_corpus
 from softbleu.scoring.vectors import VectorChoice
+from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -49,6 +50,23 @@ _METRIC_OPTIONS = {
         "segment_smoothing",
     ),
 }
+
+
+_SIGNATURE_NAMES = {"tok": "tokenize", "case": "vector_case"}
+
+
+def _read_value(kind: str, key: str, value: str) -> object:
+    """Read a signature's value as what a setting of that (annotated) kind needs."""
+    if value == "none" and key not in ("tok", "smooth"):
+        return None
+    try:
+        if "bool" in kind:
+            return {"yes": True, "no": False}[value]
+        if "int" in kind:
+            return int(value)
+        return float(value) if "float" in kind else value
+    except (KeyError, ValueError):
+        raise InputError(f"the signature's {key} cannot be {value!r}") from None
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,32 @@ class Settings:
             raise UnknownNameError("preset", self.preset, PRESETS)
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}")
+
+    @classmethod
+    def from_signature(cls, signature: str) -> Settings:
+        """Read the settings of a published signature, to run them again.
+
+        >>> Settings.from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus").tokenize
+        '13a'
+
+        Raises
+        ------
+        InputError
+            The signature cannot be read, or names what this version does not know.
+        """
+        given: dict[str, Any] = {}
+        for key, value in parse_signature(signature).items():
+            if key in ("version", "level"):
+                continue
+            name = _SIGNATURE_NAMES.get(key, key.replace("-", "_"))
+            if name not in cls.__annotations__:
+                raise UnknownNameError("signature key", key, sorted(cls.__annotations__))
+            given[name] = _read_value(cls.__annotations__[name], key, value)
+        if isinstance(given.get("vectors"), str):
+            given["vectors"] = given["vectors"].partition("#")[0]
+        if given.get("metric") == "gleu" and "smooth" in given:
+            given["segment_smoothing"] = given.pop("smooth") == "yes"
+        return cls(**given)
 
     def make_metric(self, level: Level = "corpus") -> Bleu | Gleu:
         """Make the metric for a whole corpus, or for single segments.

@@ -71,6 +71,9 @@ class Result:
     name: str
     score: Score
     signature: str
+    """Everything the score depends on."""
+    short_signature: str = ""
+    """The same without what has its default."""
     coverage: Coverage | None = None
     """None when no similarity was looked at."""
     segments: tuple[Score, ...] | None = None
@@ -132,21 +135,20 @@ def make_results(
     statistics: Statistics, metric: Metric, level: Level = "corpus", segment_metric: Metric | None = None
 ) -> list[Result]:
     """Score the statistics of every system; see `score_corpus`."""
+    of_segments = segment_metric or metric
+    signed = metric if level == "corpus" else of_segments
+    signature, short = (statistics.signature(signed, level, short=short) for short in (False, True))
     results = []
     for number, system in enumerate(statistics.systems):
         rows, offsets = statistics.rows[number], statistics.offsets
         coverage = None if statistics.coverage is None else statistics.coverage[number]
-        if level == "corpus":
-            score = metric.summarise(rows, offsets)
-            results.append(Result(system, score, statistics.signature, coverage))
-            continue
-        segments = tuple((segment_metric or metric).segment_scores(rows, offsets))
-        if level == "macro":
-            score = replace(metric.pooled(rows, offsets), score=float(np.mean([each.score for each in segments])))
-            results.append(Result(system, score, statistics.signature, coverage))
+        segments = None if level == "corpus" else tuple(of_segments.segment_scores(rows, offsets))
+        if level == "macro" and segments is not None:
+            mean = float(np.mean([each.score for each in segments]))
+            score, segments = replace(metric.pooled(rows, offsets), score=mean), None
         else:
             score = metric.summarise(rows, offsets)
-            results.append(Result(system, score, statistics.signature, coverage, segments))
+        results.append(Result(system, score, signature, short, coverage, segments))
     return results
 
 
@@ -159,9 +161,15 @@ class Statistics:
     """(systems, rows, k); one row a segment, one for each reference of each segment, or a single sum."""
     offsets: Integers
     """Segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``; a sum counts as one segment."""
-    signature: str
-    coverage: tuple[Coverage, ...] | None
+    tokenizer: Tokenizer
+    vectors: dict[str, object]
+    """The vectors' part of the signature; empty when no similarity was looked at."""
+    coverage: tuple[Coverage, ...] | None = None
     """None when no similarity was looked at."""
+
+    def signature(self, metric: Metric, level: Level = "corpus", *, short: bool = False) -> str:
+        """Everything that a score by this metric depends on."""
+        return signature_of(metric, self.tokenizer, short=short, **self.vectors, level=level)
 
 
 def collect_statistics(
@@ -193,18 +201,16 @@ def collect_statistics(
             executor = stack.enter_context(local_executor(jobs, threads=compiled))
         if not metric.needs_vectors:
             total = _add_up(work, corpus, executor, 2 * jobs, progress)
-            return Statistics(corpus.systems, total.rows, total.offsets, signature_of(metric, tokenizer), None)
+            return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, {})
         if vectors is None:
             raise InputError("this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs)
         stack.enter_context(single_threaded_blas())
         shared = prepared if executor is None else stack.enter_context(prepared.stored())
         total = _add_up(replace(work, vectors=shared), corpus, executor, 2 * jobs, progress)
-    signature = signature_of(
-        metric, tokenizer, vectors=prepared.identity, case=vectors.case, normalize=vectors.normalize
-    )
+    identity = {"vectors": prepared.identity, "case": vectors.case, "normalize": vectors.normalize}
     coverage = tuple(Coverage(a, b, c, d, prepared.zero_words) for a, b, c, d in total.coverage.tolist())
-    return Statistics(corpus.systems, total.rows, total.offsets, signature, coverage)
+    return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, identity, coverage)
 
 
 def _add_up(
