@@ -1,0 +1,21 @@
+"""The command line: one file a command, each of which parses, makes one library call and hands over to a writer."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
+    # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
+    for library in ("OPENBLAS", "OMP", "MKL"):
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    try:
+        from softbleu.cli.app import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

@@ -1,0 +1,64 @@
+"""The commands put together, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+import typer.main
+
+from softbleu.cli.coercion import coerce_plainly
+from softbleu.cli.errors import guarded
+from softbleu.cli.examples import EXPLAIN, SCORE, as_epilog
+from softbleu.cli.explain import explain
+from softbleu.cli.score import score
+from softbleu.version import __version__
+
+PROGRAM = "softbleu"
+
+app = typer.Typer(
+    name=PROGRAM,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+app.command(epilog=as_epilog(SCORE))(score)
+app.command(epilog=as_epilog(EXPLAIN))(explain)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{PROGRAM} {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def softbleu(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Score generated text against references, softly: an n-gram that means the same counts too.
+
+    [bold]softbleu score -c system.txt -r reference.txt[/bold] computes BLEU;
+    [bold]--matcher vleu --threshold 0.8[/bold] lets n-grams match whose word vectors are alike.
+    Without any input, a small sample corpus is scored.
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+def command() -> Callable[..., Any]:
+    """Make the command from its declaration."""
+    made = typer.main.get_command(app)
+    coerce_plainly(made)
+    return made
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend."""
+    call = command()
+    return guarded(
+        lambda: call(list(arguments), prog_name=PROGRAM, standalone_mode=False), debug="--debug" in arguments
+    )

@@ -1,0 +1,74 @@
+"""What goes wrong becomes one line on standard error and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from softbleu.errors import SoftbleuError
+from softbleu.report.layout import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BAD_INPUT = 2
+BROKEN_PIPE = 1
+INTERRUPTED = 130
+
+# Every mistake in the arguments is one of typer's usage errors, which it keeps to itself.
+_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+
+
+def guarded(work: Callable[[], object], *, debug: bool) -> int:
+    """Do the work and return an exit code; only debugging, or a fault of this program, shows a traceback."""
+    try:
+        code = work()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has seen enough.
+        _drop_output()
+        return BROKEN_PIPE
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except (SoftbleuError, OSError, _USAGE_ERROR) as error:
+        if debug:
+            traceback.print_exc()
+        _drop_output()
+        say(f"error: {' '.join(_describe(error))}")
+        return BAD_INPUT
+    return code if isinstance(code, int) else 0
+
+
+def say(message: str) -> None:
+    """Write one line to standard error."""
+    typer.echo(f"softbleu: {one_line(message)}", err=True)
+
+
+def _describe(error: Any) -> Iterator[str]:
+    if isinstance(error, _USAGE_ERROR):
+        yield " ".join(error.format_message().split())
+        if error.ctx is not None:
+            yield f"(see '{error.ctx.command_path} --help')"
+    elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
+        place = f"{error.filename}: " if error.filename else ""
+        yield f"{place}{error.strerror or error}"
+    else:
+        yield str(error)
+
+
+def _drop_output() -> None:
+    """Throw away what could not be written, lest Python tries once more, and fails, when it ends."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,95 @@
+"""`softbleu explain`: which n-gram met which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from softbleu.cli import options as opt
+from softbleu.errors import InputError
+
+FIRST_SEGMENTS = 3
+
+
+def explain(
+    ctx: typer.Context,
+    segment: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--segment",
+            "-s",
+            metavar="N|N-M",
+            help="Number of a segment, from 1, or a range. Repeat it for more (default: the first 3).",
+            rich_help_panel=opt.INPUT,
+        ),
+    ] = None,
+    candidate: opt.Candidates = None,
+    reference: opt.References = None,
+    pairs: opt.Pairs = None,
+    input_format: opt.InputFormat = None,
+    encoding: opt.Encoding = "utf-8",
+    matcher: opt.Matcher = None,
+    threshold: opt.Threshold = None,
+    vectors: opt.Vectors = None,
+    vector_case: opt.VectorCase = None,
+    assignment: opt.Assignment = None,
+    consumption: opt.Consumption = None,
+    composition: opt.Composition = None,
+    order: opt.Order = None,
+    tokenize: opt.Tokenize = None,
+    lowercase: opt.Lowercase = False,
+    preset: opt.Preset = None,
+    output_format: opt.ExplainFormat = "text",
+    digits: opt.Digits = 2,
+    output: opt.Output = None,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Show which n-grams of chosen segments met which, and how alike they are."""
+    from softbleu.cli.inputs import input_files, make_settings, open_corpus
+    from softbleu.cli.output import Output
+    from softbleu.report import Layout, find_explainer
+    from softbleu.scoring import explain_corpus
+
+    write = find_explainer(output_format)
+    target = Output.of(output, input_files(ctx.params))
+    layout = Layout(digits, target.colours)
+    settings = make_settings(ctx.params)
+    metric = settings.metric()
+    with open_corpus(ctx.params) as corpus:
+        chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
+        explanations = explain_corpus(
+            corpus, metric.matcher, metric.order, settings.tokenizer(), settings.vector_choice(), chosen
+        )
+    target.write(write(explanations, layout))
+
+
+def parse_segments(texts: Sequence[str], total: int) -> list[int]:
+    """Read numbers and ranges of segments, each segment once, in the order given.
+
+    Raises
+    ------
+    InputError
+        Anything else, or a segment that the corpus does not have.
+
+    Examples
+    --------
+    >>> parse_segments(["7", "1-3", "2"], 10)
+    [7, 1, 2, 3]
+    """
+    numbers: dict[int, None] = {}
+    for text in texts:
+        first, dash, last = text.partition("-")
+        ends = (first, last if dash else first)
+        if not all(end.isascii() and end.isdigit() for end in ends):
+            raise InputError(f"--segment takes a number from 1, or a range such as 4-9, not {text!r}")
+        start, stop = map(int, ends)
+        if start > stop:
+            raise InputError(f"--segment {text}: the range ends before it starts")
+        for number in (start, stop):
+            if not 1 <= number <= total:
+                raise InputError(f"no segment {number}: the corpus has segments 1 to {total}")
+        numbers.update(dict.fromkeys(range(start, stop + 1)))
+    return list(numbers)

@@ -1,0 +1,124 @@
+"""From options to what the library takes: a corpus and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+from softbleu.cli.errors import say
+from softbleu.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from softbleu.scoring import Settings
+    from softbleu.scoring.blocks import Level
+    from softbleu.scoring.run import Corpus
+
+SAMPLE = {"candidate": ["candidate.en"], "reference": ["reference.en", "reference2.en"]}
+Options = Mapping[str, Any]
+"""Options of a command by name, as typer's context has them."""
+
+
+def input_files(options: Options) -> list[str]:
+    """Files that will be read."""
+    pairs = [options["pairs"]] if options["pairs"] else []
+    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ())]
+
+
+@contextmanager
+def open_corpus(options: Options) -> Iterator[Corpus]:
+    """Open the corpus that the options name, or else the bundled sample.
+
+    Raises
+    ------
+    InputError
+        Options that contradict one another, or files that cannot be read.
+    """
+    from softbleu.corpora import ParallelFiles, read_segments
+
+    candidates, references = list(options["candidate"] or ()), list(options["reference"] or ())
+    encoding = options["encoding"]
+    if options["input_format"] and not options["pairs"]:
+        raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
+    if options["pairs"]:
+        if candidates or references:
+            raise InputError("--pairs has candidates and references in one file: leave out -c and -r")
+        yield read_segments(options["pairs"], file_format=options["input_format"], encoding=encoding)
+        return
+    if not candidates and not references:
+        candidates, references = _sample()
+        encoding = "utf-8"
+        if not options["quiet"]:
+            say("note: no input given (see --help), so this scores the bundled sample corpus")
+    elif not candidates:
+        raise InputError("no candidate file: name one with --candidate, - for standard input")
+    with ParallelFiles.open(candidates, references, encoding=encoding) as corpus:
+        yield corpus
+
+
+def make_settings(options: Options) -> Settings:
+    """Make the settings from the options of the same names, and note those that do nothing.
+
+    Raises
+    ------
+    InputError
+        A name or number that is not valid.
+    """
+    from softbleu.embeddings import VectorCase
+    from softbleu.scoring import Settings
+
+    names = {field.name for field in fields(Settings)}
+    given = {name: value for name, value in options.items() if name in names and value is not None}
+    check_name("vector case", given.get("vector_case", "fallback"), get_args(VectorCase))
+    settings = Settings(**given)
+    metric = settings.metric()
+    settings.tokenizer()
+    if not options["quiet"]:
+        idle = settings.idle_options()
+        if not metric.needs_vectors:
+            idle += [name for name in ("vectors", "vector_case") if name in given]
+        for name in idle:
+            option = name.replace("_", "-")
+            say(f"note: --{option} has no effect here, with --matcher {settings.matcher}")
+    return settings
+
+
+def check_level(name: str) -> Level:
+    """See that there is such a level.
+
+    Raises
+    ------
+    UnknownNameError
+        There is not.
+    """
+    from softbleu.scoring.blocks import Level
+
+    check_name("level", name, get_args(Level))
+    return cast("Level", name)
+
+
+def check_name(kind: str, name: str, valid: Sequence[str]) -> None:
+    """See that a name is one of the valid ones.
+
+    Raises
+    ------
+    UnknownNameError
+        It is not.
+    """
+    if name not in valid:
+        raise UnknownNameError(kind, name, valid)
+
+
+def _sample() -> tuple[list[str], list[str]]:
+    from softbleu.resources import find_resource
+
+    folder = find_resource("corpora", "samples")
+    if folder is None:
+        raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
+    return (
+        [str(folder / name) for name in SAMPLE["candidate"]],
+        [str(folder / name) for name in SAMPLE["reference"]],
+    )

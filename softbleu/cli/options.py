@@ -1,0 +1,284 @@
+"""Options that commands share. Defaults are the library's; None stands for "not given"."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from softbleu.cli.completion import (
+    compositions,
+    denominators,
+    explain_formats,
+    formats,
+    matchers,
+    presets,
+    smoothings,
+    tokenizers,
+    vectors,
+)
+
+INPUT = "Input"
+MATCHING = "Matching"
+METRIC = "Score"
+OUTPUT = "Output"
+
+Candidates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--candidate",
+        "-c",
+        metavar="FILE",
+        help="Text to score, a segment a line; - is standard input. Repeat it for several systems.",
+        rich_help_panel=INPUT,
+    ),
+]
+References = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reference",
+        "-r",
+        metavar="FILE",
+        help="Reference text, line by line the same segments. Repeat it for several references.",
+        rich_help_panel=INPUT,
+    ),
+]
+Pairs = Annotated[
+    str | None,
+    typer.Option(
+        "--pairs",
+        metavar="FILE",
+        help="Instead: whole segments in one file, as 'candidate ||| reference' lines, .tsv or .jsonl.",
+        rich_help_panel=INPUT,
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--input-format",
+        metavar="NAME",
+        help="Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).",
+        autocompletion=lambda: ["pairs", "tsv", "jsonl"],
+        rich_help_panel=INPUT,
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of the text files (default: utf-8); .gz is recognised.",
+        show_default=False,
+        rich_help_panel=INPUT,
+    ),
+]
+Matcher = Annotated[
+    str | None,
+    typer.Option(
+        "--matcher",
+        "-m",
+        metavar="NAME",
+        help="What may match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any "
+        "orders), or that of a plug-in (default: exact).",
+        autocompletion=matchers,
+        rich_help_panel=MATCHING,
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        "--threshold",
+        "-t",
+        metavar="0..1",
+        help="A similarity must be greater than this to count (default: 0).",
+        rich_help_panel=MATCHING,
+    ),
+]
+Vectors = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors",
+        metavar="PATH|NAME",
+        help="Word vectors: a word2vec, GloVe or gensim file, or a bundled set (default: glove-6b-100d).",
+        autocompletion=vectors,
+        rich_help_panel=MATCHING,
+    ),
+]
+VectorCase = Annotated[
+    str | None,
+    typer.Option(
+        "--vector-case",
+        metavar="NAME",
+        help="Look words up as written only (exact), or also in lower case (default: fallback).",
+        autocompletion=lambda: ["exact", "fallback"],
+        rich_help_panel=MATCHING,
+    ),
+]
+Assignment = Annotated[
+    str | None,
+    typer.Option(
+        "--assignment",
+        metavar="NAME",
+        help="Order in which matches are made: exact-first, sequential or optimal (default: exact-first).",
+        autocompletion=lambda: ["exact-first", "sequential", "optimal"],
+        rich_help_panel=MATCHING,
+    ),
+]
+Consumption = Annotated[
+    str | None,
+    typer.Option(
+        "--consumption",
+        metavar="NAME",
+        help="What an approximate match uses up: one instance (unit) or its similarity (default: unit).",
+        autocompletion=lambda: ["unit", "similarity"],
+        rich_help_panel=MATCHING,
+    ),
+]
+Composition = Annotated[
+    str | None,
+    typer.Option(
+        "--composition",
+        metavar="NAME",
+        help="How n-grams are compared: by their mean vectors (mean) or word by word (aligned) (default: mean).",
+        autocompletion=compositions,
+        rich_help_panel=MATCHING,
+    ),
+]
+Order = Annotated[
+    int | None,
+    typer.Option(
+        "--order", "-n", metavar="N", help="Longest n-grams to look at (default: 4).", rich_help_panel=METRIC
+    ),
+]
+Tokenize = Annotated[
+    str | None,
+    typer.Option(
+        "--tokenize",
+        metavar="NAME",
+        help="Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, … (default: none).",
+        autocompletion=tokenizers,
+        rich_help_panel=METRIC,
+    ),
+]
+Lowercase = Annotated[
+    bool, typer.Option("--lowercase", help="Fold the text to lower case first.", rich_help_panel=METRIC)
+]
+Smooth = Annotated[
+    str | None,
+    typer.Option(
+        "--smooth",
+        metavar="NAME",
+        help="Smoothing: none, floor, add-k or exp (default: exp).",
+        autocompletion=smoothings,
+        rich_help_panel=METRIC,
+    ),
+]
+SmoothValue = Annotated[
+    float | None,
+    typer.Option(
+        "--smooth-value",
+        metavar="X",
+        help="Value of the smoothing (default: 0.1 for floor, 1 for add-k).",
+        rich_help_panel=METRIC,
+    ),
+]
+EffectiveOrder = Annotated[
+    bool | None,
+    typer.Option(
+        "--effective-order/--no-effective-order",
+        help="Leave out orders that the text is too short for (default: for segments only).",
+        show_default=False,
+        rich_help_panel=METRIC,
+    ),
+]
+Denominator = Annotated[
+    str | None,
+    typer.Option(
+        "--denominator",
+        metavar="NAME",
+        help="Precision over the n-grams of the order, of all orders, or of the reference (default: order).",
+        autocompletion=denominators,
+        rich_help_panel=METRIC,
+    ),
+]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        help="Settings of a paper: morgan2014. Options given beside it go before it.",
+        autocompletion=presets,
+        rich_help_panel=METRIC,
+    ),
+]
+Level = Annotated[
+    str,
+    typer.Option(
+        "--level",
+        metavar="NAME",
+        help="Score the corpus, or each segment, too: corpus or segment (default: corpus).",
+        show_default=False,
+        autocompletion=lambda: ["corpus", "segment"],
+        rich_help_panel=METRIC,
+    ),
+]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Output format: text, json, jsonl, tsv, markdown or latex (default: text).",
+        show_default=False,
+        autocompletion=formats,
+        rich_help_panel=OUTPUT,
+    ),
+]
+ExplainFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Output format: text, json or jsonl (default: text).",
+        show_default=False,
+        autocompletion=explain_formats,
+        rich_help_panel=OUTPUT,
+    ),
+]
+Digits = Annotated[
+    int,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        help="Decimals in text, markdown and latex (default: 2); other formats have them all.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to this file, complete or not at all (default: standard output).",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Processes to use (default: 1); the numbers do not depend on it.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No notes and no progress on standard error.", rich_help_panel=OUTPUT),
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=OUTPUT)]

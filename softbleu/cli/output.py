@@ -1,0 +1,109 @@
+"""Where text goes: to standard output, or to a file that is complete or not there at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from softbleu.errors import InputError
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where to write; `path` None is standard output."""
+
+    path: Path | None = None
+
+    @classmethod
+    def of(cls, name: str | None, inputs: Iterable[str] = ()) -> Output:
+        """See, before any work is done, that the file can be written.
+
+        Raises
+        ------
+        InputError
+            Its folder is missing or closed, it is a folder, or one of the inputs.
+        """
+        if name is None or name == STDOUT:
+            if sys.stdout is None:
+                raise InputError("standard output is closed: name a file with --output")
+            return cls()
+        # What a link points to is replaced, not the link.
+        path = Path(name).resolve()
+        if path.is_dir():
+            raise InputError(f"cannot write {name}: it is a folder")
+        if not path.parent.is_dir():
+            raise InputError(f"cannot write {name}: there is no folder {path.parent}")
+        if not os.access(path if _is_special(path) else path.parent, os.W_OK):
+            raise InputError(f"cannot write {name}: no permission to write in {path.parent}")
+        for entry in inputs:
+            if path.exists() and Path(entry).exists() and path.samefile(entry):
+                raise InputError(f"{name} is an input: write to another file")
+        return cls(path)
+
+    @property
+    def colours(self) -> bool:
+        """Whether what is written is shown in colours."""
+        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        return self.path is None and sys.stdout.isatty() and not plain
+
+    def write(self, pieces: Iterable[str]) -> None:
+        """Write the text.
+
+        Raises
+        ------
+        InputError
+            The file cannot be written; nothing of it is left behind.
+        """
+        try:
+            if self.path is None:
+                _print(pieces)
+            elif _is_special(self.path):
+                with self.path.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+                    stream.writelines(pieces)
+            else:
+                _replace(self.path, pieces)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise InputError(f"cannot write {self.path or 'standard output'}: {error.strerror}") from error
+
+
+def _print(pieces: Iterable[str]) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        # File names may hold bytes that are no text; what reads a pipe expects UTF-8.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.stdout.writelines(pieces)
+    sys.stdout.flush()
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a pipe or a device, which cannot be replaced."""
+    return path.exists() and not path.is_file()
+
+
+def _replace(path: Path, pieces: Iterable[str]) -> None:
+    """Write beside the file and rename."""
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.writelines(pieces)
+        Path(beside).chmod(mode)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """Permissions that new files lack; it can be read only by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,63 @@
+"""A progress bar for work that takes a while."""
+
+from __future__ import annotations
+
+import sys
+from time import monotonic
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+PATIENCE = 1.0
+"""Seconds before a bar is worth drawing."""
+MANY = 20_000
+"""Segments for which it is drawn at once."""
+
+
+class ProgressBar:
+    """Called with the number of segments done and of all; draws on standard error if that is a terminal."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._off = quiet or not sys.stderr.isatty()
+        self._start = monotonic()
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how far the work is."""
+        if self._off:
+            return
+        if self._bar is None:
+            late = monotonic() - self._start > PATIENCE
+            if done >= total or not (late or total > MANY):
+                return
+            self._bar = self._draw(total)
+        if self._task is not None:
+            self._bar.update(self._task, completed=done, refresh=True)
+
+    def _draw(self, total: int) -> Progress:
+        # Imported here, for short runs do without.
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        # No thread of its own: worker processes may be forked while the bar is shown.
+        bar = Progress(
+            TextColumn("scoring"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            auto_refresh=False,
+        )
+        self._task = bar.add_task("scoring", total=total)
+        bar.start()
+        return bar

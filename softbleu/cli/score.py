@@ -1,0 +1,54 @@
+"""`softbleu score`: corpora in, scores out."""
+
+from __future__ import annotations
+
+import typer
+
+from softbleu.cli import options as opt
+
+
+def score(
+    ctx: typer.Context,
+    candidate: opt.Candidates = None,
+    reference: opt.References = None,
+    pairs: opt.Pairs = None,
+    input_format: opt.InputFormat = None,
+    encoding: opt.Encoding = "utf-8",
+    matcher: opt.Matcher = None,
+    threshold: opt.Threshold = None,
+    vectors: opt.Vectors = None,
+    vector_case: opt.VectorCase = None,
+    assignment: opt.Assignment = None,
+    consumption: opt.Consumption = None,
+    composition: opt.Composition = None,
+    order: opt.Order = None,
+    tokenize: opt.Tokenize = None,
+    lowercase: opt.Lowercase = False,
+    smooth: opt.Smooth = None,
+    smooth_value: opt.SmoothValue = None,
+    effective_order: opt.EffectiveOrder = None,
+    denominator: opt.Denominator = None,
+    preset: opt.Preset = None,
+    level: opt.Level = "corpus",
+    output_format: opt.Format = "text",
+    digits: opt.Digits = 2,
+    output: opt.Output = None,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Score candidates against references with BLEU, SLEU, VLEU or XLEU."""
+    from softbleu.cli.inputs import check_level, input_files, make_settings, open_corpus
+    from softbleu.cli.output import Output
+    from softbleu.cli.progress import ProgressBar
+    from softbleu.report import Layout, find_writer
+    from softbleu.scoring import score_with
+
+    write = find_writer(output_format)
+    target = Output.of(output, input_files(ctx.params))
+    layout = Layout(digits, target.colours)
+    checked_level = check_level(level)
+    settings = make_settings(ctx.params)
+    with open_corpus(ctx.params) as corpus, ProgressBar(quiet=quiet) as progress:
+        results = score_with(corpus, settings, level=checked_level, jobs=jobs, progress=progress)
+    target.write(write(results, layout))

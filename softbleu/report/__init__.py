@@ -1,0 +1,30 @@
+"""Results as text: a table of writers by name, for scores and for explanations."""
+
+from __future__ import annotations
+
+from softbleu.report.data import write_json, write_jsonl, write_tsv
+from softbleu.report.explanations import explain_json, explain_jsonl, explain_text
+from softbleu.report.layout import Layout, one_line
+from softbleu.report.markup import write_latex, write_markdown
+from softbleu.report.text import write_text
+from softbleu.report.writers import EXPLAINERS, WRITERS, Explainer, Writer, find_explainer, find_writer
+
+__all__ = [
+    "EXPLAINERS",
+    "WRITERS",
+    "Explainer",
+    "Layout",
+    "Writer",
+    "explain_json",
+    "explain_jsonl",
+    "explain_text",
+    "find_explainer",
+    "find_writer",
+    "one_line",
+    "write_json",
+    "write_jsonl",
+    "write_latex",
+    "write_markdown",
+    "write_text",
+    "write_tsv",
+]

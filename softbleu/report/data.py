@@ -1,0 +1,101 @@
+"""Results for programs, in full precision: JSON, JSON lines, tab-separated values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from softbleu.report.layout import one_line
+
+if TYPE_CHECKING:
+    from softbleu.report.layout import Layout
+    from softbleu.scoring import Result
+
+SCHEMA = 1
+
+
+def dump(value: object) -> str:
+    """Write JSON on one line; a number that JSON cannot express is an error, never `NaN`."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write one JSON object, a system or a segment a line."""
+    signature = dump(results[0].signature) if results else '""'
+    yield f'{{"schema": {SCHEMA}, "signature": {signature}, "systems": ['
+    for number, result in enumerate(results):
+        yield ",\n" if number else "\n"
+        system = dump({"name": result.name, **_numbers_of(result)})
+        if result.segments is None:
+            yield system
+            continue
+        yield system.removesuffix("}") + ', "segments": ['
+        for place, score in enumerate(result.segments, start=1):
+            yield ",\n" if place > 1 else "\n"
+            yield dump({"segment": place, **score.as_dict()})
+        yield "\n]}"
+    yield "\n]}\n"
+
+
+def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write one JSON object a system, or a segment and system."""
+    for result in results:
+        if result.segments is None:
+            yield dump({"system": result.name, **_numbers_of(result)}) + "\n"
+    for name, place, score in _segments_of(results):
+        yield dump({"system": name, "segment": place, **score}) + "\n"
+
+
+def write_tsv(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write a line of column names, and a line a system, or a segment and system."""
+    rows: Iterator[dict[str, Any]] = (
+        {
+            "system": result.name,
+            **result.score.as_dict(),
+            **_coverage_of(result),
+            "signature": result.signature,
+        }
+        for result in results
+        if result.segments is None
+    )
+    if results and results[0].segments is not None:
+        rows = ({"system": name, "segment": place, **score} for name, place, score in _segments_of(results))
+    for number, row in enumerate(rows):
+        columns = list(_columns(row))
+        if number == 0:
+            yield "\t".join(name for name, _ in columns) + "\n"
+        yield "\t".join(one_line(cell) if isinstance(cell, str) else dump(cell) for _, cell in columns) + "\n"
+
+
+def _numbers_of(result: Result) -> dict[str, Any]:
+    coverage = None if result.coverage is None else result.coverage.as_dict()
+    return {**result.score.as_dict(), "vector_coverage": coverage}
+
+
+def _coverage_of(result: Result) -> dict[str, int]:
+    if result.coverage is None:
+        return {}
+    return {
+        "candidate_tokens_with_vector": result.coverage.candidate_known,
+        "reference_tokens": result.coverage.reference_tokens,
+        "reference_tokens_with_vector": result.coverage.reference_known,
+    }
+
+
+def _segments_of(results: Sequence[Result]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Segment by segment, the systems side by side."""
+    names = [result.name for result in results if result.segments is not None]
+    scores = [result.segments for result in results if result.segments is not None]
+    for place, row in enumerate(zip(*scores, strict=True), start=1):
+        for name, score in zip(names, row, strict=True):
+            yield name, place, score.as_dict()
+
+
+def _columns(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Spread lists over columns, `matches_1`, `matches_2` and so on."""
+    for name, value in row.items():
+        if isinstance(value, list):
+            yield from ((f"{name}_{number}", entry) for number, entry in enumerate(value, start=1))
+        else:
+            yield name, value

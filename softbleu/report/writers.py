@@ -1,0 +1,60 @@
+"""The writers by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from softbleu.errors import UnknownNameError
+from softbleu.report.data import write_json, write_jsonl, write_tsv
+from softbleu.report.explanations import explain_json, explain_jsonl, explain_text
+from softbleu.report.markup import write_latex, write_markdown
+from softbleu.report.text import write_text
+
+if TYPE_CHECKING:
+    from softbleu.report.layout import Layout
+    from softbleu.scoring import Explanation, Result
+
+Writer = Callable[[Sequence["Result"], "Layout"], Iterator[str]]
+"""Results in, pieces of text out; together they are whole lines."""
+Explainer = Callable[[Sequence["Explanation"], "Layout"], Iterator[str]]
+
+WRITERS: dict[str, Writer] = {
+    "text": write_text,
+    "json": write_json,
+    "jsonl": write_jsonl,
+    "tsv": write_tsv,
+    "markdown": write_markdown,
+    "latex": write_latex,
+}
+EXPLAINERS: dict[str, Explainer] = {
+    "text": explain_text,
+    "json": explain_json,
+    "jsonl": explain_jsonl,
+}
+
+
+def find_writer(name: str) -> Writer:
+    """Find the writer of results of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        No such format; the message lists those there are.
+    """
+    if name not in WRITERS:
+        raise UnknownNameError("format", name, WRITERS)
+    return WRITERS[name]
+
+
+def find_explainer(name: str) -> Explainer:
+    """Find the writer of explanations of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        No such format; the message lists those there are.
+    """
+    if name not in EXPLAINERS:
+        raise UnknownNameError("format", name, EXPLAINERS)
+    return EXPLAINERS[name]

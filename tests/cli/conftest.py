@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from softbleu.cli.app import run
+
+CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
+REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
+SECOND = ["a cat was sitting on the mat", "the small hound barked", "rain fell the whole night"]
+VECTORS = {
+    "small": [1.0, 0.1, 0.0],
+    "little": [0.9, 0.2, 0.0],
+    "dog": [0.0, 1.0, 0.1],
+    "hound": [0.0, 0.9, 0.2],
+    "a": [0.1, 0.0, 1.0],
+    "the": [0.2, 0.0, 0.9],
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Run]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run the command line in this process, as the program itself does."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: object) -> Run:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        caught = capsys.readouterr()
+        return Run(code, caught.out, caught.err)
+
+    return call
+
+
+@pytest.fixture
+def program() -> Command:
+    """Run the command line in a process of its own."""
+
+    def call(*arguments: object, stdin: bytes = b"", environment: dict[str, str] | None = None) -> Run:
+        done = subprocess.run(
+            [sys.executable, "-m", "softbleu", *map(str, arguments)],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            env={**os.environ, **(environment or {})},
+        )
+        return Run(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call
+
+
+@dataclass(frozen=True)
+class Files:
+    """A small corpus and vectors in a folder."""
+
+    folder: Path
+    candidate: Path
+    reference: Path
+    second: Path
+    vectors: Path
+
+    def write(self, name: str, content: bytes | Sequence[str]) -> Path:
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())
+        return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    names = ("candidate.txt", "reference.txt", "second.txt", "vectors.txt")
+    made = Files(tmp_path, *(tmp_path / name for name in names))
+    made.write("candidate.txt", CANDIDATE)
+    made.write("reference.txt", REFERENCE)
+    made.write("second.txt", SECOND)
+    made.write("vectors.txt", [f"{word} {' '.join(map(str, numbers))}" for word, numbers in VECTORS.items()])
+    return made

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+from softbleu.cli.explain import parse_segments
+from softbleu.corpora import ParallelFiles
+from softbleu.scoring import Settings, explain_corpus
+
+
+@pytest.fixture
+def arguments(files):
+    return (
+        "explain",
+        "-c",
+        files.candidate,
+        "-r",
+        files.reference,
+        "-m",
+        "vleu",
+        "-t",
+        0.8,
+        "--vectors",
+        files.vectors,
+    )
+
+
+def test_text_shows_what_met_what(command, arguments):
+    done = command(*arguments, "--segment", 2, "--order", 2)
+    assert (done.code, done.err) == (0, "")
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["segment", "2,", "candidate"] in lines
+    assert ["a", "=", "1.00", "a"] in lines
+    assert ["small", "~", "0.99", "little"] in lines
+    assert ["barked", "loudly", "=", "1.00", "barked", "loudly"] in lines
+    assert "\x1b" not in done.out
+
+
+def test_several_references_are_told_apart(command, arguments, files):
+    done = command(*arguments, "-r", files.second, "-s", 3, "-n", 1)
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["rain", "=", "1.00", "rain", "reference", "2"] in lines
+    assert ["all", "=", "1.00", "all", "reference", "1"] in lines
+
+
+def test_unmatched_is_shown(command, arguments):
+    assert "  fell   -  0.00\n" in command(*arguments, "-s", 3, "-n", 1).out
+
+
+def test_json_is_the_python_interface(command, arguments, files):
+    found = json.loads(command(*arguments, "-f", "json", "-s", "2-3").out)
+    settings = Settings(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
+    metric = settings.metric()
+    with ParallelFiles.open([str(files.candidate)], [str(files.reference)]) as corpus:
+        expected = explain_corpus(
+            corpus, metric.matcher, metric.order, settings.tokenizer(), settings.vector_choice(), [2, 3]
+        )
+    assert found == {
+        "schema": 1,
+        "segments": json.loads(json.dumps([asdict(explanation) for explanation in expected])),
+    }
+
+
+def test_json_lines_have_a_line_a_segment_and_system(command, arguments, files):
+    done = command(*arguments, "-c", files.second, "-f", "jsonl")
+    entries = [json.loads(line) for line in done.out.splitlines()]
+    assert [(entry["segment"], entry["system"]) for entry in entries] == [
+        (segment, system) for segment in (1, 2, 3) for system in ("candidate", "second")
+    ]
+
+
+def test_masses_are_those_of_the_score(command, arguments):
+    """What is explained is what is scored."""
+    entries = [json.loads(line) for line in command(*arguments, "-f", "jsonl").out.splitlines()]
+    score = command("score", *arguments[1:], "-f", "json").out
+    (system,) = json.loads(score)["systems"]
+    for order, matches in enumerate(system["matches"], start=1):
+        masses = [m["similarity"] for entry in entries for m in entry["matches"] if m["order"] == order]
+        assert sum(masses) == pytest.approx(matches, abs=1e-9)
+
+
+def test_sample_without_input(command):
+    done = command("explain", "--order", 1)
+    assert done.code == 0
+    assert "sample corpus" in done.err
+    assert [line for line in done.out.splitlines() if line.startswith("segment")] == [
+        f"segment {number}, candidate" for number in (1, 2, 3)
+    ]
+
+
+def test_exact_matching_needs_no_vectors(command, files):
+    arguments = ("-c", files.candidate, "-r", files.reference, "--vectors", "nowhere", "--quiet")
+    assert command("explain", *arguments).code == 0
+    assert command("score", *arguments).code == 0
+
+
+def test_ranges():
+    assert parse_segments(["7", "1-3", "2", "10"], 10) == [7, 1, 2, 3, 10]

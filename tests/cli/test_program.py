@@ -1,0 +1,197 @@
+"""The program as a user starts it: processes, streams, start-up."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import stat
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import softbleu
+from softbleu.cli.examples import EXPLAIN, SCORE
+from softbleu.matchers import make_matcher
+from softbleu.metrics import Bleu
+from softbleu.scoring import Settings
+
+HEAVY = ("numpy", "gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib")
+
+
+def modules_after(code: str) -> set[str]:
+    code += "\nimport sys\nprint('\\n' + ' '.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import softbleu", *(f"from softbleu.cli.app import run; run({a!r})" for a in (["--help"], ["--version"], []))],
+)
+def test_start_up_loads_nothing_heavy(code):
+    assert modules_after(code).isdisjoint(HEAVY)
+
+
+def test_scoring_loads_only_what_it_needs():
+    loaded = modules_after("from softbleu.cli.app import run; run(['score', '--quiet'])")
+    assert loaded.isdisjoint({"rich", "pydantic", *HEAVY} - {"numpy"})
+    assert "numpy" in loaded
+
+
+def test_standard_input(program, files):
+    stdin = files.candidate.read_bytes()
+    piped = program("score", "-c", "-", "-r", files.reference, "-f", "json", stdin=stdin)
+    named = program("score", "-c", files.candidate, "-r", files.reference, "-f", "json")
+    assert (piped.code, piped.err) == (0, "")
+    assert json.loads(piped.out)["systems"][0]["score"] == json.loads(named.out)["systems"][0]["score"]
+
+
+def test_version_help_and_no_command(program):
+    assert program("--version").out == f"softbleu {softbleu.__version__}\n"
+    assert program().out == program("--help").out
+    assert "score" in program("--help").out
+    assert "explain" in program("--help").out
+
+
+@pytest.mark.parametrize(("name", "examples"), [("score", SCORE), ("explain", EXPLAIN)])
+def test_help_shows_examples(program, name, examples):
+    shown = " ".join(program(name, "--help", environment={"COLUMNS": "200"}).out.split())
+    assert len(examples) >= 3
+    assert all(example in shown for example in examples.values())
+
+
+@pytest.mark.parametrize("example", [*SCORE.values(), *EXPLAIN.values()])
+def test_examples_run(program, files, monkeypatch, example):
+    for name in ("system.txt", "reference.txt", "a.txt", "b.txt", "ref1.txt", "ref2.txt"):
+        files.write(name, [f"line {number} ." for number in range(8)])
+    files.write("corpus.txt", ["a dog ||| the dog"])
+    monkeypatch.chdir(files.folder)
+    line = example.rpartition("| ")[2] if example.startswith("cat ") else example
+    name, *arguments = shlex.split(line)
+    done = program(*arguments, stdin=(files.folder / "system.txt").read_bytes())
+    assert name == "softbleu"
+    assert done.code == 0, done.err
+    assert done.out
+
+
+def test_help_names_the_defaults_of_the_library(program):
+    shown = " ".join(program("score", "--help", environment={"COLUMNS": "300"}).out.split())
+    defaults = {**{f.name: f.default for f in fields(Settings)}, **make_matcher("vleu").options()}
+    metric = Bleu()
+    defaults |= {"order": metric.order, "smooth": metric.smooth, "denominator": metric.denominator}
+    for name in ("matcher", "vectors", "vector_case", "tokenize", "order", "smooth", "denominator"):
+        line = shown.partition(f"--{name.replace('_', '-')} ")[2]
+        assert line.partition("(default: ")[2].startswith(f"{defaults[name]})"), name
+    for name in ("assignment", "consumption", "composition"):
+        line = shown.partition(f"--{name} ")[2]
+        assert line.partition("(default: ")[2].startswith(f"{defaults[name]})"), name
+
+
+def test_completion(program):
+    script = program("--show-completion", "bash").out
+    if not script:
+        script = program("--show-completion", environment={"_SOFTBLEU_COMPLETE": "source_bash"}).out
+    assert "_SOFTBLEU_COMPLETE" in script
+    words = {"COMP_WORDS": "softbleu score --matcher ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
+    assert program(environment=words).out.split() == ["exact", "sleu", "vleu", "xleu"]
+    words["COMP_WORDS"] = "softbleu score --tokenize "
+    assert "13a" in program(environment=words).out.split()
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        ("--smooth", "floor"),
+        ("--denominator", "all"),
+        ("--preset", "morgan2014"),
+        ("--composition", "aligned"),
+        ("--vectors", "glove-6b-100d"),
+        ("--format", "latex"),
+        ("--assignment", "optimal"),
+    ],
+)
+def test_completion_of_names(program, option, name):
+    words = {"COMP_WORDS": f"softbleu score {option} ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
+    assert name in program(environment=words).out.split()
+
+
+def test_output_is_written_whole(program, files):
+    output = files.folder / "out.json"
+    arguments = ("score", "-c", files.candidate, "-r", files.reference, "-f", "json")
+    done = program(*arguments, "--output", output)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert output.read_text() == program(*arguments).out
+    assert sorted(path.name for path in files.folder.iterdir()) == [
+        "candidate.txt",
+        "out.json",
+        "reference.txt",
+        "second.txt",
+        "vectors.txt",
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
+def test_output_keeps_links_and_permissions(program, files):
+    target = files.write("target.txt", ["old"])
+    target.chmod(0o640)
+    link = files.folder / "link.txt"
+    link.symlink_to(target)
+    program("score", "-c", files.candidate, "-r", files.reference, "-o", link)
+    assert link.is_symlink()
+    assert target.read_text().startswith("BLEU ")
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_full_disk(files):
+    arguments = ["score", "-c", str(files.candidate), "-r", str(files.reference)]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "softbleu", *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"softbleu: error: cannot write standard output: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
+def test_reader_that_has_seen_enough(files):
+    many = files.write("many.txt", ["a line of text"] * 5000)
+    arguments = ["score", "-c", str(many), "-r", str(many), "--level", "segment", "-f", "jsonl"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "softbleu", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
+def test_interruption_is_quiet(files):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "softbleu", "score", "-c", "-", "-r", str(files.reference)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        # More than a pipe holds: when this returns, the program is reading.
+        process.stdin.write(b"x\n" * (1 << 20))
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b""
+        assert process.stdout.read() == b""
+        process.wait()
+        process.stdin.close()
+    assert process.returncode == 130

@@ -1,0 +1,89 @@
+"""What only a terminal gets to see."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from softbleu.cli import progress
+from softbleu.cli.output import Output
+from softbleu.cli.progress import ProgressBar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
+    """Make standard error a terminal; to be called in the test, for pytest itself replaces it before."""
+
+    def begin() -> Terminal:
+        screen = Terminal()
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setenv("TERM", "xterm")
+        return screen
+
+    return begin
+
+
+def test_long_work_shows_a_bar(terminal):
+    screen = terminal()
+    with ProgressBar(quiet=False) as bar:
+        bar(1024, 30_000)
+        bar(30_000, 30_000)
+    assert "1024/30000" in screen.getvalue()
+
+
+def test_slow_work_shows_a_bar(terminal, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    screen = terminal()
+    with ProgressBar(quiet=False) as bar:
+        bar(1, 3)
+    assert "1/3" in screen.getvalue()
+
+
+def test_short_work_shows_none(terminal):
+    screen = terminal()
+    with ProgressBar(quiet=False) as bar:
+        bar(1, 3)
+        bar(3, 3)
+    assert screen.getvalue() == ""
+
+
+def test_quiet_shows_none(terminal):
+    screen = terminal()
+    with ProgressBar(quiet=True) as bar:
+        bar(1024, 30_000)
+    assert screen.getvalue() == ""
+
+
+def test_pipes_see_no_bar(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", screen)
+    with ProgressBar(quiet=False) as bar:
+        bar(1024, 30_000)
+    assert screen.getvalue() == ""
+
+
+def test_colours_are_for_terminals(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert Output.of(None).colours
+    assert not Output.of(str(tmp_path / "out.txt")).colours
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not Output.of(None).colours
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert not Output.of(None).colours
+
+
+def test_standard_output_may_be_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(ValueError, match="standard output is closed"):
+        Output.of(None)
