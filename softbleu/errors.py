@@ -35,3 +35,8 @@ class UnknownNameError(InputError):
         near = get_close_matches(name, choices, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         super().__init__(f"unknown {kind} {name!r}{hint}; valid: {', '.join(choices)}")
+        self._arguments = (kind, name, choices)
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+        # Errors come back from worker processes pickled.
+        return type(self), self._arguments

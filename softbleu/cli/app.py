@@ -9,8 +9,9 @@ import typer
 import typer.main
 
 from softbleu.cli.coercion import coerce_plainly
+from softbleu.cli.compare import compare
 from softbleu.cli.errors import guarded
-from softbleu.cli.examples import EXPLAIN, SCORE, as_epilog
+from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, as_epilog
 from softbleu.cli.explain import explain
 from softbleu.cli.score import score
 from softbleu.version import __version__
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command(epilog=as_epilog(SCORE))(score)
+app.command(epilog=as_epilog(COMPARE))(compare)
 app.command(epilog=as_epilog(EXPLAIN))(explain)
 
 

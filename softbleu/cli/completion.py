@@ -61,6 +61,13 @@ def formats() -> list[str]:
     return list(WRITERS)
 
 
+def compare_formats() -> list[str]:
+    """Names of the formats of comparisons."""
+    from softbleu.report import COMPARERS
+
+    return list(COMPARERS)
+
+
 def explain_formats() -> list[str]:
     """Names of the formats of explanations."""
     from softbleu.report import EXPLAINERS

@@ -16,7 +16,17 @@ SCORE = {
     "Vectors of your own, and numbers for a program": (
         "softbleu score -c system.txt -r reference.txt --matcher xleu --vectors vectors.txt --format json"
     ),
+    "GLEU of corrected text": (
+        "softbleu score --metric gleu --source source.txt -c system.txt -r ref1.txt -r ref2.txt"
+    ),
     "As in the tables of Morgan (2014)": "softbleu score --pairs corpus.txt --matcher vleu --preset morgan2014",
+}
+COMPARE = {
+    "Which system is better than the first?": "softbleu compare -c a.txt -c b.txt -r reference.txt",
+    "Softly, against a named baseline, for a paper": (
+        "softbleu compare -c a.txt -c b.txt -r reference.txt --matcher vleu -t 0.8 --baseline b --format latex"
+    ),
+    "Corrected text": "softbleu compare --metric gleu --source source.txt -c a.txt -c b.txt -r reference.txt",
 }
 EXPLAIN = {
     "The first segments of the sample corpus": "softbleu explain --matcher vleu --threshold 0.8",

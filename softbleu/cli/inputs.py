@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from softbleu.cli.errors import say
@@ -25,7 +25,8 @@ Options = Mapping[str, Any]
 def input_files(options: Options) -> list[str]:
     """Files that will be read."""
     pairs = [options["pairs"]] if options["pairs"] else []
-    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ())]
+    source = [options["source"]] if options.get("source") else []
+    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source]
 
 
 @contextmanager
@@ -44,8 +45,8 @@ def open_corpus(options: Options) -> Iterator[Corpus]:
     if options["input_format"] and not options["pairs"]:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if options["pairs"]:
-        if candidates or references:
-            raise InputError("--pairs has candidates and references in one file: leave out -c and -r")
+        if candidates or references or options.get("source"):
+            raise InputError("--pairs has candidates and references in one file: leave out -c, -r and --source")
         yield read_segments(options["pairs"], file_format=options["input_format"], encoding=encoding)
         return
     if not candidates and not references:
@@ -53,9 +54,11 @@ def open_corpus(options: Options) -> Iterator[Corpus]:
         encoding = "utf-8"
         if not options["quiet"]:
             say("note: no input given (see --help), so this scores the bundled sample corpus")
+        if options.get("metric") == "gleu":
+            raise InputError("the sample corpus has no source text, which GLEU needs: use -c, -r and --source")
     elif not candidates:
         raise InputError("no candidate file: name one with --candidate, - for standard input")
-    with ParallelFiles.open(candidates, references, encoding=encoding) as corpus:
+    with ParallelFiles.open(candidates, references, options.get("source"), encoding=encoding) as corpus:
         yield corpus
 
 
@@ -73,8 +76,11 @@ def make_settings(options: Options) -> Settings:
     names = {field.name for field in fields(Settings)}
     given = {name: value for name, value in options.items() if name in names and value is not None}
     check_name("vector case", given.get("vector_case", "fallback"), get_args(VectorCase))
-    settings = Settings(**given)
-    metric = settings.metric()
+    if options.get("signature"):
+        settings = replace(Settings.from_signature(options["signature"]), **given)
+    else:
+        settings = Settings(**given)
+    metric = settings.make_metric()
     settings.tokenizer()
     if not options["quiet"]:
         idle = settings.idle_options()
@@ -82,8 +88,29 @@ def make_settings(options: Options) -> Settings:
             idle += [name for name in ("vectors", "vector_case") if name in given]
         for name in idle:
             option = name.replace("_", "-")
-            say(f"note: --{option} has no effect here, with --matcher {settings.matcher}")
+            say(f"note: --{option} has no effect here, with --metric {settings.metric} --matcher {settings.matcher}")
     return settings
+
+
+def check_signature(signature: str, made: str, *, quiet: bool) -> None:
+    """See whether a run made what its signature promised, and note what differs.
+
+    Raises
+    ------
+    InputError
+        The vectors of that name are not the same.
+    """
+    from softbleu.signature import parse_signature
+
+    promised, kept = parse_signature(signature), parse_signature(made)
+    if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
+        raise InputError(
+            f"the signature is of vectors {promised['vectors']}, these are {kept.get('vectors', 'none')}: "
+            "name the same ones with --vectors"
+        )
+    for key, value in promised.items():
+        if kept.get(key) != value and not quiet:
+            say(f"note: {key} is {kept.get(key, 'missing')} here, {value} in the signature")
 
 
 def check_level(name: str) -> Level:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from softbleu.cli.completion import (
+    compare_formats,
     compositions,
     denominators,
     explain_formats,
@@ -22,6 +23,9 @@ INPUT = "Input"
 MATCHING = "Matching"
 METRIC = "Score"
 OUTPUT = "Output"
+
+GLEU = "GLEU"
+TEST = "Significance"
 
 Candidates = Annotated[
     list[str] | None,
@@ -62,6 +66,15 @@ InputFormat = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="FILE",
+        help="Text that was to be corrected, line by line the same segments (for GLEU).",
+        rich_help_panel=INPUT,
+    ),
+]
 Encoding = Annotated[
     str,
     typer.Option(
@@ -70,6 +83,155 @@ Encoding = Annotated[
         help="Encoding of the text files (default: utf-8); .gz is recognised.",
         show_default=False,
         rich_help_panel=INPUT,
+    ),
+]
+Metric = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="What to compute: bleu or gleu, with any matcher (default: bleu).",
+        autocompletion=lambda: ["bleu", "gleu"],
+        rich_help_panel=METRIC,
+    ),
+]
+Signature = Annotated[
+    str | None,
+    typer.Option(
+        "--signature",
+        metavar="TEXT",
+        help="Run again what a signature (long or short) describes; options given beside it go before it.",
+        rich_help_panel=METRIC,
+    ),
+]
+Variant = Annotated[
+    str | None,
+    typer.Option(
+        "--variant",
+        metavar="NAME",
+        help="gleu+ (the official program), gleu+paper (its paper) or gleu0 (2015) (default: gleu+).",
+        autocompletion=lambda: ["gleu+", "gleu+paper", "gleu0"],
+        rich_help_panel=GLEU,
+    ),
+]
+Penalty = Annotated[
+    str | None,
+    typer.Option(
+        "--penalty",
+        metavar="NAME",
+        help="Excuse an uncorrected n-gram by equal ones only (exact), or by similar ones (soft) (default: exact).",
+        autocompletion=lambda: ["exact", "soft"],
+        rich_help_panel=GLEU,
+    ),
+]
+Weight = Annotated[
+    float | None,
+    typer.Option(
+        "--weight",
+        "--lambda",
+        metavar="X",
+        help="How often gleu0 subtracts source n-grams (default: 1).",
+        rich_help_panel=GLEU,
+    ),
+]
+SwappedBp = Annotated[
+    bool | None,
+    typer.Option(
+        "--swapped-bp",
+        help="Exchange the lengths in the brevity penalty, as the program of 2015.",
+        show_default=False,
+        rich_help_panel=GLEU,
+    ),
+]
+Multi = Annotated[
+    str | None,
+    typer.Option(
+        "--multi",
+        metavar="NAME",
+        help="Several references: sample (drawn at random), max (the best) or mean (default: sample).",
+        autocompletion=lambda: ["sample", "max", "mean"],
+        rich_help_panel=GLEU,
+    ),
+]
+Iterations = Annotated[
+    int | None,
+    typer.Option("--iterations", metavar="N", help="Random samples (default: 500).", rich_help_panel=GLEU),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        "--seed",
+        metavar="N",
+        help="Sample k is seeded with this + 101 k (default: 0, the official seeds).",
+        rich_help_panel=GLEU,
+    ),
+]
+SegmentSmoothing = Annotated[
+    bool | None,
+    typer.Option(
+        "--segment-smoothing",
+        help="In segment scores, 1 for every zero statistic, as the official -d.",
+        show_default=False,
+        rich_help_panel=GLEU,
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="NAME",
+        help="System the others are tested against (default: the first).",
+        rich_help_panel=TEST,
+    ),
+]
+Test = Annotated[
+    str,
+    typer.Option(
+        "--test",
+        metavar="NAME",
+        help="bootstrap (paired) or randomization (approximate) (default: bootstrap).",
+        show_default=False,
+        autocompletion=lambda: ["bootstrap", "randomization"],
+        rich_help_panel=TEST,
+    ),
+]
+Samples = Annotated[
+    int,
+    typer.Option(
+        "--samples",
+        metavar="N",
+        help="Bootstrap samples, also for the intervals (default: 1000).",
+        show_default=False,
+        rich_help_panel=TEST,
+    ),
+]
+Trials = Annotated[
+    int,
+    typer.Option(
+        "--trials",
+        metavar="N",
+        help="Trials of the randomization test (default: 10000).",
+        show_default=False,
+        rich_help_panel=TEST,
+    ),
+]
+TestSeed = Annotated[
+    int,
+    typer.Option(
+        "--test-seed",
+        metavar="N",
+        help="Seed of the test (default: 12345).",
+        show_default=False,
+        rich_help_panel=TEST,
+    ),
+]
+Distribution = Annotated[
+    str | None,
+    typer.Option(
+        "--distribution",
+        metavar="FILE",
+        help="Write the bootstrap scores of every system to this TSV file.",
+        rich_help_panel=TEST,
     ),
 ]
 Matcher = Annotated[
@@ -216,9 +378,9 @@ Level = Annotated[
     typer.Option(
         "--level",
         metavar="NAME",
-        help="Score the corpus, or each segment, too: corpus or segment (default: corpus).",
+        help="corpus; segment or reference: each of them, too; macro: mean of segments (default: corpus).",
         show_default=False,
-        autocompletion=lambda: ["corpus", "segment"],
+        autocompletion=lambda: ["corpus", "segment", "macro", "reference"],
         rich_help_panel=METRIC,
     ),
 ]
@@ -243,6 +405,18 @@ ExplainFormat = Annotated[
         help="Output format: text, json or jsonl (default: text).",
         show_default=False,
         autocompletion=explain_formats,
+        rich_help_panel=OUTPUT,
+    ),
+]
+CompareFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Output format: text, json, tsv, markdown or latex (default: text).",
+        show_default=False,
+        autocompletion=compare_formats,
         rich_help_panel=OUTPUT,
     ),
 ]

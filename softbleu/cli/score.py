@@ -11,9 +11,12 @@ def score(
     ctx: typer.Context,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
+    source: opt.Source = None,
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
+    metric: opt.Metric = None,
+    signature: opt.Signature = None,
     matcher: opt.Matcher = None,
     threshold: opt.Threshold = None,
     vectors: opt.Vectors = None,
@@ -28,6 +31,14 @@ def score(
     smooth_value: opt.SmoothValue = None,
     effective_order: opt.EffectiveOrder = None,
     denominator: opt.Denominator = None,
+    variant: opt.Variant = None,
+    penalty: opt.Penalty = None,
+    weight: opt.Weight = None,
+    swapped_bp: opt.SwappedBp = None,
+    multi: opt.Multi = None,
+    iterations: opt.Iterations = None,
+    seed: opt.Seed = None,
+    segment_smoothing: opt.SegmentSmoothing = None,
     preset: opt.Preset = None,
     level: opt.Level = "corpus",
     output_format: opt.Format = "text",
@@ -37,8 +48,8 @@ def score(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Score candidates against references with BLEU, SLEU, VLEU or XLEU."""
-    from softbleu.cli.inputs import check_level, input_files, make_settings, open_corpus
+    """Score candidates against references with BLEU, GLEU or their soft kin."""
+    from softbleu.cli.inputs import check_level, check_signature, input_files, make_settings, open_corpus
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
     from softbleu.report import Layout, find_writer
@@ -51,4 +62,6 @@ def score(
     settings = make_settings(ctx.params)
     with open_corpus(ctx.params) as corpus, ProgressBar(quiet=quiet) as progress:
         results = score_with(corpus, settings, level=checked_level, jobs=jobs, progress=progress)
+    if signature is not None:
+        check_signature(signature, results[0].signature, quiet=quiet)
     target.write(write(results, layout))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import shutil
 import sys
 import zlib
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, cast
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _PIECE = 1 << 20
+_UTF8 = ("utf-8", "ascii")
 STDIN = "-"
 
 
@@ -87,19 +90,10 @@ class TextFile:
 
 def open_text(name: str, encoding: str = "utf-8") -> Iterator[str]:
     """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
-    number = 0
-    with _stream(name) as stream:
-        reader = codecs.getreader(_encoding_of(encoding))(stream)
-        try:
-            for number, line in enumerate(_lines(reader), start=1):
-                yield line.removeprefix("\ufeff") if number == 1 else line
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{name}, after line {number}: not {encoding} (0x{error.object[error.start]:02x}); name its encoding "
-                "with --encoding"
-            ) from None
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise InputError(f"{name}, after line {number}: broken gzip data ({error})") from None
+    encoding = _encoding_of(encoding)
+    with _decoding(name, encoding), _stream(name) as (stream, _):
+        for number, line in enumerate(_lines(codecs.getreader(encoding)(stream))):
+            yield line if number else line.removeprefix("\ufeff")
 
 
 def _lines(reader: codecs.StreamReader) -> Iterator[str]:
@@ -121,47 +115,59 @@ def _encoding_of(encoding: str) -> str:
         raise InputError(f"unknown encoding {encoding!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
 
 
-def _stream(name: str) -> IO[bytes]:
-    """Open a file or standard input for reading, decompressed."""
-    if name == STDIN:
-        return sys.stdin.buffer
+@contextmanager
+def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
+    """Open a file, pipe or standard input for reading, decompressed; and tell whether it is a plain file."""
     path = Path(name)
-    if not path.exists():
+    if name != STDIN and not path.exists():
         raise InputError(f"no such file: {name}")
     if path.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
     try:
-        with path.open("rb") as stream:
-            zipped = stream.read(2) == _GZIP
-        return cast("IO[bytes]", gzip.open(path)) if zipped else path.open("rb")
+        with ExitStack() as stack:
+            raw = sys.stdin.buffer if name == STDIN else stack.enter_context(path.open("rb"))
+            # Whatever it is, it can be read once only: look ahead for the mark of gzip, do not go back.
+            stream = io.BufferedReader(cast("io.RawIOBase", raw), _PIECE) if name == STDIN else raw
+            zipped = cast("io.BufferedReader", stream).peek(2)[:2] == _GZIP
+            if zipped:
+                yield cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=stream))), False
+            else:
+                yield cast("IO[bytes]", stream), path.is_file() and name != STDIN
+            if name == STDIN:
+                cast("io.BufferedReader", stream).detach()
     except OSError as error:
+        if isinstance(error, gzip.BadGzipFile):
+            raise
         raise InputError(f"cannot read {name}: {error.strerror}") from None
 
 
 def _plain(name: str, encoding: str, folder: Path) -> Path:
     """Path of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder."""
     encoding = _encoding_of(encoding)
-    path = Path(name)
-    with _stream(name) as stream:
-        plain = encoding in ("utf-8", "ascii") and name != STDIN
-        if plain and path.is_file() and not isinstance(stream, gzip.GzipFile):
-            return path
+    with _decoding(name, encoding), _stream(name) as (stream, plain_file):
+        if plain_file and encoding in _UTF8:
+            return Path(name)
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:
-            try:
-                if encoding in ("utf-8", "ascii"):
-                    shutil.copyfileobj(stream, out, _PIECE)
-                else:
-                    reader = codecs.getreader(encoding)(stream)
-                    while piece := reader.read(_PIECE):
-                        out.write(piece.encode())
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{name}: not {encoding} (0x{error.object[error.start]:02x}); name its encoding with --encoding"
-                ) from None
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise InputError(f"{name}: broken gzip data ({error})") from None
+            if encoding in _UTF8:
+                shutil.copyfileobj(stream, out, _PIECE)
+            else:
+                reader = codecs.getreader(encoding)(stream)
+                while piece := reader.read(_PIECE):
+                    out.write(piece.encode())
         return copy
+
+
+@contextmanager
+def _decoding(name: str, encoding: str) -> Iterator[None]:
+    """Say where bytes are not what they should be."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise InputError(f"{name}: not {encoding} (0x{byte:02x}); name its encoding with --encoding") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{name}: broken gzip data ({error})") from None
 
 
 def _cut(path: Path, block: int) -> tuple[int, NDArray[np.int64]]:

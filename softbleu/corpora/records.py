@@ -72,6 +72,8 @@ def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
             entry = json.loads(line)
         except json.JSONDecodeError as error:
             raise InputError(f"{where}, column {error.colno}: not JSON ({error.msg})") from None
+        except RecursionError:
+            raise InputError(f"{where}: JSON nested too deeply") from None
         if not isinstance(entry, dict) or "candidate" not in entry:
             raise InputError(f"{where}: an object with 'candidate' and 'references' is needed")
         candidate = entry["candidate"]

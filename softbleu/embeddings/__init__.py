@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from softbleu.embeddings.locate import DEFAULT_VECTORS, VectorLocation, bundled_names, open_vectors
-from softbleu.embeddings.store import write_store
-from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from softbleu.embeddings.locate import VectorLocation, bundled_names, open_vectors
+    from softbleu.embeddings.store import write_store
+    from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
+
+DEFAULT_VECTORS = "glove-6b-100d"
+# Loaded when first asked for: most runs need no vectors.
+_HOMES = {
+    "VectorCase": "vectors",
+    "VectorLocation": "locate",
+    "VectorSource": "vectors",
+    "WordVectors": "vectors",
+    "bundled_names": "locate",
+    "open_vectors": "locate",
+    "write_store": "store",
+}
 
 __all__ = [
     "DEFAULT_VECTORS",
@@ -16,3 +32,9 @@ __all__ = [
     "open_vectors",
     "write_store",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'softbleu.embeddings' has no attribute {name!r}")
+    return getattr(import_module(f"softbleu.embeddings.{_HOMES[name]}"), name)

@@ -17,7 +17,6 @@ from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource
 
-DEFAULT_VECTORS = "glove-6b-100d"
 _ROOM = "embeddings"
 
 VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from softbleu.errors import InputError, UnknownNameError
@@ -22,6 +21,8 @@ def matcher_names() -> list[str]:
     >>> matcher_names()[:4]
     ['exact', 'sleu', 'vleu', 'xleu']
     """
+    from importlib.metadata import entry_points
+
     others = {entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)}
     return [*_BUILT_IN, *sorted(others.difference(_BUILT_IN))]
 
@@ -37,6 +38,8 @@ def matcher_class(name: str) -> type[Matcher]:
     if name in _BUILT_IN:
         found: type[Matcher] = getattr(import_module(f"softbleu.matchers.{name}"), _BUILT_IN[name])
         return found
+    from importlib.metadata import entry_points
+
     for entry in entry_points(group=ENTRY_POINT_GROUP, name=name):
         loaded: type[Matcher] = entry.load()
         return loaded

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from softbleu.errors import InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -40,6 +42,19 @@ class ChosenRows:
     """(segments, columns) each: layer r holds the row of each segment's reference r."""
     draws: Integers | None = None
     """(iterations, segments): the reference of each segment in each iteration; None for a single layer."""
+
+
+@dataclass(frozen=True)
+class ReferenceScore:
+    """The score of a candidate against one of its references."""
+
+    segment: int
+    """From 1."""
+    reference: int
+    """From 1."""
+    chosen: bool
+    """Whether it is the best of its segment."""
+    score: Score
 
 
 class Metric(ABC):
@@ -78,6 +93,16 @@ class Metric(ABC):
     def summarise(self, rows: Integers, offsets: Integers) -> Score:
         """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
         return self.score(rows.sum(axis=0))
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> Sequence[ReferenceScore]:
+        """Score each candidate against each of its references.
+
+        Raises
+        ------
+        InputError
+            The metric looks at all references together.
+        """
+        raise InputError(f"metric {self.name!r} has no scores of single references: use level 'segment'")
 
     def pooled(self, rows: Integers, offsets: Integers) -> Score:
         """Score the sum of all segments, whatever a corpus score is otherwise."""

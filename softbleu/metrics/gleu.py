@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import ChosenRows, Metric, Score
+from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
 from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.references import best_references, draw_references, normal_interval, sampled_sums
 from softbleu.ngrams import Chunk, check_order
@@ -43,11 +43,15 @@ class GleuScore(Score):
 
     matches: list[float]
     penalties: list[float]
+    numerators: list[float]
+    """Matches - penalties."""
     totals: list[float]
     precisions: list[float]
-    """(Matches - penalties) over totals, in percent."""
+    """Numerators over totals, in percent."""
+    order_scores: list[float]
+    """Precision times brevity penalty."""
     brevity_penalty: float
-    candidate_length: float
+    candidate_length: int
     reference_length: float
     standard_deviation: float | None = None
     """Of the sampled scores."""
@@ -167,10 +171,12 @@ class Gleu(Metric):
             score,
             matches.tolist(),
             penalties.tolist(),
+            (matches - penalties).tolist(),
             totals.tolist(),
             (100 * np.exp(logs[0])).tolist(),
+            (100 * np.exp(penalty[0] + logs[0])).tolist(),
             math.exp(penalty[0]),
-            float(numbers[0]),
+            int(numbers[0]),
             float(numbers[1]),
         )
 
@@ -241,6 +247,17 @@ class Gleu(Metric):
         if self.multi == "max":
             return [self.score(rows[best]) for best in self._best(rows, offsets)]
         return [self._mean_score(rows[start:stop]) for start, stop in pairwise(offsets.tolist())]
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """Score each candidate against each of its references; the best is chosen."""
+        if self.variant == "gleu0":
+            raise InputError("variant 'gleu0' merges the references: it has no scores of single ones")
+        best = set(self._best(rows, offsets).tolist())
+        segments = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)).tolist()
+        return [
+            ReferenceScore(segment + 1, place - int(offsets[segment]) + 1, place in best, self.score(rows[place]))
+            for place, segment in enumerate(segments)
+        ]
 
     def _mean_score(self, rows: Integers) -> GleuScore:
         whole = self.score(rows[0] if len(rows) == 1 else rows.mean(axis=0))

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from softbleu.report.comparisons import write_distribution
 from softbleu.report.data import write_json, write_jsonl, write_tsv
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text
 from softbleu.report.layout import Layout, one_line
 from softbleu.report.markup import write_latex, write_markdown
 from softbleu.report.text import write_text
-from softbleu.report.writers import EXPLAINERS, WRITERS, Explainer, Writer, find_explainer, find_writer
+from softbleu.report.writers import (
+    COMPARERS,
+    EXPLAINERS,
+    WRITERS,
+    Explainer,
+    Writer,
+    find_comparer,
+    find_explainer,
+    find_writer,
+)
 
 __all__ = [
+    "COMPARERS",
     "EXPLAINERS",
     "WRITERS",
     "Explainer",
@@ -18,9 +29,11 @@ __all__ = [
     "explain_json",
     "explain_jsonl",
     "explain_text",
+    "find_comparer",
     "find_explainer",
     "find_writer",
     "one_line",
+    "write_distribution",
     "write_json",
     "write_jsonl",
     "write_latex",

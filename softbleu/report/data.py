@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from softbleu.report.layout import one_line
+from softbleu.report.table import has_parts, parts_of, rows_of
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -27,13 +28,13 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     for number, result in enumerate(results):
         yield ",\n" if number else "\n"
         system = dump({"name": result.name, **_numbers_of(result)})
-        if result.segments is None:
+        if not has_parts(result):
             yield system
             continue
-        yield system.removesuffix("}") + ', "segments": ['
-        for place, score in enumerate(result.segments, start=1):
-            yield ",\n" if place > 1 else "\n"
-            yield dump({"segment": place, **score.as_dict()})
+        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": ['
+        for place, (labels, score) in enumerate(parts_of(result)):
+            yield ",\n" if place else "\n"
+            yield dump({**labels, **score.as_dict()})
         yield "\n]}"
     yield "\n]}\n"
 
@@ -41,10 +42,10 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one JSON object a system, or a segment and system."""
     for result in results:
-        if result.segments is None:
+        if not has_parts(result):
             yield dump({"system": result.name, **_numbers_of(result)}) + "\n"
-    for name, place, score in _segments_of(results):
-        yield dump({"system": name, "segment": place, **score}) + "\n"
+    for labels, score in rows_of(results):
+        yield dump({**labels, **score.as_dict()}) + "\n"
 
 
 def write_tsv(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -57,10 +58,10 @@ def write_tsv(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             "signature": result.signature,
         }
         for result in results
-        if result.segments is None
+        if not has_parts(result)
     )
-    if results and results[0].segments is not None:
-        rows = ({"system": name, "segment": place, **score} for name, place, score in _segments_of(results))
+    if results and has_parts(results[0]):
+        rows = ({**labels, **score.as_dict()} for labels, score in rows_of(results))
     for number, row in enumerate(rows):
         columns = list(_columns(row))
         if number == 0:
@@ -81,15 +82,6 @@ def _coverage_of(result: Result) -> dict[str, int]:
         "reference_tokens": result.coverage.reference_tokens,
         "reference_tokens_with_vector": result.coverage.reference_known,
     }
-
-
-def _segments_of(results: Sequence[Result]) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Segment by segment, the systems side by side."""
-    names = [result.name for result in results if result.segments is not None]
-    scores = [result.segments for result in results if result.segments is not None]
-    for place, row in enumerate(zip(*scores, strict=True), start=1):
-        for name, score in zip(names, row, strict=True):
-            yield name, place, score.as_dict()
 
 
 def _columns(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.report.layout import one_line
-from softbleu.report.table import table_of
+from softbleu.report.table import Table, table_of
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -46,24 +46,30 @@ def escape_latex(text: str) -> str:
 
 def write_markdown(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write a Markdown table and the signature under it."""
-    if not results:
-        return
-    table = table_of(results, layout.digits)
+    if results:
+        yield from markdown_table(table_of(results, layout.digits), results[0].signature)
+
+
+def markdown_table(table: Table, signature: str) -> Iterator[str]:
+    """Write a table with the signature under it."""
     rules = ["---" if number < table.text_columns else "---:" for number in range(len(table.header))]
     yield _markdown_row([escape_markdown(name) for name in table.header])
     yield _markdown_row(rules)
     for row in table.rows:
         yield _markdown_row([escape_markdown(cell) for cell in row])
-    yield f"\nSignature: {escape_markdown(results[0].signature)}\n"
+    yield f"\nSignature: {escape_markdown(signature)}\n"
 
 
 def write_latex(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write a LaTeX tabular, for which the document must load booktabs, and the signature as a comment."""
-    if not results:
-        return
-    table = table_of(results, layout.digits)
+    if results:
+        yield from latex_table(table_of(results, layout.digits), results[0].signature)
+
+
+def latex_table(table: Table, signature: str) -> Iterator[str]:
+    """Write a tabular with the signature before it."""
     columns = "l" * table.text_columns + "r" * (len(table.header) - table.text_columns)
-    yield f"% {one_line(results[0].signature)}\n% needs \\usepackage{{booktabs}}\n"
+    yield f"% {one_line(signature)}\n% needs \\usepackage{{booktabs}}\n"
     yield f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
     yield _latex_row(table.header) + "\\midrule\n"
     for row in table.rows:

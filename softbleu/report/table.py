@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
     from softbleu.scoring import Result
 
-_LENGTHS = {"candidate_length": "length", "reference_length": "reference"}
+_STARS = {True: "*", False: ""}
+_LENGTHS = {"candidate_length": "length", "reference_length": "ref. length"}
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,37 @@ def table_of(results: Sequence[Result], digits: int) -> Table:
     """Make the table of all results, which must be of one level."""
     label = label_of(results[0].signature)
     rows = []
-    if results[0].segments is None:
+    if not has_parts(results[0]):
         for result in results:
             cells = {"system": result.name, **_cells(result.score, label, digits)}
             if result.coverage is not None:
                 cells["vectors"] = percent(result.coverage.candidate_known, result.coverage.candidate_tokens)
             rows.append(cells)
         return Table(list(rows[0]), [list(row.values()) for row in rows])
-    scores = zip(*(result.segments or () for result in results), strict=True)
-    for segment, row in enumerate(scores, start=1):
-        for result, score in zip(results, row, strict=True):
-            rows.append({"system": result.name, "segment": str(segment), **_cells(score, label, digits)})
+    for labels, score in rows_of(results):
+        texts = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
+        rows.append({**texts, **_cells(score, label, digits)})
     return Table(list(rows[0]), [list(cells.values()) for cells in rows])
+
+
+def has_parts(result: Result) -> bool:
+    """Whether there are scores of segments, or of single references, too."""
+    return result.segments is not None or result.references is not None
+
+
+def parts_of(result: Result) -> Iterator[tuple[dict[str, Any], Score]]:
+    """Scores of segments or references, each with what tells it from others."""
+    for segment, score in enumerate(result.segments or (), start=1):
+        yield {"segment": segment}, score
+    for part in result.references or ():
+        yield {"segment": part.segment, "reference": part.reference, "chosen": part.chosen}, part.score
+
+
+def rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]]:
+    """Go through the parts of all results, the systems side by side."""
+    for row in zip(*map(parts_of, results), strict=True):
+        for result, (labels, score) in zip(results, row, strict=True):
+            yield {"system": result.name, **labels}, score
 
 
 def percent(part: int, whole: int) -> str:
@@ -77,5 +97,9 @@ def _cells(score: Score, label: str, digits: int) -> dict[str, str]:
         cells[f"P{n}"] = f"{precision:.{digits}f}"
     if "brevity_penalty" in numbers:
         cells["BP"] = f"{numbers['brevity_penalty']:.{digits + 2}f}"
-    cells.update({short: str(numbers[name]) for name, short in _LENGTHS.items() if name in numbers})
+    for name, short in _LENGTHS.items():
+        if name in numbers:
+            cells[short] = str(int(numbers[name])) if float(numbers[name]).is_integer() else f"{numbers[name]:.1f}"
+    if numbers.get("standard_deviation") is not None:
+        cells["std"] = f"{numbers['standard_deviation']:.{digits}f}"
     return cells

@@ -7,13 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from softbleu.report.layout import align, one_line
-from softbleu.report.table import Table, label_of, share, table_of
+from softbleu.report.table import Table, has_parts, label_of, share, table_of
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring import Coverage, Result
 
-_LISTS = {"precisions": "precision %", "matches": "matches", "totals": "of"}
+_LISTS = {
+    "order_scores": "score",
+    "precisions": "precision %",
+    "matches": "matches",
+    "penalties": "penalties",
+    "numerators": "numerator",
+    "totals": "of",
+}
 _WIDEST = 10_000
 
 
@@ -21,7 +28,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one system as a card, several as one table; at segment level a row a segment before that."""
     if not results:
         return
-    if results[0].segments is not None:
+    if has_parts(results[0]):
         table = table_of(results, layout.digits)
         rows = [table.header, *([one_line(cell) for cell in row] for row in table.rows)]
         right = [number >= table.text_columns for number in range(len(table.header))]
@@ -35,7 +42,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 def _without_segments(result: Result) -> Result:
     from dataclasses import replace
 
-    return replace(result, segments=None)
+    return replace(result, segments=None, references=None)
 
 
 def _card(result: Result, layout: Layout) -> Iterator[str]:
@@ -57,7 +64,14 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
         candidate, reference = numbers["candidate_length"], numbers["reference_length"]
         yield (
             f"brevity penalty    {numbers['brevity_penalty']:.{layout.digits + 2}f}\n"
-            f"length             {candidate:,} tokens, references {reference:,}\n"
+            f"length             {_number(candidate, 1)} tokens, references {_number(reference, 1)}\n"
+        )
+    if numbers.get("interval") is not None:
+        low, high = numbers["interval"]
+        deviation = numbers["standard_deviation"]
+        yield (
+            f"95% interval       {low:.{layout.digits}f} to {high:.{layout.digits}f}"
+            f" (standard deviation {deviation:.{layout.digits + 2}f})\n"
         )
     if result.coverage is not None:
         coverage = result.coverage
@@ -71,29 +85,35 @@ def _reference_coverage(coverage: Coverage) -> str:
     return f"references {share(coverage.reference_known, coverage.reference_tokens)}{zero}"
 
 
-def _number(value: Any, digits: int, name: str) -> str:
+def _number(value: Any, digits: int, name: str = "") -> str:
     # Exact matches are whole numbers, and read better so.
-    if name != "precisions" and float(value).is_integer():
+    if name not in ("precisions", "order_scores") and float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.{digits}f}"
 
 
 def _systems(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """One table, drawn by rich; the best score stands out on a terminal."""
+    """One table; the best score stands out on a terminal."""
+    best = max(result.score.score for result in results)
+    bold = [result.score.score == best for result in results]
+    yield from draw_table(table_of(results, layout.digits), bold, layout)
+    if results[0].coverage is not None:
+        yield f"\nwith a vector: {_reference_coverage(results[0].coverage)}\n"
+
+
+def draw_table(table: Table, bold: Sequence[bool], layout: Layout) -> Iterator[str]:
+    """Let rich draw a table; the rows that `bold` marks stand out on a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table: Table = table_of(results, layout.digits)
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(table.header):
         drawn.add_column(name, justify="left" if number < table.text_columns else "right", no_wrap=True)
-    best = max(result.score.score for result in results)
-    for result, row in zip(results, table.rows, strict=True):
-        style = "bold" if result.score.score == best else ""
+    for marked, row in zip(bold, table.rows, strict=True):
         # Names are no markup.
-        drawn.add_row(*(Text(one_line(cell)) for cell in row), style=style)
+        drawn.add_row(*(Text(one_line(cell)) for cell in row), style="bold" if marked else "")
     out = io.StringIO()
     console = Console(
         file=out,
@@ -104,5 +124,3 @@ def _systems(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     )
     console.print(drawn)
     yield from (line.rstrip() + "\n" for line in out.getvalue().split("\n")[:-1])
-    if results[0].coverage is not None:
-        yield f"\nwith a vector: {_reference_coverage(results[0].coverage)}\n"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.errors import UnknownNameError
+from softbleu.report.comparisons import compare_json, compare_latex, compare_markdown, compare_text, compare_tsv
 from softbleu.report.data import write_json, write_jsonl, write_tsv
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text
 from softbleu.report.markup import write_latex, write_markdown
@@ -13,11 +14,12 @@ from softbleu.report.text import write_text
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
-    from softbleu.scoring import Explanation, Result
+    from softbleu.scoring import ComparisonTable, Explanation, Result
 
 Writer = Callable[[Sequence["Result"], "Layout"], Iterator[str]]
 """Results in, pieces of text out; together they are whole lines."""
 Explainer = Callable[[Sequence["Explanation"], "Layout"], Iterator[str]]
+Comparer = Callable[["ComparisonTable", "Layout"], Iterator[str]]
 
 WRITERS: dict[str, Writer] = {
     "text": write_text,
@@ -32,6 +34,28 @@ EXPLAINERS: dict[str, Explainer] = {
     "json": explain_json,
     "jsonl": explain_jsonl,
 }
+
+
+COMPARERS: dict[str, Comparer] = {
+    "text": compare_text,
+    "json": compare_json,
+    "tsv": compare_tsv,
+    "markdown": compare_markdown,
+    "latex": compare_latex,
+}
+
+
+def find_comparer(name: str) -> Comparer:
+    """Find the writer of comparisons of that name.
+
+    Raises
+    ------
+    UnknownNameError
+        No such format; the message lists those there are.
+    """
+    if name not in COMPARERS:
+        raise UnknownNameError("format", name, COMPARERS)
+    return COMPARERS[name]
 
 
 def find_writer(name: str) -> Writer:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from softbleu.scoring.api import Settings, score, score_with
+from softbleu.scoring.api import Settings, compare_with, score, score_with
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.run import Coverage, Result, Statistics, collect_statistics, make_results, score_corpus
-from softbleu.scoring.significance import Comparison, SignificanceSettings, compare_systems
+from softbleu.scoring.significance import Comparison, ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.scoring.vectors import VectorChoice
 
 __all__ = [
     "Comparison",
+    "ComparisonTable",
     "Coverage",
     "Explanation",
     "NgramMatch",
@@ -20,6 +21,7 @@ __all__ = [
     "VectorChoice",
     "collect_statistics",
     "compare_systems",
+    "compare_with",
     "explain_corpus",
     "make_results",
     "score",

@@ -13,7 +13,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.registry import make_matcher, matcher_class
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
-from softbleu.scoring.run import Progress, Result, score_corpus
+from softbleu.scoring.run import Progress, Result, collect_statistics, score_corpus
+from softbleu.scoring.significance import ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.scoring.vectors import VectorChoice
 from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer
@@ -127,7 +128,7 @@ class Settings:
         """
         given: dict[str, Any] = {}
         for key, value in parse_signature(signature).items():
-            if key in ("version", "level"):
+            if key in ("version", "level") or key.startswith("test-"):
                 continue
             name = _SIGNATURE_NAMES.get(key, key.replace("-", "_"))
             if name not in cls.__annotations__:
@@ -207,6 +208,31 @@ def score_with(
         executor=executor,
         kernels=kernels,
         progress=progress,
+    )
+
+
+def compare_with(
+    corpus: Corpus,
+    settings: Settings,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> ComparisonTable:
+    """Score every system of a corpus and test the differences; the first is the baseline unless one is named."""
+    metric = settings.make_metric()
+    statistics = collect_statistics(
+        corpus,
+        metric,
+        settings.tokenizer(),
+        settings.vector_choice(),
+        keep_rows=True,
+        jobs=jobs,
+        progress=progress,
+    )
+    return compare_systems(
+        statistics, metric, baseline or statistics.systems[0], significance or SignificanceSettings()
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-Level = Literal["corpus", "segment", "macro"]
+Level = Literal["corpus", "segment", "macro", "reference"]
 PIECE = 256
 """Segments that are matched together: few enough for the cache. Results do not depend on it."""
 

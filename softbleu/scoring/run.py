@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
     from softbleu.metrics import Metric, Score
+    from softbleu.metrics.base import ReferenceScore
     from softbleu.scoring.vectors import VectorChoice
 
     Integers = NDArray[np.int64]
@@ -78,6 +79,8 @@ class Result:
     """None when no similarity was looked at."""
     segments: tuple[Score, ...] | None = None
     """Scores of the segments, at segment level."""
+    references: tuple[ReferenceScore, ...] | None = None
+    """Scores against single references, at reference level."""
 
 
 def score_corpus(
@@ -101,7 +104,8 @@ def score_corpus(
     metric : what to compute
     tokenizer : how lines become tokens; at whitespace unless given
     vectors : word vectors, for metrics that look at similarities
-    level : `segment` gives the score of each segment, too; `macro` averages the segment scores
+    level : `segment` gives the score of each segment, too; `macro` averages the segment scores;
+        `reference` gives the score against each reference
     segment_metric : scores the segments' statistics, where that differs from `metric` (smoothing, say)
     jobs : processes to use (threads, where compiled kernels do the work); the digits do not depend on it
     executor : any other executor to use instead, e.g. that of a cluster
@@ -142,13 +146,17 @@ def make_results(
     for number, system in enumerate(statistics.systems):
         rows, offsets = statistics.rows[number], statistics.offsets
         coverage = None if statistics.coverage is None else statistics.coverage[number]
-        segments = None if level == "corpus" else tuple(of_segments.segment_scores(rows, offsets))
-        if level == "macro" and segments is not None:
-            mean = float(np.mean([each.score for each in segments]))
-            score, segments = replace(metric.pooled(rows, offsets), score=mean), None
-        else:
-            score = metric.summarise(rows, offsets)
-        results.append(Result(system, score, signature, short, coverage, segments))
+        result = Result(system, metric.pooled(rows, offsets), signature, short, coverage)
+        if level == "macro":
+            scores = [each.score for each in of_segments.segment_scores(rows, offsets)]
+            results.append(replace(result, score=replace(result.score, score=float(np.mean(scores)))))
+            continue
+        result = replace(result, score=metric.summarise(rows, offsets))
+        if level == "segment":
+            result = replace(result, segments=tuple(of_segments.segment_scores(rows, offsets)))
+        elif level == "reference":
+            result = replace(result, references=tuple(of_segments.reference_scores(rows, offsets)))
+        results.append(result)
     return results
 
 
@@ -167,9 +175,9 @@ class Statistics:
     coverage: tuple[Coverage, ...] | None = None
     """None when no similarity was looked at."""
 
-    def signature(self, metric: Metric, level: Level = "corpus", *, short: bool = False) -> str:
-        """Everything that a score by this metric depends on."""
-        return signature_of(metric, self.tokenizer, short=short, **self.vectors, level=level)
+    def signature(self, metric: Metric, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
+        """Everything that a score by this metric depends on, and further settings."""
+        return signature_of(metric, self.tokenizer, short=short, **self.vectors, level=level, **more)
 
 
 def collect_statistics(

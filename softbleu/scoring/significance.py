@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -66,9 +66,21 @@ class SignificanceSettings:
             raise InputError(f"the seed must be at least 0, not {self.seed}")
 
 
+@dataclass(frozen=True)
+class ComparisonTable:
+    """How systems compare, and what that depends on."""
+
+    comparisons: list[Comparison]
+    baseline: str
+    signature: str
+    """Of the scores and the test."""
+    resampled: Floats
+    """The bootstrap scores, (systems, samples)."""
+
+
 def compare_systems(
     statistics: Statistics, metric: Metric, baseline: str, settings: SignificanceSettings
-) -> list[Comparison]:
+) -> ComparisonTable:
     """Give every system an interval, a rank, and a p-value against the baseline.
 
     Parameters
@@ -91,7 +103,7 @@ def compare_systems(
     else:
         p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
-    return [
+    comparisons = [
         Comparison(
             name,
             float(scores[k]),
@@ -102,6 +114,9 @@ def compare_systems(
         )
         for k, name in enumerate(statistics.systems)
     ]
+    tested = {f"test-{name}": value for name, value in asdict(settings).items()}
+    signature = statistics.signature(metric, **tested)
+    return ComparisonTable(comparisons, baseline, signature, resampled)
 
 
 def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Floats:

@@ -68,7 +68,7 @@ def test_invalid_utf8_names_file_line_and_byte(refused, files):
         ("--smooth", "add-1", ["none", "floor", "add-k", "exp"]),
         ("--denominator", "candidate", ["order", "all", "reference"]),
         ("--preset", "morgan", ["morgan2014"]),
-        ("--level", "document", ["corpus", "segment"]),
+        ("--level", "document", ["corpus", "segment", "macro", "reference"]),
         ("--format", "yaml", ["text", "json", "jsonl", "tsv", "markdown", "latex"]),
         ("--vector-case", "lower", ["exact", "fallback"]),
     ],

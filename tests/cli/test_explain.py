@@ -52,7 +52,7 @@ def test_unmatched_is_shown(command, arguments):
 def test_json_is_the_python_interface(command, arguments, files):
     found = json.loads(command(*arguments, "-f", "json", "-s", "2-3").out)
     settings = Settings(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
-    metric = settings.metric()
+    metric = settings.make_metric()
     with ParallelFiles.open([str(files.candidate)], [str(files.reference)]) as corpus:
         expected = explain_corpus(
             corpus, metric.matcher, metric.order, settings.tokenizer(), settings.vector_choice(), [2, 3]

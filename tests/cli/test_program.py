@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import softbleu
-from softbleu.cli.examples import EXPLAIN, SCORE
+from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu
 from softbleu.scoring import Settings
@@ -58,16 +58,16 @@ def test_version_help_and_no_command(program):
     assert "explain" in program("--help").out
 
 
-@pytest.mark.parametrize(("name", "examples"), [("score", SCORE), ("explain", EXPLAIN)])
+@pytest.mark.parametrize(("name", "examples"), [("score", SCORE), ("compare", COMPARE), ("explain", EXPLAIN)])
 def test_help_shows_examples(program, name, examples):
     shown = " ".join(program(name, "--help", environment={"COLUMNS": "200"}).out.split())
     assert len(examples) >= 3
     assert all(example in shown for example in examples.values())
 
 
-@pytest.mark.parametrize("example", [*SCORE.values(), *EXPLAIN.values()])
+@pytest.mark.parametrize("example", [*SCORE.values(), *COMPARE.values(), *EXPLAIN.values()])
 def test_examples_run(program, files, monkeypatch, example):
-    for name in ("system.txt", "reference.txt", "a.txt", "b.txt", "ref1.txt", "ref2.txt"):
+    for name in ("system.txt", "reference.txt", "a.txt", "b.txt", "ref1.txt", "ref2.txt", "source.txt"):
         files.write(name, [f"line {number} ." for number in range(8)])
     files.write("corpus.txt", ["a dog ||| the dog"])
     monkeypatch.chdir(files.folder)

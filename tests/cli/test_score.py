@@ -204,8 +204,8 @@ def test_options_without_effect_are_noted(command, files):
     done = command("score", "-c", files.candidate, "-r", files.reference, "-t", 0.5, "--vectors", "nowhere")
     assert done.code == 0
     assert done.err.splitlines() == [
-        "softbleu: note: --threshold has no effect here, with --matcher exact",
-        "softbleu: note: --vectors has no effect here, with --matcher exact",
+        "softbleu: note: --threshold has no effect here, with --metric bleu --matcher exact",
+        "softbleu: note: --vectors has no effect here, with --metric bleu --matcher exact",
     ]
 
 

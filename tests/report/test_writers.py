@@ -32,7 +32,7 @@ def segments():
 def test_markdown(results):
     a, b = (f"{result.score.score:.2f}" for result in results)
     lines = text_of("markdown", results).splitlines()
-    assert lines[0] == "| system | BLEU | P1 | P2 | P3 | P4 | BP | length | reference |"
+    assert lines[0] == "| system | BLEU | P1 | P2 | P3 | P4 | BP | length | ref. length |"
     assert lines[1] == "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     assert lines[2].startswith(f"| A | {a} | 87.50 |")
     assert lines[3].startswith(f"| B | {b} |")

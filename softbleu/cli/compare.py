@@ -1,0 +1,73 @@
+"""`softbleu compare`: several systems, their intervals and tests."""
+
+from __future__ import annotations
+
+import typer
+
+from softbleu.cli import options as opt
+
+
+def compare(
+    ctx: typer.Context,
+    candidate: opt.Candidates = None,
+    reference: opt.References = None,
+    source: opt.Source = None,
+    pairs: opt.Pairs = None,
+    input_format: opt.InputFormat = None,
+    encoding: opt.Encoding = "utf-8",
+    metric: opt.Metric = None,
+    matcher: opt.Matcher = None,
+    threshold: opt.Threshold = None,
+    vectors: opt.Vectors = None,
+    vector_case: opt.VectorCase = None,
+    assignment: opt.Assignment = None,
+    consumption: opt.Consumption = None,
+    composition: opt.Composition = None,
+    order: opt.Order = None,
+    tokenize: opt.Tokenize = None,
+    lowercase: opt.Lowercase = False,
+    smooth: opt.Smooth = None,
+    smooth_value: opt.SmoothValue = None,
+    effective_order: opt.EffectiveOrder = None,
+    denominator: opt.Denominator = None,
+    variant: opt.Variant = None,
+    penalty: opt.Penalty = None,
+    weight: opt.Weight = None,
+    swapped_bp: opt.SwappedBp = None,
+    multi: opt.Multi = None,
+    iterations: opt.Iterations = None,
+    seed: opt.Seed = None,
+    segment_smoothing: opt.SegmentSmoothing = None,
+    preset: opt.Preset = None,
+    baseline: opt.Baseline = None,
+    test: opt.Test = "bootstrap",
+    samples: opt.Samples = 1000,
+    trials: opt.Trials = 10_000,
+    test_seed: opt.TestSeed = 12345,
+    distribution: opt.Distribution = None,
+    output_format: opt.CompareFormat = "text",
+    digits: opt.Digits = 2,
+    output: opt.Output = None,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Compare systems: scores, 95% intervals, p-values against a baseline, ranks."""
+    from softbleu.cli.inputs import input_files, make_settings, open_corpus
+    from softbleu.cli.output import Output
+    from softbleu.cli.progress import ProgressBar
+    from softbleu.report import Layout, find_comparer, write_distribution
+    from softbleu.scoring import SignificanceSettings, compare_with
+
+    write = find_comparer(output_format)
+    inputs = input_files(ctx.params)
+    target = Output.of(output, inputs)
+    resampled = None if distribution is None else Output.of(distribution, inputs)
+    layout = Layout(digits, target.colours)
+    settings = make_settings(ctx.params)
+    how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]
+    with open_corpus(ctx.params) as corpus, ProgressBar(quiet=quiet) as progress:
+        table = compare_with(corpus, settings, baseline, how, jobs=jobs, progress=progress)
+    if resampled is not None:
+        resampled.write(write_distribution(table))
+    target.write(write(table, layout))
