@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 import threading
 import warnings
@@ -59,6 +60,9 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Keep matrix products on one core: they are small, and waiting threads cost more than they bring."""
+    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
+        yield
+        return
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1, user_api="blas"):

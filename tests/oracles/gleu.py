@@ -1,0 +1,232 @@
+"""GLEU for one corpus, as the specification reads: dictionaries of counts, Python's own generator.
+
+Imports nothing from softbleu. A corpus is a list of ``Segment``; every score is 0 to 100.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+
+from . import soft
+from .soft import NGram
+
+INTERVAL_95 = 1.959963984540054
+
+
+@dataclass
+class Segment:
+    source: list[str]
+    candidate: list[str]
+    references: list[list[str]]
+
+
+@dataclass
+class Options:
+    """The options of the metric; ``matching`` goes to the oracle of the matchers as it is."""
+
+    variant: str = "gleu+"
+    order: int = 4
+    weight: float = 1.0
+    swapped_bp: bool = False
+    penalty: str = "exact"
+    smooth: bool = False
+    matching: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass
+class Row:
+    candidate_length: float
+    reference_length: float
+    numerators: list[float]
+    denominators: list[float]
+
+
+def characters(line: str) -> list[str]:
+    """Every character of the line is a token, blanks too."""
+    return list(line)
+
+
+# statistics of one segment
+
+
+def masses(candidate: list[str], references: list[list[str]], options: Options) -> list[dict[NGram, float]]:
+    """For every order, the mass that each candidate n-gram received, over all its occurrences."""
+    statistics = soft.bleu_statistics(candidate, references, order=options.order, **options.matching)  # type: ignore[arg-type]
+    received: list[dict[NGram, float]] = []
+    for j, pairs in enumerate(statistics.pairs, start=1):
+        occurrences = soft.ngrams(candidate, j)
+        mass = dict.fromkeys(occurrences, 0.0)
+        for position, _, amount in pairs:
+            mass[occurrences[position]] += amount
+        received.append(mass)
+    return received
+
+
+def union(references: list[list[str]], j: int) -> dict[NGram, int]:
+    """Each n-gram with its greatest count in any one reference."""
+    counts: dict[NGram, int] = {}
+    for reference in references:
+        for ngram, count in Counter(soft.ngrams(reference, j)).items():
+            counts[ngram] = max(counts.get(ngram, 0), count)
+    return counts
+
+
+def uncorrected(
+    candidate: dict[NGram, int],
+    reference: dict[NGram, int],
+    source: dict[NGram, int],
+    mass: dict[NGram, float],
+    options: Options,
+) -> float:
+    """What the candidate kept of the source that the reference does not have."""
+    total = 0.0
+    for ngram, count in candidate.items():
+        in_source = min(source.get(ngram, 0), count)
+        hard = min(reference.get(ngram, 0), count)
+        if options.variant == "gleu+paper":
+            total += max(0.0, in_source - (hard if options.penalty == "exact" else mass[ngram]))
+        elif options.penalty == "exact":
+            total += in_source if reference.get(ngram, 0) == 0 else 0
+        else:
+            total += in_source if mass[ngram] == 0 else 0
+    return total
+
+
+def statistics(source: list[str], candidate: list[str], references: list[list[str]], options: Options) -> Row:
+    """Return one row; several references are one union of counts, as only ``gleu0`` has them."""
+    length = len(soft.closest_reference(candidate, references))
+    row = Row(len(candidate), length, [], [])
+    for j, mass in enumerate(masses(candidate, references, options), start=1):
+        in_candidate = Counter(soft.ngrams(candidate, j))
+        in_source = Counter(soft.ngrams(source, j))
+        in_reference = union(references, j)
+        matched = math.fsum(mass.values())
+        left = uncorrected(in_candidate, in_reference, in_source, mass, options)
+        bonus = 0.0
+        if options.variant == "gleu+":
+            numerator = max(0.0, matched - left)
+        elif options.variant == "gleu+paper":
+            numerator = matched - left
+        else:
+            bonus = sum(
+                min(in_reference[ngram], count)
+                for ngram, count in in_candidate.items()
+                if ngram in in_reference and ngram not in in_source
+            )
+            numerator = max(0.0, matched - options.weight * left) + bonus
+        row.numerators.append(numerator)
+        row.denominators.append(sum(in_candidate.values()) + bonus)
+    return row
+
+
+def rows_of(segment: Segment, options: Options) -> list[Row]:
+    """One row per reference; ``gleu0`` has one row over all references."""
+    if options.variant == "gleu0":
+        return [statistics(segment.source, segment.candidate, segment.references, options)]
+    return [statistics(segment.source, segment.candidate, [one], options) for one in segment.references]
+
+
+# scores of rows
+
+
+def brevity_penalty(candidate_length: float, reference_length: float) -> float:
+    if candidate_length > reference_length or candidate_length == reference_length == 0:
+        return 1.0
+    return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0
+
+
+def score(row: Row, options: Options, *, smooth: bool = False, order: int | None = None) -> float:
+    """Return the score of a row, with ``smooth`` as the official script's ``-d``: zero counts become 1."""
+    order = options.order if order is None else order
+    lengths = [row.candidate_length, row.reference_length]
+    numerators, denominators = row.numerators[:order], row.denominators[:order]
+    if smooth:
+        lengths, numerators, denominators = (
+            [value if value != 0 else 1 for value in values] for values in (lengths, numerators, denominators)
+        )
+    if options.swapped_bp:
+        lengths.reverse()
+    logs = []
+    for numerator, denominator in zip(numerators, denominators, strict=True):
+        if denominator == 0:
+            logs.append(0.0)
+        elif numerator <= 0:
+            return 0.0
+        else:
+            logs.append(math.log(numerator / denominator))
+    return 100 * brevity_penalty(*lengths) * math.exp(math.fsum(logs) / len(logs))
+
+
+def total(rows: list[Row], order: int) -> Row:
+    """Sum rows."""
+    return Row(
+        math.fsum(row.candidate_length for row in rows),
+        math.fsum(row.reference_length for row in rows),
+        [math.fsum(row.numerators[j] for row in rows) for j in range(order)],
+        [math.fsum(row.denominators[j] for row in rows) for j in range(order)],
+    )
+
+
+def best(rows: list[Row], options: Options) -> int:
+    """Return the best reference of a segment; ties: higher score at the highest order first, then the first."""
+
+    def by_order(row: Row) -> list[float]:
+        return [score(row, options, smooth=options.smooth, order=order) for order in range(options.order, 0, -1)]
+
+    chosen = 0
+    for index in range(1, len(rows)):
+        if by_order(rows[index]) > by_order(rows[chosen]):
+            chosen = index
+    return chosen
+
+
+# several references, levels
+
+
+def drawn(reference_counts: list[int], iteration: int) -> list[int]:
+    """Return the reference of every segment in one iteration, as the official program draws them."""
+    random.seed(101 * iteration)
+    return [int(random.random() * count) for count in reference_counts]
+
+
+def sampled(table: list[list[Row]], options: Options, iterations: int) -> list[float]:
+    scores = []
+    for iteration in range(iterations):
+        indices = drawn([len(rows) for rows in table], iteration)
+        picked = [rows[index] for rows, index in zip(table, indices, strict=True)]
+        scores.append(score(total(picked, options.order), options))
+    return scores
+
+
+def mean_and_deviation(scores: list[float]) -> tuple[float, float]:
+    """Return the mean and the population standard deviation."""
+    mean = math.fsum(scores) / len(scores)
+    return mean, math.sqrt(math.fsum((one - mean) ** 2 for one in scores) / len(scores))
+
+
+def normal_interval(mean: float, deviation: float) -> tuple[float, float]:
+    return mean - INTERVAL_95 * deviation, mean + INTERVAL_95 * deviation
+
+
+def segment_scores(segments: list[Segment], options: Options, multi: str) -> list[float]:
+    values = []
+    for segment in segments:
+        rows = rows_of(segment, options)
+        each = [score(row, options, smooth=options.smooth) for row in rows]
+        values.append(each[best(rows, options)] if multi == "max" else math.fsum(each) / len(each))
+    return values
+
+
+def corpus_score(segments: list[Segment], options: Options, multi: str, iterations: int = 500) -> float:
+    table = [rows_of(segment, options) for segment in segments]
+    if multi == "sample":
+        return mean_and_deviation(sampled(table, options, iterations))[0]
+    return score(total([rows[best(rows, options)] for rows in table], options.order), options)
+
+
+def macro_score(segments: list[Segment], options: Options, multi: str) -> float:
+    scores = segment_scores(segments, options, multi)
+    return math.fsum(scores) / len(scores)
