@@ -1,0 +1,291 @@
+"""Parallel text files: what is a line, what is a blank, and what is wrong with a file."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from softbleu import InputError, score
+from softbleu.corpora import ParallelFiles, Segments, name_systems
+from softbleu.metrics import Bleu
+from softbleu.scoring import score_corpus
+
+TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
+
+
+@pytest.fixture(params=[(1024, 1 << 20), (1, 1), (2, 3), (3, 7), (5, 2)], ids=str)
+def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of so many lines, files read in pieces of so many bytes."""
+    block, piece = request.param
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
+
+
+def loaded(corpus: ParallelFiles) -> Segments:
+    """All blocks together, read as lines, after seeing that the same is read as bytes."""
+    candidates: dict[str, list[str]] = {system: [] for system in corpus.systems}
+    references: list[tuple[str, ...]] = []
+    source: list[str] = []
+    for block in corpus.blocks():
+        part = block.load()
+        assert len(part) == len(block)
+        for system, texts in part.candidates.items():
+            candidates[system] += texts
+        references += [tuple(texts) for texts in part.references]
+        source += part.source or []
+        assert_bytes_are_lines(*block.texts(), part)
+    assert len(references) == len(corpus)
+    return Segments(candidates, references, source or None)
+
+
+def assert_bytes_are_lines(references: list[bytes], candidates: list[bytes], part: Segments) -> None:
+    by_reference = list(zip(*part.references, strict=True))
+    for texts, lines in ((references, by_reference), (candidates, list(part.candidates.values()))):
+        assert [[line.split() for line in text.decode().removesuffix("\n").split("\n")] for text in texts] == [
+            [line.split() for line in some] for some in lines
+        ]
+        assert all(text.endswith(b"\n") for text in texts)
+
+
+def read_back(folder: Path, content: bytes, encoding: str = "utf-8", name: str = "c.txt") -> list[str]:
+    """Candidate lines of a file with such content."""
+    path = folder / name
+    path.write_bytes(content)
+    with ParallelFiles.open([str(path)], [str(path)], encoding=encoding) as corpus:
+        segments = loaded(corpus)
+    (candidates,) = segments.candidates.values()
+    assert [(text,) for text in candidates] == segments.references
+    return list(candidates)
+
+
+@pytest.mark.usefixtures("_sizes")
+class TestLines:
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+    @pytest.mark.parametrize("last", [True, False])
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_lines(self, end: str, mark: bytes, last: bool, packed: bool, tmp_path: Path) -> None:
+        content = mark + (end.join(TEXT) + (end if last else "")).encode()
+        assert read_back(tmp_path, gzip.compress(content) if packed else content) == TEXT
+
+    def test_mixed_line_ends(self, tmp_path: Path) -> None:
+        assert read_back(tmp_path, b"a\r\nb\nc\r\n") == ["a", "b", "c"]
+
+    @pytest.mark.parametrize("inside", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
+    def test_only_newlines_end_lines(self, inside: str, tmp_path: Path) -> None:
+        assert read_back(tmp_path, f"a{inside}b\nc\n".encode()) == [f"a{inside}b", "c"]
+
+    @pytest.mark.parametrize(("content", "expected"), [(b"\n", [""]), (b"\n\n", ["", ""]), (b"a\n\n", ["a", ""])])
+    def test_empty_lines_are_lines(self, content: bytes, expected: list[str], tmp_path: Path) -> None:
+        assert read_back(tmp_path, content) == expected
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030"])
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_encodings(self, encoding: str, packed: bool, tmp_path: Path) -> None:
+        content = "\n".join(TEXT).encode(encoding)
+        assert read_back(tmp_path, gzip.compress(content) if packed else content, encoding) == TEXT
+
+    def test_latin_1(self, tmp_path: Path) -> None:
+        assert read_back(tmp_path, b"na\xefve\n\xa0caf\xe9\n", "latin-1") == ["naïve", "\u00a0café"]
+
+    def test_standard_input(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "r.txt"
+        path.write_text("\n".join(TEXT), encoding="utf-8")
+        stdin = SimpleNamespace(buffer=io.BytesIO(b"\xef\xbb\xbf" + "\r\n".join(TEXT).encode()))
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with ParallelFiles.open(["-"], [str(path)]) as corpus:
+            assert loaded(corpus).candidates == {"-": TEXT}
+
+    def test_standard_input_in_another_encoding(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        path = tmp_path / "r.txt"
+        path.write_bytes("\n".join(TEXT).encode("utf-16"))
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("\n".join(TEXT).encode("utf-16"))))
+        with ParallelFiles.open(["-"], [str(path)], encoding="utf-16") as corpus:
+            assert loaded(corpus).candidates == {"-": TEXT}
+
+    def test_pipes_are_read_once(self, tmp_path: Path) -> None:
+        """As the shell's process substitution gives them: a pipe that cannot be opened a second time."""
+        path = tmp_path / "r.txt"
+        path.write_text("\n".join(TEXT), encoding="utf-8")
+        reader, writer = os.pipe()
+        try:
+            os.write(writer, "\n".join(TEXT).encode())
+            os.close(writer)
+            with ParallelFiles.open([f"/dev/fd/{reader}"], [str(path)]) as corpus:
+                assert list(loaded(corpus).candidates.values()) == [TEXT]
+        finally:
+            os.close(reader)
+
+    def test_several_systems_references_and_a_source(self, tmp_path: Path) -> None:
+        names = {}
+        for name in ("one", "two", "r1", "r2", "s"):
+            names[name] = str(tmp_path / name)
+            (tmp_path / name).write_text("".join(f"{name} {text}\n" for text in TEXT), encoding="utf-8")
+        candidates = {"A": names["one"], "B": names["two"]}
+        with ParallelFiles.open(candidates, [names["r1"], names["r2"]], names["s"]) as corpus:
+            assert corpus.systems == ("A", "B")
+            segments = loaded(corpus)
+        assert segments.candidates == {
+            "A": [f"one {text}" for text in TEXT],
+            "B": [f"two {text}" for text in TEXT],
+        }
+        assert segments.references == [(f"r1 {text}", f"r2 {text}") for text in TEXT]
+        assert segments.source == [f"s {text}" for text in TEXT]
+
+    @pytest.mark.parametrize("line", [1, 2, 3, 4, 5])
+    @pytest.mark.parametrize("kernels", ["numpy", "numba"])
+    def test_invalid_utf8_names_file_line_and_byte(self, line: int, kernels: str, tmp_path: Path) -> None:
+        if kernels == "numba":
+            pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+        lines = [text.encode() for text in TEXT]
+        lines[line - 1] = "né".encode() + b"\xff" + lines[line - 1]
+        path, good = tmp_path / "bad.txt", tmp_path / "good.txt"
+        path.write_bytes(b"\n".join(lines))
+        good.write_text("\n".join(TEXT), encoding="utf-8")
+        with (
+            ParallelFiles.open([str(path)], [str(good)]) as corpus,
+            pytest.raises(InputError, match=rf"^\S*bad.txt, line {line}, byte 4: not UTF-8 \(0xff\)"),
+        ):
+            score_corpus(corpus, Bleu(), kernels=kernels)  # type: ignore[arg-type]
+
+    def test_truncated_utf8_at_the_end(self, tmp_path: Path) -> None:
+        path = tmp_path / "bad.txt"
+        path.write_bytes(b"a\nb\ncaf\xc3")
+        with (
+            ParallelFiles.open([str(path)], [str(path)]) as corpus,
+            pytest.raises(InputError, match=r"line 3, byte 4: not UTF-8 \(0xc3\)"),
+        ):
+            loaded(corpus)
+
+    def test_scores_are_those_of_the_same_text_in_memory(self, tmp_path: Path) -> None:
+        other = ["a dog", "", "naïve 日本 x", "blanks or not", "the last"]
+        paths = []
+        for name, texts in (("c", TEXT), ("r", other), ("r2", TEXT[::-1])):
+            paths.append(str(tmp_path / name))
+            (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")
+        with ParallelFiles.open(paths[:1], paths[1:]) as corpus:
+            found = score_corpus(corpus, Bleu(order=2))[0].score
+        references = list(zip(other, TEXT[::-1], strict=True))
+        assert found == score(TEXT, references, order=2).score
+        assert found.score > 0
+
+
+def test_undecodable_text_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"\x80\x81\xff\n")
+    with pytest.raises(InputError, match=r"bad.txt: not gb18030 \(0x80\); name its encoding"):
+        ParallelFiles.open([str(path)], [str(path)], encoding="gb18030")
+
+
+@pytest.mark.parametrize("content", ["a b\n".encode("utf-16") + b"A", "a\ud83d".encode("utf-16", "surrogatepass")])
+def test_a_file_that_ends_within_a_character(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"bad.txt.*not utf-16"):
+        ParallelFiles.open([str(path)], [str(path)], encoding="utf-16")
+
+
+def test_unknown_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "c.txt"
+    path.write_bytes(b"a\n")
+    with pytest.raises(InputError, match=r"unknown encoding 'utf-9'; e\.g\. utf-8"):
+        ParallelFiles.open([str(path)], [str(path)], encoding="utf-9")
+
+
+@pytest.mark.parametrize("cut", [5, 12, 25, -1])
+def test_truncated_gzip(cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "c.txt.gz"
+    path.write_bytes(gzip.compress(os.urandom(50).hex().encode())[:cut])
+    with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
+        ParallelFiles.open([str(path)], [str(path)])
+
+
+def test_damaged_gzip(tmp_path: Path) -> None:
+    path = tmp_path / "c.txt.gz"
+    content = bytearray(gzip.compress(b"some text that is long enough\n" * 9))
+    content[-6] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
+        ParallelFiles.open([str(path)], [str(path)])
+
+
+def test_missing_file_and_folder(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^no such file: \S*nothing.txt$"):
+        ParallelFiles.open([str(tmp_path / "nothing.txt")], ["r"])
+    with pytest.raises(InputError, match="is a folder: name a file in it"):
+        ParallelFiles.open([str(tmp_path)], [str(tmp_path)])
+
+
+def test_no_files() -> None:
+    with pytest.raises(InputError, match="no candidate file: name one with --candidate"):
+        ParallelFiles.open([], ["r"])
+    with pytest.raises(InputError, match="no reference file: name one with --reference"):
+        ParallelFiles.open(["c"], [])
+
+
+def test_standard_input_twice() -> None:
+    with pytest.raises(InputError, match="can be read once only"):
+        ParallelFiles.open(["-"], ["-"])
+
+
+def test_copies_go_when_files_are_closed_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(copies))
+    packed, short = tmp_path / "c.gz", tmp_path / "short.gz"
+    packed.write_bytes(gzip.compress(b"a\nb\n"))
+    short.write_bytes(gzip.compress(b"a\n"))
+    with ParallelFiles.open([str(packed)], [str(packed)]):
+        assert len(list(copies.rglob("*.txt"))) == 2
+    assert list(copies.iterdir()) == []
+    with pytest.raises(InputError):
+        ParallelFiles.open([str(packed)], [str(short)])
+    assert list(copies.iterdir()) == []
+
+
+def test_fifos_do_not_hang(tmp_path: Path) -> None:
+    fifo, path = tmp_path / "fifo", tmp_path / "r.txt"
+    os.mkfifo(fifo)
+    path.write_bytes(b"a cat\n")
+    writer = threading.Thread(target=fifo.write_bytes, args=[b"a cat\n"], daemon=True)
+    found: list[Segments] = []
+
+    def read() -> None:
+        with ParallelFiles.open([str(fifo)], [str(path)]) as corpus:
+            found.append(loaded(corpus))
+
+    reader = threading.Thread(target=read, daemon=True)
+    writer.start()
+    reader.start()
+    reader.join(3)
+    assert not reader.is_alive()
+    assert [list(segments.candidates.values()) for segments in found] == [[["a cat"]]]
+
+
+# names of systems
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["a/x.1.txt", "a/y.txt.gz"], ["x.1", "y"]),
+        (["a/x.txt", "b/x.txt"], ["a/x.txt", "b/x.txt"]),
+        (["a/x.txt", "a/x.out"], ["x.txt", "x.out"]),
+        (["x", "-"], ["x", "-"]),
+        (["a/x.txt", "a/x.txt.gz"], ["x.txt", "x.txt.gz"]),
+    ],
+)
+def test_name_systems(paths: list[str], expected: list[str]) -> None:
+    assert name_systems(paths) == dict(zip(expected, paths, strict=True))
+
+
+def test_a_file_named_twice() -> None:
+    with pytest.raises(InputError, match="the same candidate file is named twice"):
+        name_systems(["a.txt", "a.txt"])

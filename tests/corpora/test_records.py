@@ -1,0 +1,187 @@
+"""Whole segments in one file: pairs, TSV and JSONL, and everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from shared_data import shared
+
+from softbleu import InputError
+from softbleu.corpora import Segments, read_segments
+from softbleu.corpora.files import open_text
+from softbleu.errors import UnknownNameError
+
+PAIRS = "a cat ||| the cat ||| one cat\n||| empty\nx|||\n"
+TSV = "id\tsource\tcandidate\treference\treference2\n1\tS1\ta cat\tthe cat\tone cat\n2\tS2\t\tempty\n3\tS3\tx\t\t\n"
+JSONL = (
+    '{"candidate": "a cat", "references": ["the cat", "one cat"], "source": "S1"}\n'
+    '{"candidate": "", "reference": "empty", "source": "S2", "more": [1]}\n'
+    '{"candidate": "x", "references": ["", null, ""], "source": "S3"}\n'
+)
+RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
+
+
+def read(folder: Path, content: str | bytes, name: str, **options: Any) -> Segments:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_segments(str(path), **options)
+
+
+def test_pairs(tmp_path: Path) -> None:
+    found = read(tmp_path, PAIRS, "corpus.txt")
+    assert found.candidates == {"candidate": ["a cat", "", "x"]}
+    assert found.references == RAGGED
+    assert found.source is None
+
+
+def test_tsv(tmp_path: Path) -> None:
+    found = read(tmp_path, TSV, "corpus.tsv")
+    assert found.candidates == {"candidate": ["a cat", "", "x"]}
+    assert found.references == [*RAGGED[:2], ("", "")]
+    assert found.source == ["S1", "S2", "S3"]
+
+
+def test_jsonl(tmp_path: Path) -> None:
+    found = read(tmp_path, JSONL, "corpus.jsonl")
+    assert found.candidates == {"candidate": ["a cat", "", "x"]}
+    assert found.references == [*RAGGED[:2], ("", "")]
+    assert found.source == ["S1", "S2", "S3"]
+
+
+def test_several_systems(tmp_path: Path) -> None:
+    expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
+    tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"
+    assert read(tmp_path, tsv, "x.tsv").candidates == expected
+    jsonl = "".join(
+        json.dumps({"candidate": {"A": f"a{n}", "B": f"b{n}"}, "reference": f"r{n}"}) + "\n" for n in (1, 2)
+    )
+    assert read(tmp_path, jsonl, "x.jsonl").candidates == expected
+
+
+@pytest.mark.parametrize(("content", "name"), [(PAIRS, "c.txt"), (TSV, "c.tsv"), (JSONL, "c.jsonl")])
+@pytest.mark.parametrize("kind", ["gzip", "CRLF", "BOM", "no last newline", "utf-16", "latin-1", "small pieces"])
+def test_kinds_of_files(content: str, name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = read(tmp_path, content, name)
+    data, options = content.encode(), {}
+    if kind == "gzip":
+        data, name = gzip.compress(data), f"{name}.gz"
+    elif kind == "CRLF":
+        data = data.replace(b"\n", b"\r\n")
+    elif kind == "BOM":
+        data = b"\xef\xbb\xbf" + data
+    elif kind == "no last newline":
+        data = data.removesuffix(b"\n")
+    elif kind == "small pieces":
+        monkeypatch.setattr("softbleu.corpora.files._PIECE", 1)
+    else:
+        data, options = content.encode(kind), {"encoding": kind}
+    assert read(tmp_path, data, name, **options) == expected
+
+
+def test_the_format_goes_before_the_suffix(tmp_path: Path) -> None:
+    assert read(tmp_path, JSONL, "corpus.txt", file_format="jsonl").references[0] == RAGGED[0]
+
+
+def test_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown file format 'csv' .*valid: pairs, tsv, jsonl"):
+        read(tmp_path, PAIRS, "corpus.txt", file_format="csv")
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
+    assert read_segments("-").references == RAGGED
+
+
+@pytest.mark.parametrize("inside", ["\r", "\x85", "\u2028"])
+def test_only_newlines_end_lines(inside: str, tmp_path: Path) -> None:
+    found = read(tmp_path, f"a{inside}b ||| c\nd ||| e\n", "c.txt")
+    assert found.candidates == {"candidate": [f"a{inside}b", "d"]}
+
+
+def test_the_corpus_of_morgan_2014() -> None:
+    found = read_segments(str(shared("data", "morgan2014", "artificial.pairs.txt")))
+    assert found.candidates["candidate"][0] == "a boy drove to a store"
+    assert found.references[0] == ("the boy drove to a store",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("c.txt", "a ||| b\n\nc ||| d\n", "c.txt, line 2: no reference; write 'candidate ||| reference'"),
+        ("c.tsv", "a\tb\n", "c.tsv, line 1: the first line must name columns 'candidate' and 'reference'"),
+        ("c.tsv", "candidate\treference\na\tb\tc\n", "c.tsv, line 2: 3 cells under 2 column names"),
+        ("c.tsv", "candidate\treference\na\tb\n\n", "c.tsv, line 3: .*no reference"),
+        ("c.tsv", "candidates\treference\na\tb\n", "'?candidate"),
+        ("c.tsv", "reference\tcandidate\nb\ta\nb\n", "c.tsv, line 3: system 'candidate' is not in every"),
+        ("c.tsv", "reference\tcandidate\nb\nb\ta\n", "c.tsv, line [23]: .*system 'candidate' is not in every"),
+        ("c.tsv", "candidate\tcandidate\treference\na\tb\tc\n", "'candidate' twice|same column|named twice"),
+        ("c.jsonl", '{"candidate": "a", "reference": "b"}\n{"cand', "c.jsonl, line 2, column 2: not JSON"),
+        ("c.jsonl", "\n", "c.jsonl, line 1, column 1: not JSON"),
+        ("c.jsonl", "[1]\n", "c.jsonl, line 1: an object with 'candidate' and 'references' is needed"),
+        ("c.jsonl", '{"reference": "b"}\n', "c.jsonl, line 1: an object with 'candidate'"),
+        ("c.jsonl", '{"candidate": 5, "reference": "b"}\n', "c.jsonl, line 1: text is needed, not 5"),
+        ("c.jsonl", '{"candidate": null, "reference": "b"}\n', "c.jsonl, line 1: text is needed, not null"),
+        ("c.jsonl", '{"candidate": "a", "references": ["b", 5]}\n', "c.jsonl, line 1: text is needed, not 5"),
+        ("c.jsonl", '{"candidate": "a", "references": 5}\n', "c.jsonl, line 1: .*5"),
+        ("c.jsonl", '{"candidate": "a", "references": true}\n', "c.jsonl, line 1: .*true"),
+        ("c.jsonl", '{"candidate": "a", "references": {"b": "c"}}\n', "c.jsonl, line 1: "),
+        ("c.jsonl", '{"candidate": "a", "reference": "b", "source": 5}\n', "source.*text is needed"),
+        (
+            "c.jsonl",
+            '{"candidate": {"A": "a"}, "reference": "b"}\n{"candidate": {"B": "a"}, "reference": "b"}\n',
+            "c.jsonl, line 2: system 'A' is not in every segment",
+        ),
+    ],
+)
+def test_errors(name: str, content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, content, name)
+
+
+def test_errors_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, '{"candidate": {"x": "y\\nz"}, "references": [["a\\nb"]]}\n', "c.jsonl")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1 << 20])
+def test_invalid_utf8(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
+    with pytest.raises(InputError, match=r"c.txt, (line 3|after line [012]).*: not utf-8 \(0xff\); name its encod"):
+        read(tmp_path, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
+
+
+@pytest.mark.parametrize("piece", [1, 2, 1 << 20])
+def test_truncated_utf8_is_not_dropped(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
+    with pytest.raises(InputError, match=r"c.txt.*: not utf-8 \(0xc3\)"):
+        read(tmp_path, b"a ||| caf\xc3", "c.txt")
+
+
+def test_broken_gzip(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"c.txt.gz, after line 0: broken gzip data"):
+        read(tmp_path, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_segments(str(tmp_path / "nothing.tsv"))
+
+
+def test_text_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first line is there long before the last byte is read."""
+    path = tmp_path / "c.txt"
+    path.write_text("first\n" + "more\n" * 1000 + "last", encoding="utf-8")
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", 8)
+    lines = open_text(str(path))
+    assert next(lines) == "first"
+    *middle, last = lines
+    assert middle == ["more"] * 1000
+    assert last == "last"

@@ -1,0 +1,82 @@
+"""Segments in memory: checked once, when they are put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from softbleu import InputError
+from softbleu.corpora import Segments
+
+
+def test_references_may_be_single_texts() -> None:
+    assert Segments.of(["a", "b"], ["c", ["d", "e"]]).references == [("c",), ("d", "e")]
+
+
+def test_missing_references_are_left_out() -> None:
+    references: list[Any] = [["c", None], [None, "e"]]
+    assert Segments.of(["a", "b"], references).references == [("c",), ("e",)]
+
+
+def test_one_system_or_several() -> None:
+    assert Segments.of(["a"], ["b"]).systems == ("candidate",)
+    assert Segments.of({"A": ["a"], "B": ["b"]}, ["c"]).systems == ("A", "B")
+
+
+def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 2)
+    corpus = Segments.of({"A": list("abcde")}, list("vwxyz"), list("12345"))
+    blocks = list(corpus.blocks())
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    assert [text for block in blocks for text in block.candidates["A"]] == list("abcde")
+    assert [texts for block in blocks for texts in block.references] == corpus.references
+    assert [text for block in blocks for text in block.source or ""] == list("12345")
+
+
+@pytest.mark.parametrize("systems", [list("abc"), {"A": list("abc")}])
+def test_transposed_references_are_refused(systems: Any) -> None:
+    message = (
+        r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed; "
+        r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
+    )
+    with pytest.raises(InputError, match=message):
+        Segments.of(systems, [list("abc"), list("def")])
+
+
+def test_the_advice_works() -> None:
+    references = [list("abc"), list("def")]
+    found = Segments.of(list("abc"), list(zip(*references)))  # noqa: B905
+    assert found.references == [("a", "d"), ("b", "e"), ("c", "f")]
+
+
+def test_other_lengths_are_not_called_transposed() -> None:
+    with pytest.raises(InputError, match=r"^3 candidates but references for 2 segments$"):
+        Segments.of(list("abc"), [["a"], ["b", "c"]])
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references", "message"),
+    [
+        ("abc", ["a", "b", "c"], "not one text: wrap it in a list"),
+        (["a"], "a", "not one text: wrap it in a list"),
+        (["a", 5], ["a", "b"], "candidate of 'candidate', number 2: text is needed, not int"),
+        ([None], ["a"], "candidate of 'candidate', number 1: text is needed, not NoneType"),
+        ([b"a"], ["a"], "text is needed, not bytes"),
+        (["a"], [["a", 5]], "reference of segment 1, number 2: text is needed, not int"),
+        (["a", "b"], ["a", 5], "segment 2.* text is needed, not int"),
+        (["a"], [b"a"], "segment 1.* text is needed, not bytes"),
+        (["a"], [[["a"]]], "reference of segment 1, number 1: text is needed, not list"),
+    ],
+)
+def test_anything_but_text(candidates: Any, references: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Segments.of(candidates, references)
+
+
+def test_source() -> None:
+    assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
+    with pytest.raises(InputError, match="1 segments but 2 source texts"):
+        Segments.of(["a"], ["b"], ["s", "t"])
+    with pytest.raises(InputError, match="source, number 1: text is needed, not int"):
+        Segments.of(["a"], ["b"], [5])  # type: ignore[list-item]

@@ -1,0 +1,294 @@
+"""Both kernels against dictionaries and `str.split`; every assertion runs on each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles import soft
+
+from softbleu.errors import UnknownNameError
+from softbleu.kernels import LARGE, Kernels, choose_kernels, numpy_kernels
+from softbleu.tokens import Vocabulary
+
+Lines = list[list[int]]
+
+WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
+"""All characters at which `str.split` cuts."""
+
+
+@pytest.fixture(
+    params=[
+        "numpy",
+        pytest.param(
+            "numba",
+            marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba (extra 'fast') is missing"),
+        ),
+    ]
+)
+def kernels(request: pytest.FixtureRequest) -> Kernels:
+    return choose_kernels(request.param)
+
+
+def flat(lines: Lines) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    codes = np.array([code for line in lines for code in line], np.int32)
+    return codes, np.cumsum([0, *map(len, lines)], dtype=np.int64)
+
+
+def clipped(kernels: Kernels, candidates: Lines, references: list[Lines], order: int) -> list[list[int]]:
+    counts = kernels.clipped_counts(
+        *flat(candidates),
+        *flat([line for lines in references for line in lines]),
+        np.cumsum([0, *map(len, references)], dtype=np.int64),
+        order,
+    )
+    assert counts.dtype == np.int64
+    assert counts.shape == (len(candidates), order)
+    found: list[list[int]] = counts.tolist()
+    return found
+
+
+def clipped_by_counters(candidates: Lines, references: list[Lines], order: int) -> list[list[int]]:
+    rows = []
+    for candidate, lines in zip(candidates, references, strict=True):
+        row = []
+        for n in range(1, order + 1):
+            limits: Counter[tuple[int, ...]] = Counter()
+            for line in lines:
+                limits |= Counter(ngrams(line, n))
+            row.append((Counter(ngrams(candidate, n)) & limits).total())
+        rows.append(row)
+    return rows
+
+
+def ngrams(line: list[int], n: int) -> list[tuple[int, ...]]:
+    return [tuple(line[start : start + n]) for start in range(len(line) - n + 1)]
+
+
+# clipped counts
+
+
+def test_clipping_by_hand(kernels: Kernels) -> None:
+    """The example of Papineni et al. 2002: seven times "the"."""
+    the, cat, is_, on, mat, there, a = range(7)
+    references = [[the, cat, is_, on, the, mat], [there, is_, a, cat, on, the, mat]]
+    assert clipped(kernels, [[the] * 7], [references], 2) == [[2, 0]]
+
+
+@pytest.mark.parametrize("words", [2, 5, 1000])
+@pytest.mark.parametrize("order", [1, 2, 4, 8])
+def test_clipped_counts_of_random_text(kernels: Kernels, order: int, words: int) -> None:
+    choose = np.random.default_rng(order * words)
+
+    def line() -> list[int]:
+        drawn: list[int] = choose.integers(0, words, choose.integers(0, 25)).tolist()
+        return drawn
+
+    candidates = [line() for _ in range(700)]
+    references = [[line() for _ in range(choose.integers(1, 5))] for _ in candidates]
+    expected = clipped_by_counters(candidates, references, order)
+    assert clipped(kernels, candidates, references, order) == expected
+
+
+@st.composite
+def coded_segments(draw: st.DrawFn) -> tuple[Lines, list[Lines]]:
+    line = st.lists(st.integers(0, 3), max_size=9)
+    size = draw(st.integers(0, 5))
+    candidates = draw(st.lists(line, min_size=size, max_size=size))
+    texts = st.lists(line, min_size=1, max_size=4)
+    return candidates, draw(st.lists(texts, min_size=size, max_size=size))
+
+
+@given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["numpy", "numba"]))
+@settings(max_examples=300)
+def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: str) -> None:
+    if name == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    expected = clipped_by_counters(*segments, order)
+    assert clipped(choose_kernels(name), *segments, order) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "references", "expected"),
+    [
+        ([], [], []),
+        ([[]], [[[]]], [[0, 0, 0]]),
+        ([[1]], [[[]]], [[0, 0, 0]]),
+        ([[]], [[[1, 2], []]], [[0, 0, 0]]),
+        ([[], [1, 2, 3], []], [[[1]], [[], [1, 2, 3]], [[]]], [[0, 0, 0], [3, 2, 1], [0, 0, 0]]),
+    ],
+)
+def test_emptiness(kernels: Kernels, candidates: Lines, references: list[Lines], expected: list[list[int]]) -> None:
+    assert clipped(kernels, candidates, references, 3) == expected
+
+
+def test_ngrams_do_not_cross_lines(kernels: Kernels) -> None:
+    """The bigram 1 2 stands across two references, and across two candidates, but in no line."""
+    assert clipped(kernels, [[1, 2], [1], [2]], [[[1], [2]], [[1, 2]], [[1, 2]]], 2) == [
+        [2, 0],
+        [1, 0],
+        [1, 0],
+    ]
+
+
+def test_long_lines(kernels: Kernels) -> None:
+    choose = np.random.default_rng(5)
+    few, many = choose.integers(0, 3, 20_000).tolist(), choose.integers(0, 30_000, 20_000).tolist()
+    candidates = [few, [0] * 100_000, many, [7]]
+    references = [[few[::-1], few[:500]], [[0] * 99_999], [many[::-1], few], [many]]
+    expected = clipped_by_counters(candidates, references, 4)
+    assert clipped(kernels, candidates, references, 4) == expected
+    assert expected[1] == [99_999, 99_998, 99_997, 99_996]
+
+
+def test_great_codes(kernels: Kernels) -> None:
+    last = 2**31 - 1
+    line = [last, last - 1, last]
+    assert clipped(kernels, [line], [[line]], 4) == [[3, 2, 1, 0]]
+
+
+# coding text
+
+
+def assert_coded_as_split(kernels: Kernels, lines: list[str]) -> None:
+    codes, offsets = kernels.code_lines("".join(f"{line}\n" for line in lines).encode())
+    expected = [line.split() for line in lines]
+    assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
+    words = [word for line in expected for word in line]
+    assert len(codes) == len(words)
+    word_of = dict(zip(codes.tolist(), words, strict=True))
+    assert [word_of[code] for code in codes.tolist()] == words, "equal codes, equal words"
+    assert len(word_of) == len(set(words)), "equal words, equal codes"
+    assert all(0 <= code < len(word_of) for code in word_of)
+
+
+def test_no_text(kernels: Kernels) -> None:
+    codes, offsets = kernels.code_lines(b"")
+    assert codes.tolist() == []
+    assert offsets.tolist() == [0]
+
+
+def test_all_white_space(kernels: Kernels) -> None:
+    assert len(WHITE_SPACE) == 29
+    blanks = [blank for blank in WHITE_SPACE if blank != "\n"]
+    assert_coded_as_split(kernels, [f"{blank}one{blank}{blank}two{blank}" for blank in blanks])
+    assert_coded_as_split(kernels, [f"a{blank}b" for blank in blanks])
+    assert_coded_as_split(kernels, [*blanks, "".join(blanks), ""])
+
+
+def test_every_code_point_below_3100(kernels: Kernels) -> None:
+    """Each as a word, at the end of a line, and between two words: only white space cuts."""
+    points = [chr(point) for point in range(0x3100) if point != ord("\n")]
+    assert_coded_as_split(kernels, points)
+    assert_coded_as_split(kernels, [f"a{point}b {point}" for point in points])
+
+
+def test_code_points_of_four_bytes(kernels: Kernels) -> None:
+    points = [chr(point) for point in (*range(0xFE00, 0x10100), *range(0x1F300, 0x1FB00), 0x10FFFF)]
+    assert_coded_as_split(kernels, [f"{point} x{point}" for point in points])
+
+
+def test_words_that_share_beginnings_and_bytes(kernels: Kernels) -> None:
+    words = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
+    assert_coded_as_split(kernels, [" ".join(words), " ".join(reversed(words)), "".join(words)])
+
+
+def test_more_words_than_the_first_table_holds(kernels: Kernels) -> None:
+    words = [f"{number:x}" for number in range(100_000)]
+    lines = [" ".join(words[start : start + 100]) for start in range(0, len(words), 100)]
+    assert_coded_as_split(kernels, lines + lines[::-1])
+
+
+def test_a_very_long_word(kernels: Kernels) -> None:
+    long = "x" * 1_000_000
+    assert_coded_as_split(kernels, [f"{long} {long}y {long}", "x"])
+
+
+@given(
+    lines=st.lists(
+        st.text(st.one_of(st.sampled_from("ab é\t\r\u00a0\u2028\u3000"), st.characters(codec="utf-8"))),
+        max_size=6,
+    ),
+    name=st.sampled_from(["numpy", "numba"]),
+)
+@settings(max_examples=200)
+def test_any_text(lines: list[str], name: str) -> None:
+    if name == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    assert_coded_as_split(choose_kernels(name), [line.replace("\n", "") for line in lines])  # type: ignore[arg-type]
+
+
+# choosing
+
+
+def test_auto_takes_numpy_for_little_text() -> None:
+    assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
+
+
+def test_auto_takes_numba_for_much_text_where_it_is_installed() -> None:
+    expected = "numpy" if find_spec("numba") is None else "numba"
+    assert expected == choose_kernels("auto", LARGE).NAME
+
+
+def test_unknown_kernels() -> None:
+    with pytest.raises(UnknownNameError, match="unknown kernels 'cuda'; valid: auto, numpy, numba"):
+        choose_kernels("cuda")  # type: ignore[arg-type]
+
+
+# numbers of n-grams
+
+
+def layout_of(candidates: list[str], references: list[list[str]]) -> numpy_kernels.Layout:
+    vocabulary = Vocabulary()
+    coded = vocabulary.encode([text.split() for text in candidates])
+    offered = vocabulary.encode([text.split() for texts in references for text in texts])
+    return numpy_kernels.Layout.of(
+        coded.codes,
+        coded.lengths,
+        offered.codes,
+        offered.lengths,
+        np.array([len(texts) for texts in references]),
+    )
+
+
+@pytest.mark.parametrize("table", [0, 50, 1 << 24])
+def test_cells_tell_ngrams_apart_with_any_table(table: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal cells, equal n-grams of one segment; without room for a table they are found by sorting."""
+    monkeypatch.setattr(numpy_kernels, "_TABLE", table)
+    choose = np.random.default_rng(9)
+
+    def line() -> str:
+        return " ".join(choose.choice(["a", "b", "c"], choose.integers(0, 9)))
+
+    candidates = [line() for _ in range(12)]
+    references = [[line() for _ in range(choose.integers(1, 4))] for _ in candidates]
+    lines = [*candidates, *(text for texts in references for text in texts)]
+    owners = [*range(12), *(number for number, texts in enumerate(references) for _ in texts)]
+    for n, (starts, cells) in enumerate(numpy_kernels.ngram_cells(layout_of(candidates, references), 4), 1):
+        expected = []
+        for owner, text in zip(owners, lines, strict=True):
+            expected += [(owner, ngram) for ngram in soft.ngrams(text.split(), n)]
+        assert len(starts) == len(cells) == len(expected)
+        pairs = set(zip(cells.tolist(), expected, strict=True))
+        assert len(pairs) == len(set(cells.tolist())) == len(set(expected))
+        bounds = np.cumsum([0, *(len(text.split()) for text in lines)])
+        expected_starts = [
+            start
+            for first, last in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+            for start in range(first, last - n + 1)
+        ]
+        assert starts.tolist() == expected_starts
+
+
+def test_first_places_of_both_ways_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = np.array([3, 1, 3, 0, 1, 1])
+    places = np.array([10, 11, 12, 13, 14, 15])
+    expected = [10, 11, 10, 13, 11, 11]
+    assert numpy_kernels.first_places(keys, places, 4).tolist() == expected
+    monkeypatch.setattr(numpy_kernels, "_TABLE", 3)
+    assert numpy_kernels.first_places(keys, places, 4).tolist() == expected

@@ -1,0 +1,56 @@
+"""Lines of absurd length: finished soon, in bounded memory, with the right sums."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import pytest
+
+from softbleu import InputError, score
+from softbleu.metrics import BleuScore
+
+VECTORS = {f"w{number}": [float(number % 7 - 3), float(number % 5), 1.0] for number in range(300)}
+MEGABYTE = 1 << 20
+
+
+def matches(candidate: str, reference: str, **options: object) -> list[float]:
+    found = score([candidate], [reference], vectors=VECTORS, **options).score  # type: ignore[call-overload]
+    assert isinstance(found, BleuScore)
+    return found.matches
+
+
+@pytest.mark.parametrize("matcher", ["exact", "sleu", "vleu", "xleu"])
+def test_a_hundred_thousand_repeated_words(matcher: str) -> None:
+    line, other = " ".join(["w1"] * 100_000), " ".join(["w1", "w2"] * 25_000)
+    tracemalloc.start()
+    try:
+        found = matches(line, other, matcher=matcher)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found[0] >= 25_000
+    assert peak < 500 * MEGABYTE
+
+
+@pytest.mark.parametrize("matcher", ["vleu", "xleu"])
+@pytest.mark.parametrize("assignment", ["exact-first", "sequential"])
+def test_a_long_line_is_matched_as_a_short_one_would_be(
+    matcher: str, assignment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose = random.Random(1)
+    candidate, reference = (" ".join(choose.choices(list(VECTORS), k=150)) for _ in range(2))
+    options = {"matcher": matcher, "assignment": assignment, "threshold": 0.3}
+    expected = matches(candidate, reference, **options)
+    monkeypatch.setattr("softbleu.matchers.soft.BATCH_CELLS", 1)
+    monkeypatch.setattr("softbleu.matchers.soft.LONG_CELLS", 0)
+    for cells in (1, 5_000, 1 << 21):
+        monkeypatch.setattr("softbleu.matchers.long.STRIPE_CELLS", cells)
+        assert matches(candidate, reference, **options) == expected
+
+
+def test_optimal_assignment_refuses_what_would_not_end() -> None:
+    choose = random.Random(2)
+    lines = [" ".join(choose.choices(list(VECTORS), k=6000)) for _ in range(2)]
+    with pytest.raises(InputError, match=r"assignment 'optimal': split .*or use 'exact-first'"):
+        matches(*lines, matcher="vleu", assignment="optimal")

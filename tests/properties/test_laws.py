@@ -1,0 +1,316 @@
+"""Laws that hold between matchers, assignments, thresholds, corpora and ways of working."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import soft
+from strategies import GREEDY, MATCHERS, NEVER_KNOWN, PATHS, SOFT, WORDS, Case, cases, limits
+
+from softbleu import score
+from softbleu.corpora import Segments
+from softbleu.metrics import Bleu, BleuScore
+from softbleu.scoring import NgramMatch, Result, explain_corpus, score_corpus
+from softbleu.tokens import Tokenizer
+
+ROUNDING = 1e-9
+ASSIGNMENTS = ("exact-first", "sequential", "optimal")
+
+
+def assert_nowhere_below(high: Case, low: Case) -> None:
+    """Mass by mass, segment by segment."""
+    for masses_high, masses_low in zip(high.masses(), low.masses(), strict=True):
+        for mass_high, mass_low in zip(masses_high, masses_low, strict=True):
+            assert mass_high >= mass_low - ROUNDING
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("matcher", SOFT)
+def test_at_threshold_one_everything_is_exact(matcher: str, assignment: str) -> None:
+    @given(case=cases(matcher=matcher, assignment=assignment, fixed_threshold=1.0))
+    @settings(max_examples=20)
+    def check(case: Case) -> None:
+        assert case.masses() == replace(case, matcher="exact").masses()
+
+    check()
+
+
+@pytest.mark.parametrize("threshold", [0.9999994, 0.9999999])
+@pytest.mark.parametrize("path", PATHS)
+def test_below_threshold_one_parallel_vectors_still_match(path: str, threshold: float) -> None:
+    """Similarities are whole millionths: any threshold below 1 lets a similarity of 1 pass."""
+    vectors = {"cat": [1.0, 2.0], "dog": [2.0, 4.0]}
+    case = Case([["cat"]], [[["dog"]]], vectors, order=1, options={"threshold": threshold})
+    with limits(PATHS[path]):
+        assert case.masses() == [[1.0]]
+
+
+@pytest.mark.parametrize("consumption", ["unit", "similarity"])
+@pytest.mark.parametrize("composition", ["mean", "aligned"])
+@pytest.mark.parametrize("matcher", SOFT)
+def test_exact_first_is_never_below_exact(matcher: str, composition: str, consumption: str) -> None:
+    @given(
+        case=cases(
+            matcher=matcher,
+            assignment="exact-first",
+            composition=composition,
+            consumption=consumption,
+            longest=10,
+        )
+    )
+    @settings(max_examples=20)
+    def check(case: Case) -> None:
+        assert_nowhere_below(case, replace(case, matcher="exact"))
+
+    check()
+
+
+@pytest.mark.parametrize("greedy", ["exact-first", "sequential"])
+@pytest.mark.parametrize("matcher", SOFT)
+def test_optimal_is_never_below_greedy(matcher: str, greedy: str) -> None:
+    @given(case=cases(matcher=matcher, longest=10))
+    @settings(max_examples=20)
+    def check(case: Case) -> None:
+        assert_nowhere_below(case.with_options(assignment="optimal"), case.with_options(assignment=greedy))
+
+    check()
+
+
+@pytest.mark.parametrize("matcher", SOFT)
+def test_a_higher_threshold_never_raises_an_optimal_mass(matcher: str) -> None:
+    @given(case=cases(matcher=matcher, assignment="optimal", longest=10), other=st.floats(0, 1))
+    @settings(max_examples=30)
+    def check(case: Case, other: float) -> None:
+        low, high = sorted([case.options["threshold"], other])
+        assert_nowhere_below(case.with_options(threshold=low), case.with_options(threshold=high))
+
+    check()
+
+
+@pytest.mark.parametrize(("lower", "upper"), [("exact", "sleu"), ("sleu", "vleu"), ("vleu", "xleu")])
+def test_a_freer_matcher_never_loses_optimal_mass(lower: str, upper: str) -> None:
+    @given(case=cases(assignment="optimal", longest=10))
+    @settings(max_examples=30)
+    def check(case: Case) -> None:
+        assert_nowhere_below(replace(case, matcher=upper), replace(case, matcher=lower))
+
+    check()
+
+
+@given(case=cases(most_segments=6), seed=st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_the_order_of_segments_changes_nothing(case: Case, seed: random.Random) -> None:
+    numbers = list(range(len(case.candidates)))
+    seed.shuffle(numbers)
+    shuffled = replace(
+        case,
+        candidates=[case.candidates[n] for n in numbers],
+        references=[case.references[n] for n in numbers],
+    )
+    scores = case.scores()
+    assert shuffled.scores() == [scores[n] for n in numbers]
+    assert corpus_score(shuffled) == corpus_score(case)
+
+
+def corpus_score(case: Case, **more: object) -> Result:
+    return score_corpus(case.segments, case.metric, vectors=case.vector_choice, **more)[0]  # type: ignore[arg-type]
+
+
+SIZES = (
+    "softbleu.scoring.blocks.PIECE",
+    "softbleu.kernels.numpy_kernels.PIECE",
+    "softbleu.corpora.segments.BLOCK",
+    "softbleu.scoring.run.BLOCK",
+)
+
+
+@given(
+    case=cases(most_segments=9, matcher="xleu"),
+    piece=st.integers(1, 4),
+    block=st.integers(1, 4),
+    kernel=st.integers(1, 4),
+    batch=st.sampled_from([1, 30, 200]),
+    exact=st.booleans(),
+)
+@settings(max_examples=80)
+def test_sizes_of_pieces_change_nothing(
+    case: Case, piece: int, block: int, kernel: int, batch: int, exact: bool
+) -> None:
+    case = replace(case, matcher="exact") if exact else case
+    sizes = dict(zip(SIZES, (piece, kernel, block, block), strict=True))
+    expected, whole = case.scores(), corpus_score(case)
+    with limits({**sizes, "softbleu.matchers.soft.BATCH_CELLS": batch}):
+        assert case.scores() == expected
+        assert corpus_score(case) == whole
+
+
+@given(case=cases(most_segments=9))
+@settings(max_examples=30)
+def test_the_corpus_score_is_that_of_the_summed_segments(case: Case) -> None:
+    result, parts = corpus_score(case).score, case.scores()
+    assert isinstance(result, BleuScore)
+    assert result.candidate_length == sum(part.candidate_length for part in parts)
+    assert result.reference_length == sum(part.reference_length for part in parts)
+    for n in range(case.order):
+        assert result.totals[n] == sum(part.totals[n] for part in parts)
+        assert result.matches[n] == pytest.approx(sum(part.matches[n] for part in parts), abs=ROUNDING)
+
+
+@given(case=cases(most_segments=9))
+@settings(max_examples=40)
+def test_masses_are_whole_millionths(case: Case) -> None:
+    for masses in case.masses():
+        for mass in masses:
+            assert round(mass * 1e6) / 1e6 == mass
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7), min_size=1, max_size=4),
+    case=cases(most_segments=1),
+    matcher=st.sampled_from(MATCHERS),
+    assignment=st.sampled_from(ASSIGNMENTS),
+    more=st.sampled_from(["", "the cat", "oov oov oov oov oov"]),
+)
+@settings(max_examples=100)
+def test_identity_scores_one_hundred(
+    texts: list[list[str]], case: Case, matcher: str, assignment: str, more: str
+) -> None:
+    candidates = [" ".join(text) for text in texts]
+    options = {} if matcher == "exact" else {**case.options, "assignment": assignment}
+    result = score(
+        candidates,
+        [[more, text] for text in candidates],
+        matcher=matcher,
+        vectors=case.vectors,
+        effective_order=True,
+        level="segment",
+        **options,
+    )
+    assert result.score.score == pytest.approx(100, abs=1e-9)
+    assert result.segments is not None
+    for segment in result.segments:
+        assert segment.score == pytest.approx(100, abs=1e-9)
+
+
+@given(case=cases(), assignment=st.sampled_from(ASSIGNMENTS), path=st.sampled_from(list(PATHS)[:3]))
+@settings(max_examples=150)
+def test_partners_are_consistent(case: Case, assignment: str, path: str) -> None:
+    case = case.with_options(assignment=assignment)
+    with limits(PATHS[path]):
+        numbers = range(1, len(case.candidates) + 1)
+        explained = explain_corpus(
+            case.segments, case.metric.matcher, case.order, Tokenizer(), case.vector_choice, numbers
+        )
+        masses = case.masses()
+    for explanation, by_order in zip(explained, masses, strict=True):
+        for order in range(1, case.order + 1):
+            matches = [match for match in explanation.matches if match.order == order]
+            total = sum(match.similarity for match in matches)
+            assert total == pytest.approx(by_order[order - 1], abs=ROUNDING)
+            assert_partners_exist(matches, explanation.candidate, explanation.references)
+            assert_masses_are_similarities(matches, case, case.product)
+            assert_capacity_respected(matches, explanation.references, case, order)
+
+
+def assert_partners_exist(
+    matches: list[NgramMatch], candidate: tuple[str, ...], references: tuple[tuple[str, ...], ...]
+) -> None:
+    for match in matches:
+        start = match.candidate_start
+        assert match.candidate == candidate[start : start + match.order]
+        if match.reference is None:
+            assert match.similarity == 0
+            assert match.reference_number is None
+            assert match.reference_start is None
+            continue
+        assert match.reference_number is not None
+        assert match.reference_start is not None
+        line, place = references[match.reference_number], match.reference_start
+        assert line[place : place + len(match.reference)] == match.reference
+        earlier = [
+            (number, start)
+            for number, text in enumerate(references)
+            for start, ngram in enumerate(soft.ngrams(list(text), len(match.reference)))
+            if ngram == match.reference
+        ]
+        assert (match.reference_number, place) == earlier[0], "the partner's first appearance is named"
+
+
+def assert_masses_are_similarities(matches: list[NgramMatch], case: Case, product: soft.TokenProduct) -> None:
+    for match in matches:
+        assert match.exact == (match.candidate == match.reference)
+        if match.reference is None:
+            continue
+        if match.exact:
+            assert match.similarity == 1
+        else:
+            expected = soft.mean_similarity(match.candidate, match.reference, product)
+            assert match.similarity == expected
+            assert expected > case.options["threshold"]
+
+
+def assert_capacity_respected(
+    matches: list[NgramMatch], references: tuple[tuple[str, ...], ...], case: Case, order: int
+) -> None:
+    orders = soft.pool_orders(case.matcher, order, case.order)
+    pool = soft.reference_pool([list(text) for text in references], orders)
+    for ngram, uses in Counter(match.reference for match in matches if match.reference).items():
+        assert uses <= pool[ngram]
+
+
+def corpus_for_workers() -> tuple[Segments, dict[str, list[float]]]:
+    choose = random.Random(20)
+    words = [*WORDS, "naïve", "\ud800", "x|y"]
+    vectors = {word: [float(choose.randint(-3, 3)) for _ in range(4)] for word in words if word != NEVER_KNOWN}
+
+    def line() -> str:
+        return " ".join(choose.choices(words, k=choose.randint(0, 9)))
+
+    references = [[line() for _ in range(choose.randint(1, 3))] for _ in range(60)]
+    systems = {name: [line() for _ in references] for name in ("A", "B")}
+    return Segments.of(systems, references), vectors
+
+
+@pytest.mark.parametrize("level", ["corpus", "segment"])
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_the_number_of_jobs_changes_nothing(matcher: str, level: str) -> None:
+    corpus, vectors = corpus_for_workers()
+    settings_ = {"matcher": matcher, "vectors": vectors, "level": level, "tokenize": "13a"}
+    with limits(dict.fromkeys(SIZES, 7)):
+        alone, *others = (score(corpus.candidates, corpus.references, jobs=jobs, **settings_) for jobs in (1, 2, 3))
+    assert all(other == alone for other in others)
+    assert alone[0].score.score != alone[1].score.score
+
+
+def test_more_than_one_block_was_used() -> None:
+    """Guards the test above: with blocks of 7 segments there are several tasks to hand out."""
+    corpus, _ = corpus_for_workers()
+    seen: list[tuple[int, int]] = []
+    with limits(dict.fromkeys(SIZES, 7)):
+        score_corpus(corpus, Bleu(), progress=lambda done, of: seen.append((done, of)))
+    assert seen == [(min(7 * block, 60), 60) for block in range(1, 10)]
+
+
+@pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
+def test_scores_of_one_system_do_not_depend_on_the_others(assignment: str, consumption: str) -> None:
+    @given(case=cases(most_segments=2), intruder=st.lists(st.sampled_from(WORDS), max_size=5))
+    @settings(max_examples=15)
+    def check(case: Case, intruder: list[str]) -> None:
+        assume(any(case.candidates))
+        options = {**case.options, "assignment": assignment, "consumption": consumption}
+        segments = case.segments
+        settings_ = {"matcher": case.matcher, "vectors": case.vectors, **options}
+        alone = score({"a": segments.candidates["candidate"]}, segments.references, **settings_)
+        both = score(
+            {"b": [" ".join(intruder)] * len(segments), "a": segments.candidates["candidate"]},
+            segments.references,
+            **settings_,
+        )
+        assert both[1] == alone[0]
+
+    check()

@@ -1,0 +1,157 @@
+"""Statistics and partners equal those of the literal oracle, whichever way a segment takes."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import soft
+from strategies import GREEDY, MATCHERS, PATHS, SOFT, Case, cases, limits
+
+from softbleu.scoring import VectorChoice, explain_corpus, score_corpus
+from softbleu.tokens import Tokenizer
+
+MASS = 1e-9
+WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]
+
+
+@pytest.fixture(autouse=True)
+def _whole_millionths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oracle takes similarities from the pool as floats; what is left must not hold their rounding errors."""
+
+    def take(pool: soft.Pool, ngram: soft.NGram, amount: float) -> None:
+        pool[ngram] = round(pool[ngram] - amount, 6)
+        if pool[ngram] <= 0:
+            del pool[ngram]
+
+    monkeypatch.setattr(soft, "take", take)
+
+
+def assert_statistics_equal(case: Case) -> None:
+    scores, expected = case.scores(), case.oracle()
+    assert len(scores) == len(expected)
+    for score, statistics in zip(scores, expected, strict=True):
+        assert score.candidate_length == statistics.candidate_length
+        assert score.reference_length == statistics.reference_length
+        assert score.totals == statistics.totals
+        assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
+
+
+def assert_partners_equal(case: Case) -> None:
+    metric = case.metric
+    numbers = range(1, len(case.candidates) + 1)
+    explained = explain_corpus(case.segments, metric.matcher, case.order, Tokenizer(), case.vector_choice, numbers)
+    for explanation, statistics in zip(explained, case.oracle(), strict=True):
+        expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
+        found = [
+            (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
+            for match in explanation.matches
+        ]
+        assert found == expected
+
+
+@given(case=cases(matcher="exact"))
+@settings(max_examples=100)
+def test_exact_statistics(case: Case) -> None:
+    assert_statistics_equal(case.with_options(threshold=0.0))
+
+
+@pytest.mark.parametrize("composition", ["mean", "aligned"])
+@pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
+@pytest.mark.parametrize("matcher", SOFT)
+@pytest.mark.parametrize("path", PATHS)
+def test_greedy_statistics_and_partners(
+    path: str, matcher: str, assignment: str, consumption: str, composition: str
+) -> None:
+    @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, composition=composition))
+    @settings(max_examples=20)
+    def check(case: Case) -> None:
+        assert_statistics_equal(case)
+        assert_partners_equal(case)
+
+    with limits(PATHS[path]):
+        check()
+
+
+@pytest.mark.parametrize("composition", ["mean", "aligned"])
+@pytest.mark.parametrize("matcher", SOFT)
+@pytest.mark.parametrize("path", WIDE_PATHS)
+def test_optimal_statistics(path: str, matcher: str, composition: str) -> None:
+    @given(
+        case=cases(
+            matcher=matcher,
+            assignment="optimal",
+            composition=composition,
+            longest=4,
+            longest_reference=4,
+            most_references=2,
+            most_segments=3,
+            highest_order=3,
+        )
+    )
+    @settings(max_examples=20)
+    def check(case: Case) -> None:
+        assert_statistics_equal(case)
+
+    with limits(PATHS[path]):
+        check()
+
+
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_reference_totals(matcher: str) -> None:
+    @given(case=cases(matcher=matcher, fixed_threshold=0.0), order=st.integers(3, 5))
+    @settings(max_examples=25)
+    def check(case: Case, order: int) -> None:
+        case = Case(case.candidates, case.references, case.vectors, matcher, order, "reference")
+        assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
+
+    check()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_reference_totals_of_low_orders_are_those_of_the_order_below_the_highest(order: int) -> None:
+    texts = [["the", "cat", "sat"], ["the"], []]
+    case = Case(texts, [[text] for text in texts], {"cat": [1.0]}, "xleu", order, "reference")
+    expected = {1: [[3], [1], [0]], 2: [[3, 3], [1, 0], [0, 0]]}[order]
+    assert [score.totals for score in case.scores()] == expected
+
+
+@pytest.mark.parametrize("path", PATHS)
+@given(case=cases(consumption="similarity", assignment="sequential", longest=14, longest_reference=12))
+@settings(max_examples=25)
+def test_longer_lines(path: str, case: Case) -> None:
+    with limits(PATHS[path]):
+        assert_statistics_equal(case)
+
+
+@given(case=cases(composition="mean", highest_order=4, most_segments=1))
+@settings(max_examples=60)
+def test_raw_norms_weigh_words(case: Case) -> None:
+    """Without normalisation a block sum is that of the raw products; a word without a vector has the mean norm."""
+    present = {word for texts in (case.candidates, *case.references) for text in texts for word in text}
+    norms = {
+        word: sqrt(sum(value * value for value in vector))
+        for word in present
+        if any(vector := case.known.get(word, []))
+    }
+    mean = sum(norms.values()) / len(norms) if norms else 1.0
+    unit = case.product
+
+    def product(first: str, second: str) -> float:
+        return norms.get(first, mean) * norms.get(second, mean) * unit(first, second)
+
+    choice = VectorChoice(case.vectors, case.vector_case, normalize=False)  # type: ignore[arg-type]
+    result = score_corpus(case.segments, case.metric, vectors=choice)[0]
+    expected = soft.bleu_statistics(
+        case.candidates[0],
+        case.references[0],
+        matcher=case.matcher,
+        order=case.order,
+        token_product=product,
+        **case.options,
+    )
+    # A rounding boundary, or a norm that only rounding keeps from zero, may differ by a millionth a match.
+    tolerance = 2e-6 * (1 + len(case.candidates[0]))
+    assert result.score.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]

@@ -1,0 +1,116 @@
+"""Explanations: which n-gram met which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softbleu import InputError
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.matchers import make_matcher
+from softbleu.scoring import Explanation, NgramMatch, VectorChoice, explain_corpus
+from softbleu.tokens import Tokenizer
+
+# "for" and "there" are 0.6 alike.
+CHOICE = VectorChoice({"for": [1.0, 0.0], "there": [0.6, 0.8]})
+CORPUS = Segments.of(
+    {"A": ["x", "For there Oov", ""], "B": ["y", "there", "z"]},
+    [["x"], ["is", "there oov"], ["z", "w"]],
+)
+
+
+def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
+    return explain_corpus(corpus, make_matcher("vleu", **options), order, Tokenizer(), CHOICE, segments)
+
+
+def test_by_hand() -> None:
+    first, second = explain([2])
+    assert first == Explanation(
+        system="A",
+        segment=2,
+        candidate=("For", "there", "Oov"),
+        references=(("is",), ("there", "oov")),
+        matches=(
+            NgramMatch(1, 0, ("For",), None, None, None, 0.0, exact=False),
+            NgramMatch(1, 1, ("there",), ("there",), 1, 0, 1.0, exact=True),
+            NgramMatch(1, 2, ("Oov",), None, None, None, 0.0, exact=False),
+        ),
+    )
+    assert (second.system, second.segment, second.candidate) == ("B", 2, ("there",))
+
+
+def test_the_failure_of_one_pass() -> None:
+    (first, _) = explain([2], assignment="sequential")
+    assert [(match.reference, match.similarity) for match in first.matches] == [
+        (("there",), 0.6),
+        (None, 0.0),
+        (None, 0.0),
+    ]
+
+
+def test_longer_ngrams_come_after_shorter_ones() -> None:
+    (first, _) = explain([2], order=3)
+    assert [(match.order, match.candidate_start) for match in first.matches] == [
+        (1, 0),
+        (1, 1),
+        (1, 2),
+        (2, 0),
+        (2, 1),
+        (3, 0),
+    ]
+    # Leftmost first: (0.6 + 1) / sqrt((1 + 1 + 2 · 0.6) (1 + 1))
+    assert first.matches[3] == NgramMatch(2, 0, ("For", "there"), ("there", "oov"), 1, 0, 0.632456, exact=False)
+    assert first.matches[4] == NgramMatch(2, 1, ("there", "Oov"), None, None, None, 0.0, exact=False)
+
+
+def test_other_orders() -> None:
+    found = explain_corpus(Segments.of(["for"], ["x for y"]), make_matcher("xleu"), 2, Tokenizer(), CHOICE, [1])[0]
+    assert [match.reference for match in found.matches] == [("for",)]
+    found = explain_corpus(Segments.of(["for y"], ["y x"]), make_matcher("xleu"), 2, Tokenizer(), CHOICE, [1])[0]
+    assert found.matches[-1] == NgramMatch(2, 0, ("for", "y"), ("y",), 0, 0, 0.707107, exact=False)
+
+
+def test_several_segments_in_the_order_asked_for() -> None:
+    found = explain([3, 1, 3])
+    assert [(entry.segment, entry.system) for entry in found] == [
+        (3, "A"),
+        (3, "B"),
+        (1, "A"),
+        (1, "B"),
+        (3, "A"),
+        (3, "B"),
+    ]
+    assert found[0].matches == ()
+    assert found[0] == found[4]
+
+
+@pytest.mark.parametrize("block", [1, 2, 1024])
+def test_files(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
+    names = {}
+    texts = {**CORPUS.candidates, "r": [text for text, *_ in CORPUS.references]}
+    for name, some in texts.items():
+        names[name] = str(tmp_path / name)
+        Path(names[name]).write_text("\n".join(some) + "\n", encoding="utf-8")
+    expected = explain([2, 3], corpus=Segments.of(CORPUS.candidates, texts["r"]))
+    with ParallelFiles.open({"A": names["A"], "B": names["B"]}, [names["r"]]) as corpus:
+        assert explain([2, 3], corpus=corpus) == expected
+
+
+def test_exact_matchers_need_no_vectors() -> None:
+    found = explain_corpus(CORPUS, make_matcher("exact"), 1, Tokenizer(), None, [2])[0]
+    assert [match.exact for match in found.matches] == [False, True, False]
+
+
+def test_soft_matchers_need_vectors() -> None:
+    """As for scores: a soft matcher must not turn into an exact one in silence."""
+    with pytest.raises(InputError, match="vectors"):
+        explain_corpus(CORPUS, make_matcher("vleu"), 1, Tokenizer(), None, [2])
+
+
+@pytest.mark.parametrize("number", [0, 4, -1])
+def test_segments_beyond_the_corpus(number: int) -> None:
+    with pytest.raises(InputError, match=f"no segment {number}: the corpus has segments 1 to 3"):
+        explain([1, number])

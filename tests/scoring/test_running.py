@@ -1,0 +1,382 @@
+"""The runner: jobs, executors, kernels, progress, coverage and signatures."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from softbleu import InputError, __version__
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.kernels import KernelName
+from softbleu.matchers import Matcher, make_matcher
+from softbleu.metrics import Bleu
+from softbleu.scoring import Result, Settings, VectorChoice, score_corpus, score_with
+from softbleu.scoring.executors import run_in_order
+from softbleu.tokens import Tokenizer
+
+WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "nil", "it's"]
+VECTORS = {word: [float(number), 1.0, -2.0] for number, word in enumerate(WORDS[:-3])} | {"nil": [0.0] * 3}
+CHOICE = VectorChoice(VECTORS)
+SEGMENTS = 50
+
+
+class Inline(Executor):
+    """An executor of one's own: does the work at once, and counts it."""
+
+    def __init__(self) -> None:
+        self.tasks = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.tasks += 1
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("corpora.segments", "corpora.parallel", "scoring.run"):
+        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 8)
+
+
+def lines(seed: int) -> list[str]:
+    choose = random.Random(seed)
+    return [" ".join(choose.choices(WORDS, k=choose.randint(0, 12))) for _ in range(SEGMENTS)]
+
+
+def in_memory() -> Segments:
+    return Segments.of({"one": lines(1), "two": lines(2)}, list(zip(lines(3), lines(4), strict=True)))
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Iterator[ParallelFiles]:
+    names = []
+    for seed in range(1, 5):
+        names.append(str(tmp_path / f"{seed}.txt"))
+        Path(names[-1]).write_text("\n".join(lines(seed)), encoding="utf-8")
+    with ParallelFiles.open({"one": names[0], "two": names[1]}, names[2:]) as corpus:
+        yield corpus
+
+
+METRICS = [
+    Bleu(),
+    Bleu(make_matcher("vleu", threshold=0.3)),
+    Bleu(make_matcher("xleu", assignment="sequential", consumption="similarity"), denominator="reference"),
+]
+each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.matcher.name)
+each_level = pytest.mark.parametrize("level", ["corpus", "segment"])
+
+
+@each_metric
+@each_level
+@pytest.mark.parametrize("tokenize", ["none", "13a"])
+def test_files_and_memory_agree(metric: Bleu, level: Any, tokenize: str, files: ParallelFiles) -> None:
+    tokenizer = Tokenizer(tokenize)
+    expected = score_corpus(in_memory(), metric, tokenizer, CHOICE, level=level)
+    assert score_corpus(files, metric, tokenizer, CHOICE, level=level) == expected
+    assert expected[0].score.score > 0
+    assert expected[0].score != expected[1].score
+
+
+@each_metric
+@each_level
+@pytest.mark.parametrize("kernels", ["numpy", "numba"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_kernels_and_jobs_agree(
+    metric: Bleu, level: Any, kernels: KernelName, jobs: int, files: ParallelFiles
+) -> None:
+    if kernels == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    expected = score_corpus(in_memory(), metric, vectors=CHOICE, level=level)
+    for corpus in (files, in_memory()):
+        found = score_corpus(corpus, metric, vectors=CHOICE, level=level, kernels=kernels, jobs=jobs)
+        assert found == expected
+
+
+@each_metric
+@each_level
+@pytest.mark.parametrize("kind", ["threads", "processes", "own"])
+def test_executors_agree(metric: Bleu, level: Any, kind: str, files: ParallelFiles) -> None:
+    expected = score_corpus(in_memory(), metric, vectors=CHOICE, level=level)
+    executors: dict[str, Callable[[], Executor]] = {
+        "threads": lambda: ThreadPoolExecutor(3),
+        "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
+        "own": Inline,
+    }
+    with executors[kind]() as executor:
+        for corpus in (files, in_memory()):
+            found = score_corpus(corpus, metric, vectors=CHOICE, level=level, executor=executor)
+            assert found == expected
+            assert executor.submit(len, "still open").result() == 10
+
+
+@each_metric
+def test_an_executor_does_all_blocks(metric: Bleu) -> None:
+    executor = Inline()
+    score_corpus(in_memory(), metric, vectors=CHOICE, executor=executor)
+    blocks = -(-SEGMENTS // 8)
+    # With vectors there is a pass before, for the words.
+    assert executor.tasks == (2 * blocks if metric.needs_vectors else blocks)
+
+
+def test_a_tokenizer_that_was_used_before_still_travels() -> None:
+    tokenizer = Tokenizer("13a")
+    tokenizer.split("it's used")
+    expected = score_corpus(in_memory(), Bleu(), Tokenizer("13a"))
+    assert score_corpus(in_memory(), Bleu(), tokenizer, jobs=2) == expected
+
+
+def test_errors_of_workers_arrive(tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"a\n" * 20 + b"\xff\n")
+    with (
+        ParallelFiles.open([str(path)], [str(path)]) as corpus,
+        pytest.raises(InputError, match=r"bad\.txt, line 21, byte 1: not UTF-8"),
+    ):
+        score_corpus(corpus, Bleu(), jobs=2)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@each_metric
+def test_progress(metric: Bleu, jobs: int) -> None:
+    seen: list[tuple[int, int]] = []
+    score_corpus(in_memory(), metric, vectors=CHOICE, jobs=jobs, progress=lambda *step: seen.append(step))
+    assert seen == [(done, SEGMENTS) for done in (8, 16, 24, 32, 40, 48, 50)]
+
+
+def test_only_so_many_tasks_wait_and_the_order_is_kept() -> None:
+    waiting, most = 0, 0
+
+    def tasks() -> Iterator[int]:
+        nonlocal waiting, most
+        for number in range(20):
+            waiting += 1
+            most = max(most, waiting)
+            yield number
+
+    found = []
+    with ThreadPoolExecutor(2) as executor:
+        for square in run_in_order(lambda number: number * number, tasks(), executor, window=3):
+            waiting -= 1
+            found.append(square)
+    assert found == [number * number for number in range(20)]
+    assert most <= 4
+
+
+def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
+    class Idle(Executor):
+        futures: list[Future[int]] = []  # noqa: RUF012
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[int]:
+            future: Future[int] = Future()
+            if not self.futures:
+                future.set_result(7)
+            self.futures.append(future)
+            return future
+
+    executor = Idle()
+    results = run_in_order(len, ["a"] * 9, executor, window=2)
+    assert next(results) == 7
+    results.close()  # type: ignore[attr-defined]
+    assert len(executor.futures) == 2
+    assert executor.futures[1].cancelled()
+
+
+def test_a_soft_matcher_needs_vectors() -> None:
+    with pytest.raises(InputError, match="compares words by vectors: name some"):
+        score_corpus(in_memory(), METRICS[1])
+
+
+# coverage
+
+
+def test_coverage_counts_tokens_with_a_vector() -> None:
+    corpus = Segments.of(["cat oov DOG", "", "nil cat"], [["cat cat", "x"], [""], ["nil dog"]])
+    result = score_corpus(corpus, METRICS[1], vectors=CHOICE)[0]
+    assert result.coverage is not None
+    assert result.coverage.as_dict() == {
+        "candidate": {"tokens": 5, "known": 3},
+        "reference": {"tokens": 5, "known": 3},
+        "zero_words": 1,
+    }
+    exact_case = score_corpus(corpus, METRICS[1], vectors=replace(CHOICE, case="exact"))[0].coverage
+    assert exact_case is not None
+    assert exact_case.candidate_known == 2
+
+
+@each_level
+def test_coverage_is_that_of_the_texts(level: Any) -> None:
+    corpus = in_memory()
+    known = {word for word, vector in VECTORS.items() if any(vector)}
+    results = score_corpus(corpus, METRICS[1], vectors=CHOICE, level=level)
+    references = [word for texts in corpus.references for text in texts for word in text.split()]
+    for result in results:
+        tokens = [word for text in corpus.candidates[result.name] for word in text.split()]
+        assert result.coverage is not None
+        assert result.coverage.as_dict() == {
+            "candidate": {"tokens": len(tokens), "known": sum(word in known for word in tokens)},
+            "reference": {"tokens": len(references), "known": sum(word in known for word in references)},
+            "zero_words": 1,
+        }
+
+
+def test_no_coverage_where_no_vector_was_looked_at() -> None:
+    for matcher in (make_matcher("exact"), make_matcher("vleu", threshold=1.0)):
+        assert score_corpus(in_memory(), Bleu(matcher), vectors=CHOICE)[0].coverage is None
+
+
+def test_raw_norms_of_one_system_do_not_weigh_in_another() -> None:
+    """The mean norm that words without a vector get must not depend on what else is scored in the same call."""
+    vectors = {"cat": [3.0, 0.0], "dog": [1.0, 1.0], "far": [50.0, 50.0]}
+    choice = VectorChoice(vectors, normalize=False)
+    alone = score_corpus(Segments.of({"A": ["cat u"]}, ["dog u"]), METRICS[1], vectors=choice)
+    beside = score_corpus(Segments.of({"A": ["cat u"], "B": ["far"]}, ["dog u"]), METRICS[1], vectors=choice)
+    assert beside[0].score == alone[0].score
+
+
+# signatures
+
+
+def pairs_of(signature: str) -> dict[str, str]:
+    pairs = dict(part.split(":", 1) for part in signature.split("|"))
+    assert len(pairs) == signature.count("|") + 1, "no key twice"
+    return pairs
+
+
+def signature(metric: Bleu, tokenizer: Tokenizer = Tokenizer(), choice: VectorChoice = CHOICE) -> str:  # noqa: B008
+    return score_corpus(in_memory(), metric, tokenizer, choice)[0].signature
+
+
+OTHER_VALUES: dict[type, dict[str, Any]] = {
+    Bleu: {
+        "matcher": make_matcher("xleu"),
+        "order": 3,
+        "smooth": "none",
+        "smooth_value": 0.25,
+        "effective_order": True,
+        "denominator": "all",
+    },
+    Matcher: {
+        "threshold": 0.125,
+        "assignment": "sequential",
+        "consumption": "similarity",
+        "composition": "aligned",
+    },
+    Tokenizer: {"name": "13a", "lowercase": True},
+    VectorChoice: {"location": {"cat": [1.0, 2.0]}, "case": "exact", "normalize": False},
+}
+SOFT = Bleu(make_matcher("vleu"), smooth="floor")
+
+
+def names_of(kind: type | Any) -> list[str]:
+    return [field.name for field in fields(kind)]
+
+
+def test_every_field_has_another_value_here() -> None:
+    """A new field needs a line above, and so a place in the signature."""
+    assert list(OTHER_VALUES[Bleu]) == names_of(Bleu)
+    assert list(OTHER_VALUES[Tokenizer]) == names_of(Tokenizer)
+    assert list(OTHER_VALUES[VectorChoice]) == names_of(VectorChoice)
+    for name in ("sleu", "vleu", "xleu"):
+        assert list(OTHER_VALUES[Matcher]) == names_of(make_matcher(name))
+    assert names_of(make_matcher("exact")) == []
+
+
+@pytest.mark.parametrize("name", names_of(Bleu))
+def test_the_signature_has_every_field_of_the_metric(name: str) -> None:
+    assert signature(replace(SOFT, **{name: OTHER_VALUES[Bleu][name]})) != signature(SOFT)
+
+
+@pytest.mark.parametrize("name", OTHER_VALUES[Matcher])
+def test_the_signature_has_every_field_of_the_matcher(name: str) -> None:
+    other = replace(SOFT, matcher=replace(SOFT.matcher, **{name: OTHER_VALUES[Matcher][name]}))
+    assert signature(other) != signature(SOFT)
+
+
+@pytest.mark.parametrize("name", names_of(Tokenizer))
+def test_the_signature_has_every_field_of_the_tokenizer(name: str) -> None:
+    other = replace(Tokenizer(), **{name: OTHER_VALUES[Tokenizer][name]})
+    assert signature(SOFT, other) != signature(SOFT)
+
+
+@pytest.mark.parametrize("name", names_of(VectorChoice))
+def test_the_signature_has_every_field_of_the_vector_choice(name: str) -> None:
+    other = replace(CHOICE, **{name: OTHER_VALUES[VectorChoice][name]})
+    assert signature(SOFT, choice=other) != signature(SOFT)
+
+
+@pytest.mark.parametrize("name", [name for name in names_of(Settings) if name != "preset"])
+def test_the_signature_shows_every_setting(name: str) -> None:
+    other: dict[str, Any] = {
+        "matcher": "sleu",
+        "tokenize": "13a",
+        "lowercase": True,
+        "vectors": {"cat": [1.0, 2.0]},
+        "vector_case": "exact",
+        "normalize": False,
+        **{key: value for key, value in OTHER_VALUES[Bleu].items() if key != "matcher"},
+        **OTHER_VALUES[Matcher],
+    }
+    base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS)
+    (first, _), (changed, _) = (
+        score_with(in_memory(), settings) for settings in (base, replace(base, **{name: other[name]}))
+    )
+    assert changed.signature != first.signature
+
+
+def test_the_signature_by_its_keys() -> None:
+    metric = Bleu(make_matcher("vleu", threshold=0.25), smooth="floor", smooth_value=0.5)
+    pairs = pairs_of(signature(metric, Tokenizer("13a")))
+    fingerprint = pairs.pop("vectors")
+    assert pairs == {
+        "metric": "bleu",
+        "matcher": "vleu",
+        "threshold": "0.25",
+        "assignment": "exact-first",
+        "consumption": "unit",
+        "composition": "mean",
+        "order": "4",
+        "smooth": "floor",
+        "smooth-value": "0.5",
+        "effective-order": "no",
+        "denominator": "order",
+        "tok": "13a",
+        "lowercase": "no",
+        "case": "fallback",
+        "normalize": "yes",
+        "version": __version__,
+    }
+    name, _, digits = fingerprint.partition("#")
+    assert name == "mapping"
+    assert len(digits) == 12
+    assert set(digits) <= set("0123456789abcdef")
+
+
+def test_the_content_of_vectors_is_in_the_signature(tmp_path: Path) -> None:
+    found = []
+    for content in ("cat 1 2\ndog 2 1\n", "cat 1 2\ndog 2 3\n"):
+        path = tmp_path / "vectors.txt"
+        path.write_text(content, encoding="utf-8")
+        found.append(pairs_of(signature(SOFT, choice=VectorChoice(path)))["vectors"])
+    assert found[0] != found[1]
+    assert all(text.startswith("vectors.txt#") for text in found)
+
+
+def test_a_name_with_a_bar_does_not_break_the_signature(tmp_path: Path) -> None:
+    path = tmp_path / "a|b:c.txt"
+    path.write_text("cat 1 2\n", encoding="utf-8")
+    assert pairs_of(signature(SOFT, choice=VectorChoice(path)))["version"] == __version__
+
+
+def test_segment_scores_are_covered_by_the_signature() -> None:
+    """Segments are scored with effective order, the corpus without: one signature cannot be silent about that."""
+    corpus, segment = (score_with(in_memory(), Settings(), level=level)[0] for level in ("corpus", "segment"))
+    assert isinstance(segment, Result)
+    assert segment.signature != corpus.signature

@@ -1,0 +1,184 @@
+"""Settings by name, presets, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from softbleu import InputError, Settings, VectorError, score
+from softbleu.corpora import Segments
+from softbleu.errors import UnknownNameError
+from softbleu.matchers import make_matcher
+from softbleu.metrics import Bleu, BleuScore
+from softbleu.scoring import VectorChoice, score_with
+from softbleu.tokens import Tokenizer
+
+VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
+
+
+def test_defaults() -> None:
+    settings = Settings()
+    assert settings.metric() == Bleu(make_matcher("exact"))
+    assert settings.metric("segment") == Bleu(make_matcher("exact"), effective_order=True)
+    assert settings.tokenizer() == Tokenizer("none", lowercase=False)
+    assert settings.vector_choice() == VectorChoice("glove-6b-100d", "fallback", True)
+
+
+GIVEN: dict[str, Any] = {
+    "matcher": "vleu",
+    "threshold": 0.25,
+    "assignment": "sequential",
+    "consumption": "similarity",
+    "composition": "aligned",
+    "order": 3,
+    "smooth": "floor",
+    "smooth_value": 0.5,
+    "effective_order": True,
+    "denominator": "all",
+    "preset": "morgan2014",
+    "tokenize": "13a",
+    "lowercase": True,
+    "vectors": VECTORS,
+    "vector_case": "exact",
+    "normalize": False,
+}
+
+
+def test_every_setting_arrives() -> None:
+    assert set(GIVEN) == {field.name for field in fields(Settings)}, "a new setting needs a line above"
+    settings = Settings(**GIVEN)
+    matcher = make_matcher(
+        "vleu", threshold=0.25, assignment="sequential", consumption="similarity", composition="aligned"
+    )
+    assert settings.metric() == Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all")
+    assert settings.tokenizer() == Tokenizer("13a", lowercase=True)
+    assert settings.vector_choice() == VectorChoice(VECTORS, "exact", normalize=False)
+
+
+@pytest.mark.parametrize("level", ["corpus", "segment"])
+@pytest.mark.parametrize("given", [False, True])
+def test_an_effective_order_that_is_given_holds_at_every_level(level: Any, given: bool) -> None:
+    assert Settings(effective_order=given).metric(level).effective_order is given
+
+
+def test_preset() -> None:
+    metric = Settings(matcher="xleu", threshold=0.5, preset="morgan2014").metric()
+    matcher = make_matcher("xleu", threshold=0.5, assignment="sequential", consumption="similarity")
+    assert metric == Bleu(matcher, smooth="none", denominator="reference")
+
+
+def test_what_is_given_goes_before_the_preset() -> None:
+    settings = Settings(matcher="vleu", preset="morgan2014", assignment="optimal", consumption="unit", smooth="exp")
+    metric = settings.metric()
+    assert metric.matcher == make_matcher("vleu", assignment="optimal", consumption="unit")
+    assert (metric.smooth, metric.denominator) == ("exp", "reference")
+
+
+def test_a_preset_leaves_a_matcher_without_options_alone() -> None:
+    assert Settings(preset="morgan2014").metric().matcher == make_matcher("exact")
+
+
+def test_idle_options() -> None:
+    given = {"threshold": 0.5, "assignment": "optimal", "composition": "mean"}
+    assert Settings(**given).idle_options() == ["threshold", "assignment", "composition"]
+    assert Settings(matcher="vleu", **given).idle_options() == []
+    assert Settings(preset="morgan2014").idle_options() == []
+
+
+# the function
+
+
+def test_one_list_one_result_and_a_mapping_a_list_of_them() -> None:
+    one = score(["a cat"], ["a cat"])
+    many = score({"x": ["a cat"], "y": ["the dog"]}, ["a cat"], effective_order=True)
+    assert one.name == "candidate"
+    assert [(result.name, round(result.score.score, 6)) for result in many] == [("x", 100), ("y", 0)]
+
+
+def test_levels() -> None:
+    corpus = score(["a cat", "b"], ["a cat", "c"])
+    segments = score(["a cat", "b"], ["a cat", "c"], level="segment")
+    assert corpus.segments is None
+    assert segments.score == corpus.score
+    assert segments.segments is not None
+    assert [segment.score for segment in segments.segments] == [pytest.approx(100), 0]
+
+
+def test_lowercase_and_tokenizer_are_used() -> None:
+    options: dict[str, Any] = {"effective_order": True, "tokenize": "13a"}
+    assert score(["The cat."], ["the cat ."], lowercase=True, **options).score.score == pytest.approx(100)
+    assert score(["The cat."], ["the cat ."], **options).score.score < 80
+    assert score(["The cat."], ["the cat ."], effective_order=True).score.score == 0
+
+
+def test_tokens_of_characters() -> None:
+    found = score(["ab c"], ["ab d"], tokenize="char", order=2).score
+    assert isinstance(found, BleuScore)
+    assert (found.candidate_length, found.matches) == (4, [3, 2])
+
+
+def test_vector_case_and_normalize_are_used() -> None:
+    def mass(**options: Any) -> float:
+        found = score(["CAT x"], ["dog x"], matcher="vleu", order=2, vectors=VECTORS, **options).score
+        assert isinstance(found, BleuScore)
+        return found.matches[1]
+
+    assert mass() == 0.8
+    assert mass(vector_case="exact") == 0.5
+    longer = {"cat": [1.0, 0.0], "dog": [1.2, 1.6]}
+    # cat 1, dog 2, x their mean 1.5: (1·2·0.6 + 1.5²) / sqrt((1 + 1.5²) (4 + 1.5²))
+    found = score(["cat x"], ["dog x"], matcher="vleu", order=2, vectors=longer, normalize=False).score
+    assert isinstance(found, BleuScore)
+    assert found.matches[1] == pytest.approx((1.2 + 2.25) / (3.25 * 6.25) ** 0.5, abs=1e-6)
+
+
+def test_score_with_is_what_score_does() -> None:
+    settings = Settings(matcher="vleu", vectors=VECTORS, order=2)
+    corpus = Segments.of({"x": ["a cat"], "y": ["dog"]}, ["a dog"])
+    assert score_with(corpus, settings, level="segment") == score(
+        corpus.candidates, corpus.references, matcher="vleu", vectors=VECTORS, order=2, level="segment"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
+        ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
+        ({"tokenize": "14a"}, UnknownNameError, r"unknown tokenizer '14a' .*valid: none, char, 13a, intl, zh"),
+        ({"preset": "morgan"}, UnknownNameError, r"unknown preset 'morgan' .*valid: morgan2014"),
+        ({"smooth": "chen"}, UnknownNameError, "unknown smoothing 'chen'.*valid: none, floor, add-k, exp"),
+        ({"denominator": "x"}, UnknownNameError, "unknown denominator 'x'; valid: order, all, reference"),
+        ({"matcher": "vleu", "composition": "sum"}, UnknownNameError, "unknown composition 'sum'; valid: mean, al"),
+        ({"matcher": "vleu", "assignment": "x"}, UnknownNameError, "unknown assignment 'x'; valid: exact-first, s"),
+        ({"matcher": "vleu", "consumption": "x"}, UnknownNameError, "unknown consumption 'x'; valid: unit, sim"),
+        ({"threshold": -0.1}, InputError, "threshold must lie between 0 and 1, not -0.1"),
+        ({"threshold": 1.1}, InputError, "threshold must lie between 0 and 1, not 1.1"),
+        ({"matcher": "vleu", "threshold": float("nan")}, InputError, "threshold must lie between 0 and 1, not nan"),
+        ({"order": 0}, InputError, "n-gram order must be between 1 and 16, not 0"),
+        ({"order": 17}, InputError, "n-gram order must be between 1 and 16, not 17"),
+        ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
+        ({"smooth": "floor", "smooth_value": -1.0}, InputError, "the smoothing value must be a number from 0"),
+        ({"smooth": "floor", "smooth_value": float("nan")}, InputError, "the smoothing value must be a number"),
+        ({"jobs": 0}, InputError, "the number of jobs must be at least 1, not 0"),
+        ({"matcher": make_matcher("vleu")}, InputError, "settings name the matcher; to pass one, use"),
+        (
+            {"matcher": "vleu", "vectors": "glove-7b"},
+            VectorError,
+            "'glove-7b': no such vector file, store or bundled",
+        ),
+        ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
+        (
+            {"matcher": "vleu", "vectors": VECTORS, "vector_case": "upper"},
+            InputError,
+            "case 'upper'.*exact.*fallback",
+        ),
+        ({"order": 2.5}, InputError, "order"),
+    ],
+)
+def test_errors(settings: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        score(["a cat"], ["a dog"], **settings)
+    assert "\n" not in str(caught.value)

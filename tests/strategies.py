@@ -1,0 +1,191 @@
+"""Small random corpora and word vectors in which ties, opposites and missing words are frequent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from oracles import soft
+
+from softbleu.corpora import Segments
+from softbleu.matchers import make_matcher
+from softbleu.metrics import Bleu, BleuScore
+from softbleu.scoring import VectorChoice, score_corpus
+
+WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
+NEVER_KNOWN = "oov"
+MATCHERS = ("exact", "sleu", "vleu", "xleu")
+SOFT = MATCHERS[1:]
+GREEDY = [
+    (assignment, consumption)
+    for assignment in ("exact-first", "sequential")
+    for consumption in ("unit", "similarity")
+]
+Vectors = dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A corpus, vectors, and everything a score depends on."""
+
+    candidates: list[list[str]]
+    references: list[list[list[str]]]
+    vectors: Vectors
+    matcher: str = "vleu"
+    order: int = 4
+    denominator: str = "order"
+    vector_case: str = "fallback"
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def with_options(self, **options: object) -> Case:
+        return replace(self, options={**self.options, **options})
+
+    @property
+    def segments(self) -> Segments:
+        return Segments.of(
+            [" ".join(words) for words in self.candidates],
+            [[" ".join(words) for words in texts] for texts in self.references],
+        )
+
+    @property
+    def metric(self) -> Bleu:
+        options = {} if self.matcher == "exact" else self.options
+        return Bleu(
+            make_matcher(self.matcher, **options),
+            self.order,
+            effective_order=True,
+            denominator=self.denominator,  # type: ignore[arg-type]
+        )
+
+    @property
+    def known(self) -> Vectors:
+        """The vector of each word of `WORDS`; a word found as written keeps its vector even if that is zero."""
+        fallback = self.vector_case == "fallback"
+        spelling = {word: word if word in self.vectors or not fallback else word.lower() for word in WORDS}
+        return {word: self.vectors[found] for word, found in spelling.items() if found in self.vectors}
+
+    @property
+    def product(self) -> soft.TokenProduct:
+        """The oracle's token product."""
+        return soft.token_product_from(self.known, "exact")
+
+    @property
+    def vector_choice(self) -> VectorChoice:
+        return VectorChoice(self.vectors, case=self.vector_case)  # type: ignore[arg-type]
+
+    def scores(self) -> list[BleuScore]:
+        """What the library says of each segment."""
+        result = score_corpus(self.segments, self.metric, vectors=self.vector_choice, level="segment")[0]
+        assert result.segments is not None
+        return [score for score in result.segments if isinstance(score, BleuScore)]
+
+    def masses(self) -> list[list[float]]:
+        return [score.matches for score in self.scores()]
+
+    def oracle(self) -> list[soft.Statistics]:
+        """What the specification says of each segment."""
+        return [
+            soft.bleu_statistics(
+                candidate,
+                references,
+                matcher=self.matcher,
+                order=self.order,
+                denominator=self.denominator,
+                token_product=self.product,
+                **self.options,
+            )
+            for candidate, references in zip(self.candidates, self.references, strict=True)
+        ]
+
+
+@st.composite
+def word_vectors(draw: st.DrawFn) -> Vectors:
+    """Vectors of small whole numbers, zero, equal, opposite and parallel ones among them."""
+    dimension = draw(st.integers(1, 3))
+    number = st.integers(-2, 3).map(float)
+    vector = st.lists(number, min_size=dimension, max_size=dimension)
+    known = draw(st.lists(st.sampled_from(WORDS[:-1]), unique=True, min_size=1))
+    vectors = {word: draw(vector) for word in known}
+    if draw(st.booleans()) and len(known) > 1:
+        vectors[known[1]] = [draw(st.sampled_from([-1.0, 1.0, 2.0])) * value for value in vectors[known[0]]]
+    return vectors
+
+
+def lines(longest: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(WORDS), max_size=longest)
+
+
+def occurring_similarities(case: Case, composition: str) -> list[float]:
+    """Similarities strictly between 0 and 1 of some n-grams that meet."""
+    product = case.product
+    found: set[float] = set()
+    for candidate, references in zip(case.candidates, case.references, strict=True):
+        for n in (1, 2):
+            for x in soft.ngrams(candidate, n):
+                for reference in references:
+                    for y in soft.ngrams(reference, n):
+                        found.add(soft.COMPOSITIONS[composition](x, y, product))
+    return sorted(similarity for similarity in found if 0 < similarity < 1)
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    matcher: str | None = None,
+    longest: int = 7,
+    longest_reference: int = 7,
+    most_segments: int = 4,
+    most_references: int = 3,
+    highest_order: int = 5,
+    fixed_threshold: float | None = None,
+    **options: object,
+) -> Case:
+    """Draw a corpus; what is not fixed by an argument is drawn, too."""
+    size = draw(st.integers(1, most_segments))
+    candidates = draw(st.lists(lines(longest), min_size=size, max_size=size))
+    texts = st.lists(lines(longest_reference), min_size=1, max_size=most_references)
+    references = draw(st.lists(texts, min_size=size, max_size=size))
+    case = Case(
+        candidates,
+        references,
+        draw(word_vectors()),
+        matcher=matcher or draw(st.sampled_from(SOFT)),
+        order=draw(st.integers(1, highest_order)),
+        denominator=draw(st.sampled_from(["order", "all"])),
+        vector_case=draw(st.sampled_from(["fallback", "exact"])),
+        options=dict(options),
+    )
+    if fixed_threshold is None:
+        near = occurring_similarities(case, str(options.get("composition", "mean")))
+        choices = [st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1, allow_nan=False)]
+        threshold = draw(st.one_of(*choices, *([st.sampled_from(near)] if near else [])))
+    else:
+        threshold = fixed_threshold
+    return case.with_options(threshold=threshold)
+
+
+PATHS = {
+    "batch": {},
+    "one by one": {"softbleu.matchers.soft.BATCH_CELLS": 1},
+    "long": {"softbleu.matchers.soft.BATCH_CELLS": 1, "softbleu.matchers.soft.LONG_CELLS": 0},
+    "long, narrow stripes": {
+        "softbleu.matchers.soft.BATCH_CELLS": 1,
+        "softbleu.matchers.soft.LONG_CELLS": 0,
+        "softbleu.matchers.long.STRIPE_CELLS": 40,
+    },
+}
+"""Limits under which segments take each way through the matching."""
+
+
+@contextmanager
+def limits(values: dict[str, int]) -> Iterator[None]:
+    """Set module constants for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            patch.setattr(name, value)
+        yield
