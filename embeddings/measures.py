@@ -93,9 +93,7 @@ def rounding_effect(exact: Rows, rounded: Rows, pairs: int = 100_000) -> tuple[f
     return float(change.max()), float(change.mean())
 
 
-def held_out_map(
-    rows: Rows, sister_rows: Rows, treatment: Treatment
-) -> dict[str, tuple[float, float, float]]:
+def held_out_map(rows: Rows, sister_rows: Rows, treatment: Treatment) -> dict[str, tuple[float, float, float]]:
     """How near mapped vectors come to the true ones, for frequent words left out of the map's training.
 
     The HELD_OUT_WORDS most frequent words are left out in turn, every FOLDS-th at once.

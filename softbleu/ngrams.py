@@ -151,8 +151,8 @@ class Chunk:
 
 def check_order(order: int) -> int:
     """Return the maximum n-gram order, refusing what no metric can use."""
-    if not 1 <= order <= 16:
-        raise InputError(f"n-gram order must be between 1 and 16, not {order}")
+    if not isinstance(order, int) or not 1 <= order <= 16:
+        raise InputError(f"n-gram order must be between 1 and 16, not {order!r}")
     return order
 
 

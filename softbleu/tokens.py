@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
@@ -55,16 +55,17 @@ class Tokenizer:
 
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
-        return self._split(line)
+        return self.splitter(line)
 
-    @cached_property
-    def _split(self) -> Split:
+    @property
+    def splitter(self) -> Split:
+        """The function that splits a line: get it once, call it often."""
         split = _splitter(self.name)
-        if not self.lowercase:
-            return split
-        return lambda line: split(line.lower())
+        return (lambda line: split(line.lower())) if self.lowercase else split
 
 
+# Not kept in the value itself, which travels to worker processes.
+@cache
 def _splitter(name: str) -> Split:
     if name == "none":
         return str.split
@@ -135,4 +136,4 @@ def distinct_words(lines: Iterable[str], tokenizer: Tokenizer) -> set[str]:
     >>> sorted(distinct_words(["a rose is", "a rose"], Tokenizer()))
     ['a', 'is', 'rose']
     """
-    return set(chain.from_iterable(map(tokenizer.split, lines)))
+    return set(chain.from_iterable(map(tokenizer.splitter, lines)))

@@ -195,9 +195,7 @@ def test_optimal_gives_up_an_exact_match_where_two_soft_ones_weigh_more() -> Non
 
 def test_optimal_takes_instances_only_as_often_as_they_occur() -> None:
     options = {"matcher": "vleu", "order": 1, "assignment": "optimal"}
-    assert statistics("for for for for", "there there there", **options).matches == [
-        pytest.approx(1.8, abs=1e-12)
-    ]
+    assert statistics("for for for for", "there there there", **options).matches == [pytest.approx(1.8, abs=1e-12)]
 
 
 def test_optimal_ignores_consumption_and_needs_no_vectors() -> None:
@@ -335,14 +333,10 @@ def test_identity_under_the_paper_denominator_is_below_one_hundred() -> None:
 
 def test_score_by_hand() -> None:
     assert bleu_score([3, 1], [4, 2], 4, 4) == pytest.approx(100 * math.sqrt(3 / 8), abs=1e-12)
-    assert bleu_score([3, 1], [4, 2], 4, 6) == pytest.approx(
-        100 * math.exp(-0.5) * math.sqrt(3 / 8), abs=1e-12
-    )
+    assert bleu_score([3, 1], [4, 2], 4, 6) == pytest.approx(100 * math.exp(-0.5) * math.sqrt(3 / 8), abs=1e-12)
     assert bleu_score([3, 0], [4, 2], 4, 4) == 0
     assert bleu_score([3, 0], [4, 2], 4, 4, smooth="exp") == pytest.approx(100 * math.sqrt(3 / 16), abs=1e-12)
-    assert bleu_score([3, 0], [4, 2], 4, 4, smooth="floor") == pytest.approx(
-        100 * math.sqrt(0.0375), abs=1e-12
-    )
+    assert bleu_score([3, 0], [4, 2], 4, 4, smooth="floor") == pytest.approx(100 * math.sqrt(0.0375), abs=1e-12)
     assert bleu_score([3, 0], [4, 2], 4, 4, smooth="add-k") == pytest.approx(50, abs=1e-12)
     assert bleu_score([1, 0], [1, 0], 1, 1, smooth="exp") == 0
     assert bleu_score([1, 0], [1, 0], 1, 1, effective_order=True) == pytest.approx(100, abs=1e-12)
@@ -367,9 +361,7 @@ SMOOTHINGS = [("none", None), ("exp", None), ("floor", None), ("floor", 0.05), (
 @pytest.mark.parametrize(("smooth", "value"), SMOOTHINGS)
 @pytest.mark.parametrize("effective_order", [False, True])
 def test_exact_equals_sacrebleu(smooth: str, value: float | None, effective_order: bool) -> None:
-    bleu = sacrebleu.BLEU(
-        tokenize="none", smooth_method=smooth, smooth_value=value, effective_order=effective_order
-    )
+    bleu = sacrebleu.BLEU(tokenize="none", smooth_method=smooth, smooth_value=value, effective_order=effective_order)
     options = {"smooth": smooth, "smooth_value": value, "effective_order": effective_order}
     rows = [statistics(candidate, *references) for candidate, references in SENTENCES]
     for row, (candidate, references) in zip(rows, SENTENCES, strict=True):

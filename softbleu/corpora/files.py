@@ -18,7 +18,7 @@ import numpy as np
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
@@ -74,11 +74,8 @@ class TextFile:
             text.decode()
         except UnicodeDecodeError as error:
             line = text.count(b"\n", 0, error.start) + 1
-            byte = error.start - text.rfind(b"\n", 0, error.start)
-            raise InputError(
-                f"{self.name}, line {number * self.block + line}, byte {byte}: not UTF-8 "
-                f"(0x{text[error.start]:02x}); name its encoding with --encoding"
-            ) from None
+            byte = error.start - text.rfind(b"\n", 0, error.start) + (start if line == 1 and not number else 0)
+            raise _not_utf8(self.name, number * self.block + line, byte, text[error.start]) from None
         return text if text.endswith(b"\n") else text + b"\n"
 
     def read_lines(self, number: int) -> list[str]:
@@ -88,15 +85,44 @@ class TextFile:
         return [line.removesuffix("\r") for line in lines]
 
 
-def open_text(name: str, encoding: str = "utf-8") -> Iterator[str]:
+def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
     """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
     encoding = _encoding_of(encoding)
     with _decoding(name, encoding), _stream(name) as (stream, _):
-        for number, line in enumerate(_lines(codecs.getreader(encoding)(stream))):
-            yield line if number else line.removeprefix("\ufeff")
+        if encoding in _UTF8:
+            for number, line in enumerate(stream, start=1):
+                text = _decode(name, number, line)
+                yield text if number > 1 else text.removeprefix("\ufeff")
+            return
+        with _reader(stream, encoding) as reader:
+            for number, text in enumerate(_lines(reader)):
+                yield text if number else text.removeprefix("\ufeff")
 
 
-def _lines(reader: codecs.StreamReader) -> Iterator[str]:
+def _decode(name: str, number: int, line: bytes) -> str:
+    try:
+        return line.decode().removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise _not_utf8(name, number, error.start + 1, line[error.start]) from None
+
+
+def _not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
+    return InputError(
+        f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x}); name its encoding with --encoding"
+    )
+
+
+@contextmanager
+def _reader(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Decode strictly, to the very last byte; newlines stay what they are, and the stream stays open."""
+    reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
+    try:
+        yield reader
+    finally:
+        reader.detach()
+
+
+def _lines(reader: io.TextIOWrapper) -> Iterator[str]:
     """Cut at newlines alone, unlike `str.splitlines`."""
     rest = ""
     while piece := reader.read(_PIECE):
@@ -152,9 +178,9 @@ def _plain(name: str, encoding: str, folder: Path) -> Path:
             if encoding in _UTF8:
                 shutil.copyfileobj(stream, out, _PIECE)
             else:
-                reader = codecs.getreader(encoding)(stream)
-                while piece := reader.read(_PIECE):
-                    out.write(piece.encode())
+                with _reader(stream, encoding) as reader:
+                    while piece := reader.read(_PIECE):
+                        out.write(piece.encode())
         return copy
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from softbleu.corpora.files import open_text
@@ -44,7 +44,11 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     last references, which are then missing.
     """
     where, header = next(lines, ("", ""))
+    if not where:
+        return
     names = header.split("\t")
+    if len(set(names)) < len(names):
+        raise InputError(f"{where}: two columns have the same name, {_repeated(names)!r}")
     kinds = [(name.partition(":")[0], name.partition(":")[2] or "candidate") for name in names]
     if not {"candidate", "reference"} <= {kind[:9] for kind, _ in kinds}:
         raise InputError(f"{where}: the first line must name columns 'candidate' and 'reference', not {names}")
@@ -63,6 +67,10 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
         yield Record(candidates, references, source)
 
 
+def _repeated(names: Sequence[str]) -> str:
+    return next(name for name in names if names.count(name) > 1)
+
+
 def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     """Read one JSON object a line: `candidate` (text, or an object of texts by system), `reference` or
     `references` (text or a list of texts; null for one that is missing), `source`.
@@ -79,7 +87,9 @@ def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
         candidate = entry["candidate"]
         candidates = candidate if isinstance(candidate, dict) else {"candidate": candidate}
         references = entry.get("references", entry.get("reference"))
-        references = [references] if isinstance(references, str) else references or []
+        references = [references] if isinstance(references, str) or references is None else references
+        if not isinstance(references, list):
+            raise InputError(f"{where}: references are a text or a list of texts, not {json.dumps(references)[:40]}")
         present = [text for text in references if text is not None]
         for text in (*candidates.values(), *present):
             if not isinstance(text, str):
@@ -111,24 +121,25 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     file_format = file_format or format_of(name)
     if file_format not in _FORMATS:
         raise UnknownNameError("file format", file_format, _FORMATS)
-    lines = ((f"{name}, line {number}", line) for number, line in enumerate(open_text(name, encoding), start=1))
     candidates: dict[str, list[str]] = {}
     references: list[Sequence[str]] = []
     sources: list[str | None] = []
     first_line = 2 if file_format == "tsv" else 1
-    for number, record in enumerate(_FORMATS[file_format](lines), start=first_line):
-        if not record.references:
-            raise InputError(f"{name}, line {number}: the segment has no reference")
-        if not references:
-            candidates = {system: [] for system in record.candidates}
-        if record.candidates.keys() != candidates.keys():
-            odd = sorted(record.candidates.keys() ^ candidates.keys())
-            raise InputError(f"{name}, line {number}: system {odd[0]!r} is not in every segment")
-        for system, text in record.candidates.items():
-            candidates[system].append(text)
-        references.append(record.references)
-        sources.append(record.source)
+    with closing(open_text(name, encoding)) as text:
+        lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1))
+        for number, record in enumerate(_FORMATS[file_format](lines), start=first_line):
+            if not record.references:
+                raise InputError(f"{name}, line {number}: the segment has no reference")
+            if not references:
+                candidates = {system: [] for system in record.candidates}
+            if record.candidates.keys() != candidates.keys():
+                odd = sorted(record.candidates.keys() ^ candidates.keys())
+                raise InputError(f"{name}, line {number}: system {odd[0]!r} is not in every segment")
+            for system, candidate in record.candidates.items():
+                candidates[system].append(candidate)
+            references.append(record.references)
+            sources.append(record.source)
     if not references:
         raise InputError(f"an empty corpus: {name} has no segments")
-    source = [text for text in islice(sources, len(sources)) if text is not None]
+    source = [text for text in sources if text is not None]
     return Segments.of(candidates, references, source if len(source) == len(references) else None)

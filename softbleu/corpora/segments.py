@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from softbleu.errors import InputError
@@ -63,6 +63,8 @@ references segment by segment, e.g. list(zip(*references))
         """
         if isinstance(candidates, str) or isinstance(references, str):
             raise InputError("candidates and references are lists of segments, not one text: wrap it in a list")
+        if candidates is None or references is None:
+            raise InputError("candidates and references are both needed")
         systems = dict(candidates) if isinstance(candidates, Mapping) else {"candidate": candidates}
         by_segment = [(entry,) if isinstance(entry, str) else entry for entry in references]
         if not systems:
@@ -98,7 +100,7 @@ def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]])
     if count == len(references):
         return
     of = f" of {system!r}" if system else ""
-    lengths = {len(entry) for entry in references if entry is not None}
+    lengths = {len(entry) for entry in references if isinstance(entry, Sequence)}
     if lengths == {count}:
         raise InputError(
             f"{count} candidates{of} but {len(references)} lists of references of {count} each: "
@@ -109,6 +111,8 @@ def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]])
 
 
 def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
+    if entry is not None and (isinstance(entry, bytes) or not isinstance(entry, Iterable)):
+        raise InputError(f"reference of segment {number}: text is needed, not {type(entry).__name__}")
     texts = () if entry is None else tuple(text for text in entry if text is not None)
     if not texts:
         raise InputError(f"segment {number} has no reference")

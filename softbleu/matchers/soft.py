@@ -94,6 +94,8 @@ class _BatchMatching:
         # Columns in pool order: the starts of 1-grams, then those of 2-grams, …
         pool_orders = {n: [k for k in sorted({n, *soft_orders[n]}) if k <= width] for n in orders}
         columns = width * max(map(len, pool_orders.values()), default=0)
+        if not columns:
+            return
         similarities = np.full((len(orders), batch, height, columns), -1, np.int32)
         capacity = np.zeros((len(orders), batch, columns), np.int64)
         for layer, order in enumerate(orders):

@@ -101,12 +101,13 @@ class Bleu(Metric):
         summed = totals.copy()
         for order in range(1, self.order + 1):
             orders = sorted({order, *self.matcher.pool_orders(order, self.order)})
-            if self.denominator == "reference" and len(orders) > 1:
+            if len(orders) == 1:
+                continue
+            if self.denominator == "reference":
                 # The tables of Morgan 2014 leave the greatest order out of XLEU's totals.
                 orders = list(range(1, self.order))
-            if len(orders) > 1:
-                present = totals[:, order - 1] > 0
-                summed[:, order - 1] = np.where(present, totals[:, [n - 1 for n in orders]].sum(axis=1), 0)
+            present = totals[:, order - 1] > 0
+            summed[:, order - 1] = np.where(present, totals[:, [n - 1 for n in orders]].sum(axis=1), 0)
         return summed
 
     def score(self, row: Integers) -> BleuScore:

@@ -107,6 +107,10 @@ class Settings:
     normalize: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.matcher, str):
+            raise InputError(
+                "settings name the matcher; to pass one, use softbleu.score_corpus with softbleu.Bleu(matcher)"
+            )
         if self.metric not in _METRIC_OPTIONS:
             raise UnknownNameError("metric", self.metric, _METRIC_OPTIONS)
         if self.preset is not None and self.preset not in PRESETS:

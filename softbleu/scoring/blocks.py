@@ -86,7 +86,7 @@ class BlockWork:
         return self._chunks_of_lines(block.load(), vocabulary)
 
     def _chunks_of_lines(self, segments: Segments, vocabulary: Vocabulary) -> Iterator[Chunk]:
-        split = self.tokenizer.split
+        split = self.tokenizer.splitter
         references = vocabulary.encode([split(text) for text in chain.from_iterable(segments.references)])
         offsets = np.zeros(len(segments) + 1, np.int64)
         np.cumsum([len(texts) for texts in segments.references], out=offsets[1:])
@@ -130,8 +130,10 @@ class WordWork:
 
     tokenizer: Tokenizer
 
-    def __call__(self, block: Segments | FileBlock) -> set[str]:
-        """Words of a block."""
+    def __call__(self, block: Segments | FileBlock) -> tuple[set[str], set[str]]:
+        """Words of a block: those of the references, and those of the candidates."""
         segments = block.load()
-        texts = chain(chain.from_iterable(segments.references), *segments.candidates.values())
-        return distinct_words(texts, self.tokenizer)
+        return (
+            distinct_words(chain.from_iterable(segments.references), self.tokenizer),
+            distinct_words(chain.from_iterable(segments.candidates.values()), self.tokenizer),
+        )

@@ -51,10 +51,16 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
     # Forked workers start at once and need no importable main module; forking beside other threads is unsafe.
     fork = sys.platform.startswith("linux") and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
-    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context) as executor:
+    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, _keep_to_one_core) as executor:
         # Python cannot know that the only other threads are those of the linear algebra library, at rest.
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
         yield executor
+
+
+def _keep_to_one_core() -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=1, user_api="blas")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 from softbleu.ngrams import Chunk
-from softbleu.scoring.run import prepare_vectors
+from softbleu.scoring.run import NO_VECTORS, prepare_vectors
 from softbleu.similarity import SCALE
 from softbleu.tokens import Vocabulary
 
@@ -67,8 +67,11 @@ def explain_corpus(
     InputError
         A number beyond the corpus.
     """
+    soft = matcher.needs_vectors(order)
+    if soft and vectors is None:
+        raise InputError(NO_VECTORS)
     chosen = _pick(corpus, segments)
-    prepared = prepare_vectors(chosen, tokenizer, vectors) if vectors and matcher.needs_vectors(order) else None
+    prepared = prepare_vectors(chosen, tokenizer, vectors) if soft and vectors is not None else None
     vocabulary = prepared.vocabulary if prepared else Vocabulary()
     token_vectors = prepared.vectors if prepared else None
     explained = []

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 
 from softbleu.corpora.segments import BLOCK
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Level, WordWork
 from softbleu.scoring.executors import local_executor, run_in_order, single_threaded_blas
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
+NO_VECTORS = "this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'"
 Progress = Callable[[int, int], None]
 
 
@@ -121,6 +122,8 @@ def score_corpus(
     InputError, VectorError
         What cannot be scored, and vectors that cannot be read.
     """
+    if level not in get_args(Level):
+        raise UnknownNameError("level", level, get_args(Level))
     statistics = collect_statistics(
         corpus,
         metric,
@@ -199,6 +202,8 @@ def collect_statistics(
     """
     if jobs < 1:
         raise InputError(f"the number of jobs must be at least 1, not {jobs}")
+    if metric.needs_vectors and vectors is None:
+        raise InputError(NO_VECTORS)
     tokenizer = tokenizer or Tokenizer()
     size = int(getattr(corpus, "bytes", 0))
     twin = choose_kernels(kernels, size).NAME
@@ -207,11 +212,9 @@ def collect_statistics(
     with ExitStack() as stack:
         if executor is None and jobs > 1:
             executor = stack.enter_context(local_executor(jobs, threads=compiled))
-        if not metric.needs_vectors:
+        if vectors is None or not metric.needs_vectors:
             total = _add_up(work, corpus, executor, 2 * jobs, progress)
             return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, {})
-        if vectors is None:
-            raise InputError("this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs)
         stack.enter_context(single_threaded_blas())
         shared = prepared if executor is None else stack.enter_context(prepared.stored())
@@ -249,8 +252,12 @@ def prepare_vectors(
     window: int = 2,
 ) -> CorpusVectors:
     """Find the words of a corpus, in one pass over it, and read their vectors."""
+    in_references: set[str] = set()
     words: set[str] = set()
-    for some in run_in_order(WordWork(tokenizer), corpus.blocks(), executor, window):
-        words |= some
-    vocabulary = Vocabulary((word, code) for code, word in enumerate(sorted(words)))
-    return CorpusVectors.of(vocabulary, vectors.select(list(vocabulary)), normalize=vectors.normalize)
+    for of_references, of_candidates in run_in_order(WordWork(tokenizer), corpus.blocks(), executor, window):
+        in_references |= of_references
+        words |= of_references | of_candidates
+    # The references' words come first: what is taken from them does not depend on the systems.
+    ordered = [*sorted(in_references), *sorted(words - in_references)]
+    vocabulary = Vocabulary((word, code) for code, word in enumerate(ordered))
+    return CorpusVectors.of(vocabulary, vectors.select(ordered), len(in_references), normalize=vectors.normalize)

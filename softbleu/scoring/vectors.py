@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.errors import UnknownNameError
 from softbleu.similarity import TokenVectors
 from softbleu.tokens import Vocabulary
 
@@ -29,11 +30,16 @@ class VectorChoice:
     location : a name (`glove-6b-100d`), a file or folder, gensim's KeyedVectors, or a mapping from words to vectors
     case : words are looked up as written (`exact`), then lower-cased (`fallback`)
     normalize : compare unit vectors; else a word weighs as much as its vector is long, one without a vector the mean
+        of the references' words
     """
 
     location: VectorLocation
     case: VectorCase = "fallback"
     normalize: bool = True
+
+    def __post_init__(self) -> None:
+        if self.case not in ("exact", "fallback"):
+            raise UnknownNameError("vector case", self.case, ("exact", "fallback"))
 
     def select(self, words: list[str]) -> WordVectors:
         """Read the vectors of these words."""
@@ -54,9 +60,15 @@ class CorpusVectors:
     """Words whose vector is zero, which counts as none."""
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, selected: WordVectors, *, normalize: bool) -> CorpusVectors:
-        """Put selected vectors together with the words they were selected for."""
-        weights = None if normalize else np.where(selected.known, selected.norms, selected.mean_norm)
+    def of(
+        cls, vocabulary: Vocabulary, selected: WordVectors, reference_words: int, *, normalize: bool
+    ) -> CorpusVectors:
+        """Put selected vectors together with the words they were selected for, the references' words first."""
+        weights = None
+        if not normalize:
+            norms = selected.norms[:reference_words]
+            mean = float(norms[norms > 0].mean()) if (norms > 0).any() else 1.0
+            weights = np.where(selected.known, selected.norms, mean)
         identity = f"{selected.name}#{selected.fingerprint[:12]}"
         token_vectors = TokenVectors(selected.rows, selected.norms, weights)
         return cls(vocabulary, token_vectors, identity, selected.zero_words)

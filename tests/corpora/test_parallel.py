@@ -45,9 +45,16 @@ def loaded(corpus: ParallelFiles) -> Segments:
     return Segments(candidates, references, source or None)
 
 
-def assert_bytes_are_lines(references: list[bytes], candidates: list[bytes], part: Segments) -> None:
+def assert_bytes_are_lines(
+    references: list[bytes], candidates: list[bytes], source: list[bytes], part: Segments
+) -> None:
     by_reference = list(zip(*part.references, strict=True))
-    for texts, lines in ((references, by_reference), (candidates, list(part.candidates.values()))):
+    sources = [] if part.source is None else [part.source]
+    for texts, lines in (
+        (references, by_reference),
+        (candidates, list(part.candidates.values())),
+        (source, sources),
+    ):
         assert [[line.split() for line in text.decode().removesuffix("\n").split("\n")] for text in texts] == [
             [line.split() for line in some] for some in lines
         ]

@@ -121,7 +121,7 @@ def test_the_corpus_of_morgan_2014() -> None:
         ("c.tsv", "candidates\treference\na\tb\n", "'?candidate"),
         ("c.tsv", "reference\tcandidate\nb\ta\nb\n", "c.tsv, line 3: system 'candidate' is not in every"),
         ("c.tsv", "reference\tcandidate\nb\nb\ta\n", "c.tsv, line [23]: .*system 'candidate' is not in every"),
-        ("c.tsv", "candidate\tcandidate\treference\na\tb\tc\n", "'candidate' twice|same column|named twice"),
+        ("c.tsv", "candidate\tcandidate\treference\na\tb\tc\n", "two columns have the same name, 'candidate'"),
         ("c.jsonl", '{"candidate": "a", "reference": "b"}\n{"cand', "c.jsonl, line 2, column 2: not JSON"),
         ("c.jsonl", "\n", "c.jsonl, line 1, column 1: not JSON"),
         ("c.jsonl", "[1]\n", "c.jsonl, line 1: an object with 'candidate' and 'references' is needed"),
@@ -154,19 +154,19 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
 def test_invalid_utf8(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
-    with pytest.raises(InputError, match=r"c.txt, (line 3|after line [012]).*: not utf-8 \(0xff\); name its encod"):
+    with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
         read(tmp_path, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
 
 
 @pytest.mark.parametrize("piece", [1, 2, 1 << 20])
 def test_truncated_utf8_is_not_dropped(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
-    with pytest.raises(InputError, match=r"c.txt.*: not utf-8 \(0xc3\)"):
+    with pytest.raises(InputError, match=r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)"):
         read(tmp_path, b"a ||| caf\xc3", "c.txt")
 
 
 def test_broken_gzip(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"c.txt.gz, after line 0: broken gzip data"):
+    with pytest.raises(InputError, match=r"c.txt.gz: broken gzip data"):
         read(tmp_path, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
 
 

@@ -114,16 +114,12 @@ def test_other_known_kinds_are_refused(path: Path) -> None:
     array, archive = io.BytesIO(), io.BytesIO()
     np.save(array, np.ones((2, 2)))
     np.savez(archive, a=np.ones((2, 2)))
-    assert "NumPy array without its words is no vector file; load it with gensim" in refusal(
-        path, array.getvalue()
-    )
+    assert "NumPy array without its words is no vector file; load it with gensim" in refusal(path, array.getvalue())
     assert "zip or npz archive is no vector file" in refusal(path, archive.getvalue())
     assert "fastText model is no vector file; use its .vec" in refusal(path, b"\xba\x16\x4f\x2f" + bytes(100))
 
 
-@pytest.mark.parametrize(
-    "content", [b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n"]
-)
+@pytest.mark.parametrize("content", [b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n"])
 def test_unknown_kinds_are_refused(path: Path, content: bytes) -> None:
     assert "neither word2vec (header 'vectors dimension') nor GloVe text" in refusal(path, content)
 

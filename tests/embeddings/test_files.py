@@ -21,16 +21,14 @@ Rows = NDArray[np.float32]
 
 def binary(words: Sequence[str], rows: Rows, ending: bytes = b"") -> bytes:
     records = (
-        word.encode() + b" " + row.astype("<f4").tobytes() + ending
-        for word, row in zip(words, rows, strict=True)
+        word.encode() + b" " + row.astype("<f4").tobytes() + ending for word, row in zip(words, rows, strict=True)
     )
     return b"%d %d\n" % rows.shape + b"".join(records)
 
 
 def text(words: Sequence[str], rows: Rows, header: bool, separator: str = " ") -> bytes:
     lines = [
-        separator.join([word, *(repr(float(value)) for value in row)])
-        for word, row in zip(words, rows, strict=True)
+        separator.join([word, *(repr(float(value)) for value in row)]) for word, row in zip(words, rows, strict=True)
     ]
     first = [f"{rows.shape[0]} {rows.shape[1]}"] if header else []
     return "".join(line + "\n" for line in first + lines).encode()
@@ -125,9 +123,7 @@ class TestLookup:
         source = two_words(tmp_path, ["a?b", "cat"], kind)
         path = tmp_path / kind
         path.write_bytes(path.read_bytes().replace(b"a?b", b"a\xffb"))
-        assert source.select(["a\ufffdb", "a\udcffb", "a?b", "aÿb", "cat"]).known.tolist() == [False] * 4 + [
-            True
-        ]
+        assert source.select(["a\ufffdb", "a\udcffb", "a?b", "aÿb", "cat"]).known.tolist() == [False] * 4 + [True]
 
 
 @pytest.mark.parametrize("kind", ["binary", "text"])

@@ -172,7 +172,7 @@ def test_matchers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         assert group == "softbleu.matchers"
         return [entry] if name in (None, "pairs") else []
 
-    monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     assert matcher_names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
     assert make_matcher("pairs", threshold=0.25) == Pairs(threshold=0.25)
     with pytest.raises(UnknownNameError, match="valid: exact, sleu, vleu, xleu, pairs"):

@@ -312,9 +312,23 @@ def test_the_signature_has_every_field_of_the_vector_choice(name: str) -> None:
     assert signature(SOFT, choice=other) != signature(SOFT)
 
 
+OF_GLEU = {
+    "variant": "gleu0",
+    "penalty": "soft",
+    "weight": 2.0,
+    "swapped_bp": True,
+    "multi": "max",
+    "iterations": 7,
+    "seed": 1,
+    "segment_smoothing": True,
+}
+
+
 @pytest.mark.parametrize("name", [name for name in names_of(Settings) if name != "preset"])
 def test_the_signature_shows_every_setting(name: str) -> None:
     other: dict[str, Any] = {
+        **OF_GLEU,
+        "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "13a",
         "lowercase": True,
@@ -325,8 +339,13 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OTHER_VALUES[Matcher],
     }
     base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS)
+    if name in OF_GLEU:
+        base = Settings(metric="gleu", matcher="vleu", vectors=VECTORS)
+    corpus = in_memory()
+    corpus = replace(corpus, source=[texts[0] for texts in corpus.references])
     (first, _), (changed, _) = (
-        score_with(in_memory(), settings) for settings in (base, replace(base, **{name: other[name]}))
+        score_with(corpus, settings, level="segment" if name == "segment_smoothing" else "corpus")
+        for settings in (base, replace(base, **{name: other[name]}))
     )
     assert changed.signature != first.signature
 
@@ -351,6 +370,7 @@ def test_the_signature_by_its_keys() -> None:
         "lowercase": "no",
         "case": "fallback",
         "normalize": "yes",
+        "level": "corpus",
         "version": __version__,
     }
     name, _, digits = fingerprint.partition("#")
