@@ -1,0 +1,34 @@
+"""The pages of docs/ keep up with the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def options_of(page: str) -> list[str]:
+    """Commands and options of a page, each with its explanation."""
+    return re.findall(r"^(?:## `softbleu .*`|\* `-.*)$", page, re.MULTILINE)
+
+
+def test_all_options_are_documented(tmp_path: Path) -> None:
+    made = tmp_path / "cli.md"
+    command = [sys.executable, "-m", "typer", "softbleu.cli.app", "utils", "docs", "--name", "softbleu"]
+    subprocess.run([*command, "--output", str(made)], check=True, capture_output=True, cwd=tmp_path)
+    expected = options_of(made.read_text(encoding="utf-8"))
+    assert len(expected) > 60
+    assert options_of((DOCS / "cli.md").read_text(encoding="utf-8")) == expected, (
+        "run: typer softbleu.cli.app utils docs --name softbleu --title 'All options' --output docs/cli.md"
+    )
+
+
+@pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
