@@ -160,7 +160,7 @@ def bleu_commands(candidate: Path, reference: Path, mojo: str | None) -> dict[st
 
 
 def main(
-    only: Annotated[str, typer.Option(help="start, bleu or soft; all unless given")] = "",
+    only: Annotated[str, typer.Option(help="start, bleu, soft, gleu or significance; all unless given")] = "",
     pairs: Annotated[list[int] | None, typer.Option(help="Sizes for BLEU.")] = None,
     repeat: Annotated[int, typer.Option(help="Counted runs of each command.")] = 3,
     mojo: Annotated[str | None, typer.Option(help="A Python with sacrebleu-mojo.")] = None,
@@ -182,11 +182,56 @@ def main(
                 candidate, reference = make_corpus(Path(name), size)
                 commands = bleu_commands(candidate, reference, mojo)
                 show(f"BLEU, whitespace tokens, {size:,} pairs", compare(commands, 1 if size >= 10**6 else repeat))
-        if only in ("", "soft"):
-            soft(Path(name), repeat)
+    if only in ("", "soft"):
+        soft(repeat)
+    if only in ("", "gleu"):
+        gleu(repeat)
+    if only in ("", "significance"):
+        significance(repeat)
 
 
-def soft(folder: Path, repeat: int) -> None:
+def gleu(repeat: int) -> None:
+    """GLEU+ of the systems of CoNLL-2014, 2 references, 500 samples, beside the PyPI program."""
+    data = SHARED / "data/conll14"
+    outputs = [str(path) for path in sorted((data / "systems").glob("*.txt"))]
+    if not outputs:
+        print("GLEU: left out, it needs the shared test data")
+        return
+    references = [str(data / "ref0.txt"), str(data / "ref1.txt")]
+    files = [
+        *(part for path in outputs for part in ("-c", path)),
+        *(part for path in references for part in ("-r", path)),
+    ]
+    source = str(data / "source.txt")
+    commands: dict[str, Sequence[str]] = {"softbleu": [*SOFTBLEU, "--metric", "gleu", "--source", source, *files]}
+    program = shutil.which("gleu", path=str(Path(sys.executable).parent))
+    if program:
+        peer = [program, "-s", source, "-r", *references, "-o", *outputs, "-f"]
+        commands["gleu 1.1.0 -p 2 -f"] = [*peer, "-p", "2"]
+        commands["gleu 1.1.0 -f"] = peer
+    show(f"GLEU+, {len(outputs)} systems, 2 references, 500 samples", compare(commands, min(repeat, 2)))
+
+
+def significance(repeat: int) -> None:
+    """10,000 bootstrap samples of the 23 systems of WMT13 de-en, beside sacrebleu."""
+    data = SHARED / "data/wmt13-de-en"
+    outputs = [str(path) for path in sorted((data / "system-outputs").glob("*.txt"))]
+    if not outputs:
+        print("significance: left out, it needs the shared test data")
+        return
+    files = [*(part for path in outputs for part in ("-c", path)), "-r", str(data / "reference.en")]
+    ours = [sys.executable, "-m", "softbleu", "compare", "--quiet", *files]
+    sacrebleu = shutil.which("sacrebleu", path=str(Path(sys.executable).parent)) or "sacrebleu"
+    theirs = [sacrebleu, str(data / "reference.en"), "-i", *outputs, "-tok", "none", "--paired-bs"]
+    commands: dict[str, Sequence[str]] = {
+        "softbleu compare, 10,000 samples": [*ours, "--samples", "10000"],
+        "softbleu compare, 1,000 samples": ours,
+        "sacrebleu --paired-bs, 1,000 samples": [*theirs, "--paired-bs-n", "1000"],
+    }
+    show("Paired bootstrap, BLEU, 23 systems of 3,000 segments", compare(commands, 1 if repeat < 3 else 2))
+
+
+def soft(repeat: int) -> None:
     """VLEU and XLEU beside a naive loop."""
     vectors = SHARED / "data/googlenews-26k/googlenews-26k-300d.bin"
     if not vectors.exists():

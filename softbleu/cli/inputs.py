@@ -13,6 +13,7 @@ from softbleu.errors import InputError, UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from softbleu.kernels import KernelName
     from softbleu.scoring import Settings
     from softbleu.scoring.blocks import Level
     from softbleu.scoring.run import Corpus
@@ -125,6 +126,20 @@ def check_level(name: str) -> Level:
 
     check_name("level", name, get_args(Level))
     return cast("Level", name)
+
+
+def check_kernels(name: str) -> KernelName:
+    """See that there are such kernels.
+
+    Raises
+    ------
+    UnknownNameError
+        There are not.
+    """
+    from softbleu.kernels import KernelName
+
+    check_name("kernels", name, get_args(KernelName))
+    return cast("KernelName", name)
 
 
 def check_name(kind: str, name: str, valid: Sequence[str]) -> None:

@@ -451,6 +451,17 @@ Jobs = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+Kernels = Annotated[
+    str,
+    typer.Option(
+        "--kernels",
+        metavar="NAME",
+        help="Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).",
+        show_default=False,
+        autocompletion=lambda: ["auto", "numpy", "numba"],
+        rich_help_panel=OUTPUT,
+    ),
+]
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="No notes and no progress on standard error.", rich_help_panel=OUTPUT),

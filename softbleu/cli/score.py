@@ -45,11 +45,19 @@ def score(
     digits: opt.Digits = 2,
     output: opt.Output = None,
     jobs: opt.Jobs = 1,
+    kernels: opt.Kernels = "auto",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Score candidates against references with BLEU, GLEU or their soft kin."""
-    from softbleu.cli.inputs import check_level, check_signature, input_files, make_settings, open_corpus
+    from softbleu.cli.inputs import (
+        check_kernels,
+        check_level,
+        check_signature,
+        input_files,
+        make_settings,
+        open_corpus,
+    )
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
     from softbleu.report import Layout, find_writer
@@ -61,7 +69,14 @@ def score(
     checked_level = check_level(level)
     settings = make_settings(ctx.params)
     with open_corpus(ctx.params) as corpus, ProgressBar(quiet=quiet) as progress:
-        results = score_with(corpus, settings, level=checked_level, jobs=jobs, progress=progress)
+        results = score_with(
+            corpus,
+            settings,
+            level=checked_level,
+            jobs=jobs,
+            kernels=check_kernels(kernels),
+            progress=progress,
+        )
     if signature is not None:
         check_signature(signature, results[0].signature, quiet=quiet)
     target.write(write(results, layout))
