@@ -101,6 +101,8 @@ class TokenProducts:
     reference_bands: tuple[Floats, ...]
     _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
+    _norms: dict[tuple[int, bool], Floats] = field(default_factory=dict, repr=False)
+    _inverse_norms: dict[tuple[int, bool], Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, candidate: Codes, reference: Codes, vectors: UnitVectors, order: int) -> TokenProducts:
@@ -132,14 +134,26 @@ class TokenProducts:
 
     def inverse_norms(self, order: int, *, of_reference: bool) -> Floats:
         """1 / norm of the summed vector of each n-gram; 0 where that norm is 0. (batch, starts)."""
-        bands = self.reference_bands if of_reference else self.candidate_bands
-        starts = bands[0].shape[1] - order + 1
-        squares = np.zeros((bands[0].shape[0], starts))
-        for distance, band in enumerate(bands[:order]):
-            for place in range(order - distance):
-                squares += (1 if distance == 0 else 2) * band[:, place : place + starts]
-        positive = squares > _ZERO_NORM
-        return np.where(positive, 1 / np.sqrt(np.where(positive, squares, 1)), 0)
+        key = order, of_reference
+        if key not in self._inverse_norms:
+            squares = self._squares(order, of_reference=of_reference)
+            positive = squares > _ZERO_NORM
+            self._inverse_norms[key] = np.where(positive, 1 / np.sqrt(np.where(positive, squares, 1)), 0)
+        return self._inverse_norms[key]
+
+    def _squares(self, order: int, *, of_reference: bool) -> Floats:
+        """Squared norm of the summed vector of each n-gram: that without its last word, and what this one adds."""
+        key = order, of_reference
+        if key not in self._norms:
+            bands = self.reference_bands if of_reference else self.candidate_bands
+            squares = bands[0]
+            if order > 1:
+                starts = bands[0].shape[1] - order + 1
+                squares = self._squares(order - 1, of_reference=of_reference)[:, :starts] + squares[:, order - 1 :]
+                for distance in range(1, order):
+                    squares += 2 * bands[distance][:, order - 1 - distance : order - 1 - distance + starts]
+            self._norms[key] = squares
+        return self._norms[key]
 
 
 class Composition(Protocol):
@@ -161,8 +175,8 @@ class Mean:
 
     def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
         """See `Composition.similarities`."""
-        similarities = products.boxes(candidate_order, reference_order).copy()
-        similarities *= products.inverse_norms(candidate_order, of_reference=False)[:, :, None]
+        boxes = products.boxes(candidate_order, reference_order)
+        similarities = boxes * products.inverse_norms(candidate_order, of_reference=False)[:, :, None]
         similarities *= products.inverse_norms(reference_order, of_reference=True)[:, None, :]
         return similarities
 
@@ -200,13 +214,14 @@ def composition(name: str) -> Composition:
 
 
 def to_millionths(similarities: Floats) -> NDArray[np.int32]:
-    """Similarities rounded to 6 decimals, in millionths, clamped to [-1, 1]: ties are ties on any machine.
+    """Similarities rounded to 6 decimals, in millionths, at most 1: ties are ties on any machine. Overwrites them.
 
     >>> to_millionths(np.array([0.1234567, 1.0000000002, -0.5])).tolist()
     [123457, 1000000, -500000]
     """
-    scaled = np.rint(similarities * SCALE)
-    return np.clip(scaled, -SCALE, SCALE, out=scaled).astype(np.int32)
+    np.multiply(similarities, SCALE, out=similarities)
+    millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
+    return np.minimum(millionths, SCALE, out=millionths)
 
 
 def threshold_in_millionths(threshold: float) -> int:

@@ -217,9 +217,9 @@ def assign_greedily(similarities: NDArray[np.int32], capacity: Integers, unit: i
         return partner.reshape(batch, rows), value.reshape(batch, rows)
     flat = similarities.reshape(batch * rows, columns)
     limits = capacity.reshape(-1)
-    proposing = np.flatnonzero((flat > 0).any(axis=1))
+    proposing = np.arange(batch * rows)
+    choices = flat.argmax(axis=1)
     while len(proposing):
-        choices = flat[proposing].argmax(axis=1)
         found = flat[proposing, choices]
         able = found > 0
         proposing = proposing[able]
@@ -237,6 +237,7 @@ def assign_greedily(similarities: NDArray[np.int32], capacity: Integers, unit: i
         flat[proposing, partner[proposing]] = -1
         partner[proposing] = -1
         value[proposing] = 0
+        choices = flat[proposing].argmax(axis=1)
     return partner.reshape(batch, rows), value.reshape(batch, rows)
 
 

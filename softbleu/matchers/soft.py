@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-BATCH_CELLS = 1 << 16
+BATCH_CELLS = 1 << 15
 """Entries of a batch's token-by-token matrices: small enough to stay in the cache."""
 LONG_CELLS = 1 << 21
 """A segment with a greater matrix is matched by itself, a stripe at a time."""
