@@ -18,7 +18,7 @@ def signature_of(*values: object, short: bool = False, **more: object) -> str:
     Parameters
     ----------
     values : frozen dataclasses with a `name` and a `signature_key`
-    short : leave out fields that have their defaults
+    short : leave out fields that have their defaults, but for those whose metadata say ``always_signed``
     more : further settings, by key
 
     Examples
@@ -44,7 +44,7 @@ def _add(value: Any, pairs: dict[str, str], short: bool) -> None:
         entry = getattr(value, field.name)
         if is_dataclass(entry):
             _add(entry, pairs, short)
-        elif field.name != "name" and not (short and entry == _default(field)):
+        elif field.name != "name" and (not short or "always_signed" in field.metadata or entry != _default(field)):
             pairs[field.name.replace("_", "-")] = format_value(entry)
 
 

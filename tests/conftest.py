@@ -1,10 +1,14 @@
-"""Hypothesis profiles: the same examples everywhere, unless ``HYPOTHESIS_PROFILE=explore`` asks for new ones."""
+"""Hypothesis profiles (``HYPOTHESIS_PROFILE=explore`` looks for new examples), and what is under test."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+import softbleu
 
 settings.register_profile(
     "ci",
@@ -17,3 +21,10 @@ settings.register_profile(
 )
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The gate tests what users install: with ``SOFTBLEU_TEST_INSTALLED=1`` a checkout on the path is an error."""
+    folder = Path(softbleu.__file__).resolve().parent
+    if os.environ.get("SOFTBLEU_TEST_INSTALLED") and folder.parent == Path(__file__).resolve().parents[1]:
+        raise pytest.UsageError(f"the installed package was to be tested, not the checkout: {folder}")

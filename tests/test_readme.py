@@ -1,4 +1,4 @@
-"""The README does what it says: its commands print what it shows, its Python runs."""
+"""The README and the guides do what they say: their commands print what they show, their Python runs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "gleu.md")
 # What installs or tests is the business of the gate, which runs these very commands.
 _NOT_HERE = ("pip ", "pytest")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: Path = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def commands() -> list[tuple[str, str]]:
-    """Commands of all console blocks and what they are said to print."""
-    parts = [part for block in blocks("console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+def commands(page: Path) -> list[tuple[str, str]]:
+    """Commands of a page's console blocks and what they are said to print."""
+    parts = [part for block in blocks("console", page) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     split = [part.partition("\n") for part in parts]
     return [(command, expected) for command, _, expected in split if not command.startswith(_NOT_HERE)]
 
@@ -32,15 +34,17 @@ def pattern_of(expected: str) -> str:
 
 
 def test_there_is_something_to_run() -> None:
-    assert len(commands()) >= 8
+    assert len(commands(README)) >= 8
+    assert all(commands(page) for page in PAGES)
     assert len(blocks("python")) >= 1
     assert "pytest -q" in README.read_text(encoding="utf-8")
 
 
-def test_commands_print_what_is_shown(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     scripts = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
-    for command, expected in commands():
+    for command, expected in commands(page):
         done = subprocess.run(
             command, shell=True, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment
         )

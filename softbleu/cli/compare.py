@@ -25,7 +25,7 @@ def compare(
     composition: opt.Composition = None,
     order: opt.Order = None,
     tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = False,
+    lowercase: opt.Lowercase = None,
     smooth: opt.Smooth = None,
     smooth_value: opt.SmoothValue = None,
     effective_order: opt.EffectiveOrder = None,
@@ -37,7 +37,6 @@ def compare(
     multi: opt.Multi = None,
     iterations: opt.Iterations = None,
     seed: opt.Seed = None,
-    segment_smoothing: opt.SegmentSmoothing = None,
     preset: opt.Preset = None,
     baseline: opt.Baseline = None,
     test: opt.Test = "bootstrap",
@@ -66,7 +65,10 @@ def compare(
     layout = Layout(digits, target.colours)
     settings = make_settings(ctx.params)
     how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]
-    with open_corpus(ctx.params) as corpus, ProgressBar(quiet=quiet) as progress:
+    with (
+        open_corpus(ctx.params, needs_source=settings.metric == "gleu") as corpus,
+        ProgressBar(quiet=quiet) as progress,
+    ):
         table = compare_with(corpus, settings, baseline, how, jobs=jobs, progress=progress)
     if resampled is not None:
         resampled.write(write_distribution(table))

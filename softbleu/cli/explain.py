@@ -39,7 +39,7 @@ def explain(
     composition: opt.Composition = None,
     order: opt.Order = None,
     tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = False,
+    lowercase: opt.Lowercase = None,
     preset: opt.Preset = None,
     output_format: opt.ExplainFormat = "text",
     digits: opt.Digits = 2,

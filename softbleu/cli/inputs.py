@@ -31,7 +31,7 @@ def input_files(options: Options) -> list[str]:
 
 
 @contextmanager
-def open_corpus(options: Options) -> Iterator[Corpus]:
+def open_corpus(options: Options, *, needs_source: bool = False) -> Iterator[Corpus]:
     """Open the corpus that the options name, or else the bundled sample.
 
     Raises
@@ -53,10 +53,10 @@ def open_corpus(options: Options) -> Iterator[Corpus]:
     if not candidates and not references:
         candidates, references = _sample()
         encoding = "utf-8"
+        if needs_source:
+            raise InputError("the sample corpus has no source text, which GLEU needs: use -c, -r and --source")
         if not options["quiet"]:
             say("note: no input given (see --help), so this scores the bundled sample corpus")
-        if options.get("metric") == "gleu":
-            raise InputError("the sample corpus has no source text, which GLEU needs: use -c, -r and --source")
     elif not candidates:
         raise InputError("no candidate file: name one with --candidate, - for standard input")
     with ParallelFiles.open(candidates, references, options.get("source"), encoding=encoding) as corpus:
@@ -114,8 +114,8 @@ def check_signature(signature: str, made: str, *, quiet: bool) -> None:
             say(f"note: {key} is {kept.get(key, 'missing')} here, {value} in the signature")
 
 
-def check_level(name: str) -> Level:
-    """See that there is such a level.
+def check_level(name: str | None, signature: str | None) -> Level:
+    """See that there is such a level; without a name it is that of the signature, or the corpus.
 
     Raises
     ------
@@ -123,7 +123,10 @@ def check_level(name: str) -> Level:
         There is not.
     """
     from softbleu.scoring.blocks import Level
+    from softbleu.signature import parse_signature
 
+    if name is None:
+        name = parse_signature(signature).get("level", "corpus") if signature is not None else "corpus"
     check_name("level", name, get_args(Level))
     return cast("Level", name)
 

@@ -323,7 +323,10 @@ Tokenize = Annotated[
     ),
 ]
 Lowercase = Annotated[
-    bool, typer.Option("--lowercase", help="Fold the text to lower case first.", rich_help_panel=METRIC)
+    bool | None,
+    typer.Option(
+        "--lowercase", help="Fold the text to lower case first.", show_default=False, rich_help_panel=METRIC
+    ),
 ]
 Smooth = Annotated[
     str | None,
@@ -374,7 +377,7 @@ Preset = Annotated[
     ),
 ]
 Level = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--level",
         metavar="NAME",

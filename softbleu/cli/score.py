@@ -26,7 +26,7 @@ def score(
     composition: opt.Composition = None,
     order: opt.Order = None,
     tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = False,
+    lowercase: opt.Lowercase = None,
     smooth: opt.Smooth = None,
     smooth_value: opt.SmoothValue = None,
     effective_order: opt.EffectiveOrder = None,
@@ -40,7 +40,7 @@ def score(
     seed: opt.Seed = None,
     segment_smoothing: opt.SegmentSmoothing = None,
     preset: opt.Preset = None,
-    level: opt.Level = "corpus",
+    level: opt.Level = None,
     output_format: opt.Format = "text",
     digits: opt.Digits = 2,
     output: opt.Output = None,
@@ -66,9 +66,12 @@ def score(
     write = find_writer(output_format)
     target = Output.of(output, input_files(ctx.params))
     layout = Layout(digits, target.colours)
-    checked_level = check_level(level)
+    checked_level = check_level(level, signature)
     settings = make_settings(ctx.params)
-    with open_corpus(ctx.params) as corpus, ProgressBar(quiet=quiet) as progress:
+    with (
+        open_corpus(ctx.params, needs_source=settings.metric == "gleu") as corpus,
+        ProgressBar(quiet=quiet) as progress,
+    ):
         results = score_with(
             corpus,
             settings,

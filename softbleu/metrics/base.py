@@ -82,6 +82,11 @@ class Metric(ABC):
         """Whether a corpus score needs the rows of every segment, not only their sum."""
         return False
 
+    @property
+    def has_corpus_score(self) -> bool:
+        """Whether a corpus has a score that is not a mean of segment scores."""
+        return True
+
     @abstractmethod
     def score(self, row: Integers) -> Score:
         """Score the statistics of one segment, or the sum of the statistics of many."""

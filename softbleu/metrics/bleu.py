@@ -64,7 +64,8 @@ class Bleu(Metric):
     order: int = 4
     smooth: Smoothing = "exp"
     smooth_value: float | None = None
-    effective_order: bool = False
+    # Segments and corpora have different defaults, so no signature leaves it out.
+    effective_order: bool = field(default=False, metadata={"always_signed": True})
     denominator: Denominator = "order"
     name: ClassVar[str] = "bleu"
 

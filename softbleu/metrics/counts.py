@@ -37,7 +37,10 @@ class NgramCounts:
 def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: TokenVectors | None, order: int) -> list[NgramCounts]:
     """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
     if chunk.source is None:
-        raise InputError("GLEU needs the source text: name it with --source, or source=[…]")
+        raise InputError(
+            "GLEU needs the source text: name it with --source (in --pairs files: a 'source' column or key), "
+            "or source=[…]"
+        )
     sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
     soft = vectors is not None and matcher.needs_vectors(order)
     matched = matcher.matches(chunk, vectors, order) if soft else None

@@ -105,8 +105,8 @@ class Gleu(Metric):
             raise InputError(f"the weight of source n-grams must be a number from 0, not {self.weight}")
         if self.iterations < 1:
             raise InputError(f"the number of iterations must be at least 1, not {self.iterations}")
-        if self.seed < 0:
-            raise InputError(f"the seed must be at least 0, not {self.seed}")
+        if not 0 <= self.seed < (1 << 32) - 101 * self.iterations:
+            raise InputError(f"the seed must lie between 0 and 2**32 - 101 * iterations, not {self.seed}")
 
     @property
     def needs_vectors(self) -> bool:
@@ -117,6 +117,11 @@ class Gleu(Metric):
     def needs_rows(self) -> bool:
         """Whether a corpus score needs the statistics of every segment, not only their sum."""
         return self.variant != "gleu0"
+
+    @property
+    def has_corpus_score(self) -> bool:
+        """Whether a corpus has a score that is not a mean of segment scores."""
+        return self.multi != "mean" or self.variant == "gleu0"
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Statistics of each candidate against each of its references (for `gleu0`: against all).
@@ -149,7 +154,7 @@ class Gleu(Metric):
         uncorrected = per_unit(np.where(excused == 0, left, 0))
         if self.variant == "gleu+":
             return matches, np.minimum(uncorrected, matches), totals
-        penalties = np.minimum(round(self.weight * SCALE) * (uncorrected // SCALE), matches)
+        penalties = np.rint(np.minimum(self.weight * uncorrected, matches)).astype(np.int64)
         gained = np.where(found.source == 0, found.masses, 0)
         bonus = per_unit(gained)
         # Soft gains count in whole n-grams below the line, so that precision stays at most 1.

@@ -150,11 +150,11 @@ def make_results(
         rows, offsets = statistics.rows[number], statistics.offsets
         coverage = None if statistics.coverage is None else statistics.coverage[number]
         result = Result(system, metric.pooled(rows, offsets), signature, short, coverage)
-        if level == "macro":
+        if level == "macro" or (level != "corpus" and not metric.has_corpus_score):
             scores = [each.score for each in of_segments.segment_scores(rows, offsets)]
-            results.append(replace(result, score=replace(result.score, score=float(np.mean(scores)))))
-            continue
-        result = replace(result, score=metric.summarise(rows, offsets))
+            result = replace(result, score=replace(result.score, score=float(np.mean(scores))))
+        else:
+            result = replace(result, score=metric.summarise(rows, offsets))
         if level == "segment":
             result = replace(result, segments=tuple(of_segments.segment_scores(rows, offsets)))
         elif level == "reference":

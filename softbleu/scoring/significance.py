@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -114,7 +114,8 @@ def compare_systems(
         )
         for k, name in enumerate(statistics.systems)
     ]
-    tested = {f"test-{name}": value for name, value in asdict(settings).items()}
+    tested: dict[str, Any] = {f"test-{name}": value for name, value in asdict(settings).items()}
+    tested["test-baseline"] = baseline
     signature = statistics.signature(metric, **tested)
     return ComparisonTable(comparisons, baseline, signature, resampled)
 
@@ -143,13 +144,14 @@ def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int) -> Floats
     """Two-sided p-values of the differences from the baseline (Koehn 2004, as sacrebleu's ``--paired-bs``).
 
     The share of samples whose absolute difference, less its mean, exceeds the difference that was observed;
-    one is added above and below, so that p is never 0.
+    one is added above and below, so that p is never 0. Where no difference was observed, p is 1 (sacrebleu: close
+    to 0, as no sample of equal systems exceeds it).
     """
     differences = np.abs(resampled - resampled[baseline])
     centred = differences - differences.mean(axis=1, keepdims=True)
     observed = np.abs(scores - scores[baseline])[:, None]
-    p_values: Floats = ((centred > observed).sum(axis=1) + 1) / (resampled.shape[1] + 1)
-    return p_values
+    p_values = ((centred > observed).sum(axis=1) + 1) / (resampled.shape[1] + 1)
+    return np.where(observed[:, 0] == 0, 1.0, p_values)
 
 
 def approximate_randomization(
@@ -158,7 +160,7 @@ def approximate_randomization(
     """Two-sided p-values of the differences from the baseline (as sacrebleu's ``--paired-ar``).
 
     In each trial the outputs of system and baseline are exchanged in about half of the segments; p is the share of
-    trials whose difference exceeds the observed one, one added above and below.
+    trials whose difference exceeds the observed one, one added above and below; 1 where no difference was observed.
     """
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
@@ -175,8 +177,8 @@ def approximate_randomization(
             other = metric.scores(whole[baseline] - part[baseline] + part[system])
             observed = np.abs(metric.scores(whole[system]) - metric.scores(whole[baseline]))
             exceeding[system] += (np.abs(one - other) > observed + 1e-12).sum()
-    p_values: Floats = (exceeding + 1) / (trials + 1)
-    return p_values
+    observed = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
+    return np.where(observed == observed[baseline], 1.0, (exceeding + 1) / (trials + 1))
 
 
 def _pieces(count: int) -> Iterator[tuple[int, int]]:

@@ -61,7 +61,7 @@ def masses(candidate: list[str], references: list[list[str]], options: Options) 
         mass = dict.fromkeys(occurrences, 0.0)
         for position, _, amount in pairs:
             mass[occurrences[position]] += amount
-        received.append(mass)
+        received.append({ngram: round(amount, 6) for ngram, amount in mass.items()})
     return received
 
 
@@ -96,7 +96,11 @@ def uncorrected(
 
 
 def statistics(source: list[str], candidate: list[str], references: list[list[str]], options: Options) -> Row:
-    """Return one row; several references are one union of counts, as only ``gleu0`` has them."""
+    """Return one row; several references are one union of counts, as only ``gleu0`` has them.
+
+    ``gleu0`` counts the mass of n-grams that are new, not in the source, twice: above and, rounded up for each
+    n-gram, below the line.
+    """
     length = len(soft.closest_reference(candidate, references))
     row = Row(len(candidate), length, [], [])
     for j, mass in enumerate(masses(candidate, references, options), start=1):
@@ -105,20 +109,17 @@ def statistics(source: list[str], candidate: list[str], references: list[list[st
         in_reference = union(references, j)
         matched = math.fsum(mass.values())
         left = uncorrected(in_candidate, in_reference, in_source, mass, options)
-        bonus = 0.0
+        bonus = counted = 0.0
         if options.variant == "gleu+":
             numerator = max(0.0, matched - left)
         elif options.variant == "gleu+paper":
             numerator = matched - left
         else:
-            bonus = sum(
-                min(in_reference[ngram], count)
-                for ngram, count in in_candidate.items()
-                if ngram in in_reference and ngram not in in_source
-            )
+            gained = [amount for ngram, amount in mass.items() if ngram not in in_source]
+            bonus, counted = math.fsum(gained), sum(map(math.ceil, gained))
             numerator = max(0.0, matched - options.weight * left) + bonus
         row.numerators.append(numerator)
-        row.denominators.append(sum(in_candidate.values()) + bonus)
+        row.denominators.append(sum(in_candidate.values()) + counted)
     return row
 
 
@@ -138,11 +139,10 @@ def brevity_penalty(candidate_length: float, reference_length: float) -> float:
     return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0
 
 
-def score(row: Row, options: Options, *, smooth: bool = False, order: int | None = None) -> float:
+def score(row: Row, options: Options, *, smooth: bool = False) -> float:
     """Return the score of a row, with ``smooth`` as the official script's ``-d``: zero counts become 1."""
-    order = options.order if order is None else order
     lengths = [row.candidate_length, row.reference_length]
-    numerators, denominators = row.numerators[:order], row.denominators[:order]
+    numerators, denominators = row.numerators, row.denominators
     if smooth:
         lengths, numerators, denominators = (
             [value if value != 0 else 1 for value in values] for values in (lengths, numerators, denominators)
@@ -170,17 +170,24 @@ def total(rows: list[Row], order: int) -> Row:
     )
 
 
+def score_of_order(row: Row, options: Options, j: int) -> float:
+    """Return the score of one order by itself: its precision times the brevity penalty."""
+    one = Row(row.candidate_length, row.reference_length, [row.numerators[j]], [row.denominators[j]])
+    return score(one, options, smooth=options.smooth)
+
+
 def best(rows: list[Row], options: Options) -> int:
     """Return the best reference of a segment; ties: higher score at the highest order first, then the first."""
 
-    def by_order(row: Row) -> list[float]:
-        return [score(row, options, smooth=options.smooth, order=order) for order in range(options.order, 0, -1)]
+    def key(row: Row) -> list[float]:
+        whole = score(row, options, smooth=options.smooth)
+        # Rounded: scores are equal whatever order their factors came in.
+        return [
+            round(value, 9)
+            for value in [whole, *(score_of_order(row, options, j) for j in reversed(range(options.order)))]
+        ]
 
-    chosen = 0
-    for index in range(1, len(rows)):
-        if by_order(rows[index]) > by_order(rows[chosen]):
-            chosen = index
-    return chosen
+    return max(range(len(rows)), key=lambda index: key(rows[index]))
 
 
 # several references, levels

@@ -1,0 +1,424 @@
+"""GLEU in every form equals the literal oracle; and what must hold whatever the text is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import gleu as oracle
+from oracles import soft
+
+from softbleu.corpora import Segments
+from softbleu.matchers import make_matcher
+from softbleu.metrics.gleu import Gleu, GleuScore
+from softbleu.metrics.references import draw_references
+from softbleu.scoring import Result, VectorChoice, score_corpus
+from softbleu.tokens import Tokenizer
+
+WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
+VARIANTS = ("gleu+", "gleu+paper", "gleu0")
+EXACT = 1e-9
+Lines = list[list[str]]
+
+
+@pytest.fixture(autouse=True)
+def _whole_millionths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oracle takes similarities from the pool as floats; what is left must not hold their rounding errors."""
+
+    def take(pool: soft.Pool, ngram: soft.NGram, amount: float) -> None:
+        pool[ngram] = round(pool[ngram] - amount, 6)
+        if pool[ngram] <= 0:
+            del pool[ngram]
+
+    monkeypatch.setattr(soft, "take", take)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A corpus, and everything a GLEU score depends on."""
+
+    sources: Lines
+    candidates: Lines
+    references: list[Lines]
+    variant: str = "gleu+"
+    order: int = 4
+    penalty: str = "exact"
+    weight: float = 1.0
+    swapped_bp: bool = False
+    smooth: bool = False
+    matcher: str = "exact"
+    matching: dict[str, Any] = field(default_factory=dict)
+    vectors: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def segments(self) -> Segments:
+        return Segments.of(
+            list(map(" ".join, self.candidates)),
+            [list(map(" ".join, texts)) for texts in self.references],
+            list(map(" ".join, self.sources)),
+        )
+
+    @property
+    def oracle_segments(self) -> list[oracle.Segment]:
+        rows = zip(self.sources, self.candidates, self.references, strict=True)
+        return [oracle.Segment(*row) for row in rows]
+
+    @property
+    def options(self) -> oracle.Options:
+        matching = {"matcher": self.matcher, "vectors": self.vectors, "case": "exact", **self.matching}
+        return oracle.Options(
+            self.variant, self.order, self.weight, self.swapped_bp, self.penalty, self.smooth, matching
+        )
+
+    def metric(self, multi: str = "sample", **changed: Any) -> Gleu:
+        return Gleu(
+            make_matcher(self.matcher, **self.matching),
+            variant=self.variant,
+            order=self.order,
+            penalty=self.penalty,
+            weight=self.weight,
+            swapped_bp=self.swapped_bp,
+            multi=multi,
+            **changed,
+        )
+
+    def run(self, metric: Gleu, level: str = "corpus", segment_metric: Gleu | None = None) -> Result:
+        vectors = VectorChoice(self.vectors, "exact") if self.vectors else None
+        return score_corpus(self.segments, metric, vectors=vectors, level=level, segment_metric=segment_metric)[0]
+
+    def segment_scores(self, multi: str) -> list[float]:
+        # A corpus has no mean over references, its segments do.
+        corpus = self.metric("max" if multi == "mean" else multi)
+        result = self.run(corpus, "segment", self.metric(multi, smooth=self.smooth))
+        assert result.segments is not None
+        return [score.score for score in result.segments]
+
+    def macro_score(self, multi: str) -> float:
+        return self.run(self.metric(multi), "macro", self.metric(multi, smooth=self.smooth)).score.score
+
+
+def line(longest: int = 8) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(WORDS), max_size=longest)
+
+
+@st.composite
+def edited(draw: st.DrawFn, text: list[str]) -> list[str]:
+    """Change a few words of a text, as correcting it would; or write another."""
+    if draw(st.integers(0, 4)) == 0:
+        return draw(line())
+    words = list(text)
+    for _ in range(draw(st.integers(0, 3))):
+        place = draw(st.integers(0, len(words)))
+        words[place : place + draw(st.integers(0, 1))] = draw(st.lists(st.sampled_from(WORDS), max_size=1))
+    return words
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, most_segments: int = 4, most_references: int = 5, **fixed: Any) -> Case:
+    size = draw(st.integers(1, most_segments))
+    sources = draw(st.lists(line(), min_size=size, max_size=size))
+    candidates = [draw(edited(source)) for source in sources]
+    references = [[draw(edited(source)) for _ in range(draw(st.integers(1, most_references)))] for source in sources]
+    drawn = {
+        "variant": draw(st.sampled_from(VARIANTS)),
+        "order": draw(st.integers(1, 6)),
+        "penalty": draw(st.sampled_from(["exact", "soft"])),
+        "weight": draw(st.sampled_from([0.0, 0.25, 1.0, 1.5, 3.0])),
+        "swapped_bp": draw(st.booleans()),
+        "smooth": draw(st.booleans()),
+    }
+    return Case(sources, candidates, references, **{**drawn, **fixed})
+
+
+@st.composite
+def soft_cases(draw: st.DrawFn, **fixed: Any) -> Case:
+    dimension = draw(st.integers(1, 3))
+    vector = st.lists(st.integers(-2, 3).map(float), min_size=dimension, max_size=dimension)
+    known = draw(st.lists(st.sampled_from(WORDS[:-1]), min_size=1, unique=True))
+    return replace(
+        draw(cases(most_segments=3, most_references=3, **fixed)),
+        matcher=draw(st.sampled_from(["sleu", "vleu", "xleu"])),
+        matching={
+            "threshold": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
+            "assignment": draw(st.sampled_from(["exact-first", "sequential"])),
+            "consumption": draw(st.sampled_from(["unit", "similarity"])),
+            "composition": draw(st.sampled_from(["mean", "aligned"])),
+        },
+        vectors={word: draw(vector) for word in known},
+    )
+
+
+def assert_segments_agree(case: Case) -> None:
+    segments, options = case.oracle_segments, case.options
+    for multi in ("max", "mean"):
+        assert case.segment_scores(multi) == pytest.approx(
+            oracle.segment_scores(segments, options, multi), rel=0, abs=EXACT
+        )
+        assert case.macro_score(multi) == pytest.approx(
+            oracle.macro_score(segments, options, multi), rel=0, abs=EXACT
+        )
+
+
+def assert_corpus_agrees(case: Case, iterations: int = 7) -> None:
+    segments, options = case.oracle_segments, replace(case.options, smooth=False)
+    best = case.run(case.metric("max")).score.score
+    assert best == pytest.approx(oracle.corpus_score(segments, options, "max"), rel=0, abs=EXACT)
+    found = case.run(case.metric("sample", iterations=iterations)).score
+    assert isinstance(found, GleuScore)
+    samples = oracle.sampled([oracle.rows_of(each, options) for each in segments], options, iterations)
+    mean, deviation = oracle.mean_and_deviation(samples)
+    assert found.score == pytest.approx(mean, rel=0, abs=EXACT)
+    if case.variant == "gleu0" or all(len(texts) == 1 for texts in case.references):
+        assert (found.standard_deviation, found.interval) == (None, None)
+        return
+    assert found.standard_deviation == pytest.approx(deviation, rel=0, abs=1e-6)
+    assert found.interval == pytest.approx(oracle.normal_interval(mean, deviation), rel=0, abs=1e-5)
+
+
+def assert_references_agree(case: Case) -> None:
+    """Every number of every candidate beside every reference, and which reference is chosen."""
+    found = case.run(case.metric("max"), "reference", case.metric("max", smooth=case.smooth)).references
+    assert found is not None
+    expected = []
+    for segment in case.oracle_segments:
+        rows = oracle.rows_of(segment, case.options)
+        chosen = oracle.best(rows, case.options)
+        expected += [(row, place == chosen) for place, row in enumerate(rows)]
+    assert len(found) == len(expected)
+    for part, (row, chosen) in zip(found, expected, strict=True):
+        score = part.score
+        assert isinstance(score, GleuScore)
+        assert part.chosen == chosen
+        assert (score.candidate_length, score.reference_length) == (row.candidate_length, row.reference_length)
+        assert score.numerators == pytest.approx(row.numerators, rel=0, abs=EXACT)
+        assert score.totals == row.denominators
+        expected_score = oracle.score(row, case.options, smooth=case.smooth)
+        assert score.score == pytest.approx(expected_score, rel=0, abs=EXACT)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_exact_scores_are_those_of_the_oracle(variant: str) -> None:
+    @given(case=cases(variant=variant))
+    @settings(max_examples=120, deadline=None)
+    def check(case: Case) -> None:
+        assert_segments_agree(case)
+        assert_corpus_agrees(case)
+        if variant != "gleu0":
+            assert_references_agree(case)
+
+    check()
+
+
+@pytest.mark.parametrize("penalty", ["exact", "soft"])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_soft_scores_are_those_of_the_oracle(variant: str, penalty: str) -> None:
+    @given(case=soft_cases(variant=variant, penalty=penalty))
+    @settings(max_examples=40, deadline=None)
+    def check(case: Case) -> None:
+        assert_segments_agree(case)
+        assert_corpus_agrees(case)
+        if variant != "gleu0":
+            assert_references_agree(case)
+
+    check()
+
+
+@given(case=soft_cases(variant="gleu+"), optimal=st.just("optimal"))
+@settings(max_examples=15, deadline=None)
+def test_optimal_assignment_keeps_the_total_mass(case: Case, optimal: str) -> None:
+    """Which of several best assignments is taken is open, but not their mass."""
+    short = replace(
+        case,
+        candidates=[words[:4] for words in case.candidates],
+        references=[[words[:4] for words in texts] for texts in case.references],
+        order=min(case.order, 3),
+        matching={**case.matching, "assignment": optimal, "consumption": "unit"},
+    )
+    found = short.run(short.metric("max"), "reference").references
+    assert found is not None
+    expected = [
+        [math.fsum(mass.values()) for mass in oracle.masses(segment.candidate, [reference], short.options)]
+        for segment in short.oracle_segments
+        for reference in segment.references
+    ]
+    for part, masses in zip(found, expected, strict=True):
+        assert isinstance(part.score, GleuScore)
+        assert part.score.matches == pytest.approx(masses, rel=0, abs=1e-5)
+
+
+@given(
+    texts=st.lists(
+        st.tuples(st.text("ab c", max_size=6), st.text("ab c", max_size=6), st.text("ab c", max_size=6)),
+        min_size=1,
+        max_size=3,
+    ),
+    order=st.integers(1, 6),
+    variant=st.sampled_from(VARIANTS),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_character_may_be_a_token(texts: list[tuple[str, str, str]], order: int, variant: str) -> None:
+    sources, candidates, references = map(list, zip(*texts, strict=True))
+    corpus = Segments.of(candidates, references, sources)
+    found = score_corpus(corpus, Gleu(variant=variant, order=order), Tokenizer("char"))[0].score.score
+    segments = [
+        oracle.Segment(oracle.characters(s), oracle.characters(c), [oracle.characters(r)]) for s, c, r in texts
+    ]
+    options = oracle.Options(variant, order)
+    assert found == pytest.approx(oracle.corpus_score(segments, options, "max"), rel=0, abs=EXACT)
+
+
+@given(
+    counts=st.lists(st.integers(1, 5), min_size=1, max_size=30),
+    iterations=st.integers(1, 4),
+)
+@settings(max_examples=60, deadline=None)
+def test_draws_are_those_of_pythons_generator(counts: list[int], iterations: int) -> None:
+    found = draw_references(np.array(counts), iterations)
+    assert found.tolist() == [oracle.drawn(counts, k) for k in range(iterations)]
+
+
+@given(case=cases(most_references=3), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_order_of_segments_changes_no_score(case: Case, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(case.candidates))))
+    moved = replace(
+        case,
+        sources=[case.sources[place] for place in order],
+        candidates=[case.candidates[place] for place in order],
+        references=[case.references[place] for place in order],
+    )
+    close = {"rel": 0, "abs": EXACT}
+    for multi in ("max", "mean"):
+        before = case.segment_scores(multi)
+        assert moved.segment_scores(multi) == [before[place] for place in order]
+        assert moved.macro_score(multi) == pytest.approx(case.macro_score(multi), **close)
+    assert moved.run(moved.metric("max")).score.score == pytest.approx(
+        case.run(case.metric("max")).score.score, **close
+    )
+
+
+@given(case=st.one_of(cases(variant="gleu+"), soft_cases(variant="gleu+")))
+@settings(max_examples=80, deadline=None)
+def test_numerators_of_gleu_plus_are_never_negative(case: Case) -> None:
+    references = case.run(case.metric("max"), "reference").references
+    assert references is not None
+    for part in references:
+        assert isinstance(part.score, GleuScore)
+        assert min(part.score.numerators) >= 0
+        assert all(penalty <= match for penalty, match in zip(part.score.penalties, part.score.matches, strict=True))
+
+
+def test_numerators_of_the_paper_may_be_negative_until_they_are_summed() -> None:
+    case = Case([["a", "b"], ["c"]], [["a", "b"], ["c"]], [[["x"]], [["c"]]], variant="gleu+paper", order=1)
+    references = case.run(case.metric("max"), "reference").references
+    assert references is not None
+    assert [part.score.numerators for part in references] == [[-2.0], [1.0]]  # type: ignore[attr-defined]
+    assert case.run(case.metric("max")).score.score == 0.0
+    clipped = replace(case, variant="gleu+")
+    assert clipped.run(clipped.metric("max")).score.numerators == [1.0]  # type: ignore[attr-defined]
+
+
+@given(case=st.one_of(cases(), soft_cases()))
+@settings(max_examples=80, deadline=None)
+def test_the_reference_itself_scores_100(case: Case) -> None:
+    perfect = replace(
+        case,
+        candidates=[texts[0] for texts in case.references],
+        references=[texts[:1] for texts in case.references],
+    )
+    assert perfect.run(perfect.metric()).score.score == pytest.approx(100, rel=0, abs=EXACT)
+    assert perfect.segment_scores("mean") == pytest.approx([100.0] * len(perfect.candidates), rel=0, abs=EXACT)
+
+
+@given(case=st.one_of(cases(), soft_cases()))
+@settings(max_examples=100, deadline=None)
+def test_scores_lie_between_0_and_100(case: Case) -> None:
+    scores = [
+        *case.segment_scores("max"),
+        *case.segment_scores("mean"),
+        case.macro_score("max"),
+        case.macro_score("mean"),
+        case.run(case.metric("max")).score.score,
+        case.run(case.metric("sample", iterations=3)).score.score,
+    ]
+    assert min(scores) >= 0
+    assert max(scores) <= 100 + EXACT
+
+
+@given(case=cases(most_references=3))
+@settings(max_examples=60, deadline=None)
+def test_best_reference_is_at_least_the_mean_and_every_sample(case: Case) -> None:
+    for best, mean in zip(case.segment_scores("max"), case.segment_scores("mean"), strict=True):
+        assert best >= mean - EXACT
+
+
+@given(case=cases())
+@settings(max_examples=60, deadline=None)
+def test_penalty_has_no_effect_on_exact_matches(case: Case) -> None:
+    hard, lenient = (replace(case, penalty=penalty) for penalty in ("exact", "soft"))
+    for multi in ("max", "sample"):
+        one, other = (each.run(each.metric(multi, iterations=3)).score for each in (hard, lenient))
+        assert one == other
+
+
+def test_soft_penalty_excuses_a_near_synonym() -> None:
+    """The other half of the law above: with a soft matcher the two penalties differ."""
+    case = Case(
+        [["small", "cat"]],
+        [["small", "cat"]],
+        [[["little", "cat"]]],
+        order=1,
+        matcher="sleu",
+        vectors={"small": [1.0, 0.2], "little": [1.0, 0.3]},
+    )
+    exact, lenient = (case.run(replace(case, penalty=penalty).metric()).score for penalty in ("exact", "soft"))
+    assert isinstance(exact, GleuScore)
+    assert isinstance(lenient, GleuScore)
+    assert (exact.penalties, lenient.penalties) == ([1.0], [0.0])
+    assert exact.matches == lenient.matches
+    assert lenient.score > exact.score + 25
+
+
+@given(case=cases(most_references=1, variant="gleu+", weight=1.0, swapped_bp=False, smooth=False, order=4))
+@settings(max_examples=80, deadline=None)
+def test_copying_the_reference_is_never_worse_than_copying_the_source(case: Case) -> None:
+    for variant in VARIANTS:
+        each = replace(case, variant=variant)
+        source = replace(each, candidates=each.sources)
+        reference = replace(each, candidates=[texts[0] for texts in each.references])
+        best, lazy = (one.run(one.metric()).score.score for one in (reference, source))
+        assert best == pytest.approx(100, rel=0, abs=EXACT)
+        assert lazy <= best + EXACT
+        corrected = any(s != texts[0] for s, texts in zip(case.sources, case.references, strict=True))
+        if not corrected:
+            assert lazy == pytest.approx(100, rel=0, abs=EXACT)
+
+
+def test_copying_the_source_loses_what_was_left_uncorrected() -> None:
+    source = ["she", "go", "to", "school", "by", "the", "bus", "every", "day"]
+    reference = ["she", "goes", "to", "school", "by", "bus", "every", "day"]
+    case = Case([source], [source], [[reference]], order=1)
+    for variant in VARIANTS:
+        each = replace(case, variant=variant)
+        assert 0 < each.run(each.metric()).score.score < 65
+    words = case.run(case.metric()).score
+    assert isinstance(words, GleuScore)
+    # 9 words, 7 of them in the reference; "go" and "the" are not.
+    assert (words.matches, words.penalties, words.totals) == ([7], [2], [9])
+
+
+@given(case=cases(variant="gleu0"))
+@settings(max_examples=40, deadline=None)
+def test_greater_weights_never_raise_the_score_of_2015(case: Case) -> None:
+    scores = [
+        replaced.run(replaced.metric()).score.score
+        for weight in (0.0, 0.5, 1.0, 2.0)
+        for replaced in [replace(case, weight=weight)]
+    ]
+    assert all(later <= earlier + EXACT for earlier, later in pairwise(scores))
