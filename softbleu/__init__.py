@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from softbleu.embeddings import open_vectors
     from softbleu.errors import InputError, SoftbleuError, VectorError
     from softbleu.matchers import Matcher, SoftMatcher, make_matcher
-    from softbleu.metrics import Bleu
-    from softbleu.scoring import Result, Settings, VectorChoice, score, score_corpus
+    from softbleu.metrics import Bleu, Gleu
+    from softbleu.scoring import Result, Settings, VectorChoice, compare_with, explain_corpus, score, score_corpus
+    from softbleu.tokens import Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {
     "Bleu": "metrics",
+    "Gleu": "metrics",
     "InputError": "errors",
     "Matcher": "matchers",
     "ParallelFiles": "corpora",
@@ -32,8 +34,11 @@ _HOMES = {
     "Settings": "scoring",
     "SoftMatcher": "matchers",
     "SoftbleuError": "errors",
+    "Tokenizer": "tokens",
     "VectorChoice": "scoring",
     "VectorError": "errors",
+    "compare_with": "scoring",
+    "explain_corpus": "scoring",
     "make_matcher": "matchers",
     "open_vectors": "embeddings",
     "read_segments": "corpora",
@@ -43,6 +48,7 @@ _HOMES = {
 
 __all__ = [
     "Bleu",
+    "Gleu",
     "InputError",
     "Matcher",
     "ParallelFiles",
@@ -51,9 +57,12 @@ __all__ = [
     "Settings",
     "SoftMatcher",
     "SoftbleuError",
+    "Tokenizer",
     "VectorChoice",
     "VectorError",
     "__version__",
+    "compare_with",
+    "explain_corpus",
     "make_matcher",
     "open_vectors",
     "read_segments",

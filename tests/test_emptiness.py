@@ -216,9 +216,10 @@ def test_identity(matcher: str, assignment: str, length: int) -> None:
 
 
 def test_identity_of_a_short_line_without_effective_order_is_zero() -> None:
-    """As sacrebleu; segment level uses effective order unless told."""
+    """As sacrebleu; segment level, the whole included, uses effective order unless told."""
+    assert score(["a cat"], ["a cat"]).score.score == 0
     found = score(["a cat"], ["a cat"], level="segment")
-    assert found.score.score == 0
+    assert found.score.score == pytest.approx(100)
     assert found.segments is not None
     assert found.segments[0].score == pytest.approx(100)
 

@@ -55,6 +55,7 @@ def compare(
     from softbleu.cli.inputs import input_files, make_settings, open_corpus
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
+    from softbleu.errors import InputError
     from softbleu.report import Layout, find_comparer, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_with
 
@@ -62,6 +63,8 @@ def compare(
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
     resampled = None if distribution is None else Output.of(distribution, inputs)
+    if resampled == target:
+        raise InputError("--distribution and --output would write to the same place: name another file")
     layout = Layout(digits, target.colours)
     settings = make_settings(ctx.params)
     how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]

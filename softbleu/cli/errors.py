@@ -36,7 +36,7 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except (SoftbleuError, OSError, _USAGE_ERROR) as error:
+    except (SoftbleuError, OSError, MemoryError, _USAGE_ERROR) as error:
         if debug:
             traceback.print_exc()
         _drop_output()
@@ -47,7 +47,8 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
 
 def say(message: str) -> None:
     """Write one line to standard error."""
-    typer.echo(f"softbleu: {one_line(message)}", err=True)
+    if sys.stderr is not None:
+        typer.echo(f"softbleu: {one_line(message)}", err=True)
 
 
 def _describe(error: Any) -> Iterator[str]:
@@ -58,6 +59,8 @@ def _describe(error: Any) -> Iterator[str]:
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
         place = f"{error.filename}: " if error.filename else ""
         yield f"{place}{error.strerror or error}"
+    elif isinstance(error, MemoryError):
+        yield f"not enough memory ({error}): ask for less at a time"
     else:
         yield str(error)
 

@@ -11,6 +11,7 @@ from softbleu.cli import options as opt
 from softbleu.errors import InputError
 
 FIRST_SEGMENTS = 3
+MOST_DIGITS = 19
 
 
 def explain(
@@ -83,7 +84,7 @@ def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     for text in texts:
         first, dash, last = text.partition("-")
         ends = (first, last if dash else first)
-        if not all(end.isascii() and end.isdigit() for end in ends):
+        if not all(end.isascii() and end.isdigit() and len(end) < MOST_DIGITS for end in ends):
             raise InputError(f"--segment takes a number from 1, or a range such as 4-9, not {text!r}")
         start, stop = map(int, ends)
         if start > stop:

@@ -27,7 +27,8 @@ def input_files(options: Options) -> list[str]:
     """Files that will be read."""
     pairs = [options["pairs"]] if options["pairs"] else []
     source = [options["source"]] if options.get("source") else []
-    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source]
+    vectors = [options["vectors"]] if options.get("vectors") else []
+    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *vectors]
 
 
 @contextmanager

@@ -19,7 +19,7 @@ class ProgressBar:
     """Called with the number of segments done and of all; draws on standard error if that is a terminal."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._off = quiet or not sys.stderr.isatty()
+        self._off = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._start = monotonic()
         self._bar: Progress | None = None
         self._task: TaskID | None = None

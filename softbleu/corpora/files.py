@@ -136,8 +136,10 @@ def _lines(reader: io.TextIOWrapper) -> Iterator[str]:
 
 def _encoding_of(encoding: str) -> str:
     try:
-        return codecs.lookup(encoding).name
-    except LookupError:
+        found = codecs.lookup(encoding)
+        "".encode(encoding)  # what is no encoding of text (base64, say) raises a LookupError
+        return found.name
+    except (LookupError, UnicodeError):
         raise InputError(f"unknown encoding {encoding!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
 
 
@@ -151,6 +153,8 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
         raise InputError(f"{name} is a folder: name a file in it")
     try:
         with ExitStack() as stack:
+            if name == STDIN and sys.stdin is None:
+                raise InputError("standard input (-) is closed")
             raw = sys.stdin.buffer if name == STDIN else stack.enter_context(path.open("rb"))
             # Whatever it is, it can be read once only: look ahead for the mark of gzip, do not go back.
             stream = io.BufferedReader(cast("io.RawIOBase", raw), _PIECE) if name == STDIN else raw
@@ -192,6 +196,8 @@ def _decoding(name: str, encoding: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise InputError(f"{name}: not {encoding} (0x{byte:02x}); name its encoding with --encoding") from None
+    except UnicodeError as error:
+        raise InputError(f"{name}: not {encoding} ({error}); name its encoding with --encoding") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"{name}: broken gzip data ({error})") from None
 

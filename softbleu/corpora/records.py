@@ -47,28 +47,38 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     if not where:
         return
     names = header.split("\t")
-    if len(set(names)) < len(names):
-        raise InputError(f"{where}: two columns have the same name, {_repeated(names)!r}")
-    kinds = [(name.partition(":")[0], name.partition(":")[2] or "candidate") for name in names]
-    if not {"candidate", "reference"} <= {kind[:9] for kind, _ in kinds}:
+    kinds = [_kind_of(name) for name in names]
+    known = [kind for kind in kinds if kind is not None]
+    if len(set(known)) < len(known):
+        raise InputError(f"{where}: two columns have the same name, {':'.join(_repeated(known)).rstrip(':')!r}")
+    if not {"candidate", "reference"} <= {kind for kind, _ in known}:
         raise InputError(f"{where}: the first line must name columns 'candidate' and 'reference', not {names}")
     for where, line in lines:
         cells = line.split("\t")
         if len(cells) > len(names):
             raise InputError(f"{where}: {len(cells)} cells under {len(names)} column names")
-        candidates, references, source = {}, [], None
-        for (kind, system), cell in zip(kinds, cells, strict=False):
-            if kind == "candidate":
-                candidates[system] = cell
-            elif kind.startswith("reference"):
-                references.append(cell)
-            elif kind == "source":
-                source = cell
-        yield Record(candidates, references, source)
+        named = [(kind, cell) for kind, cell in zip(kinds, cells, strict=False) if kind is not None]
+        candidates = {name: cell for (kind, name), cell in named if kind == "candidate"}
+        missing = [name for kind, name in known if kind == "candidate" and name not in candidates]
+        if missing:
+            raise InputError(f"{where}: no candidate of system {missing[0]!r}, the line ends before it")
+        references = [cell for (kind, _), cell in named if kind == "reference"]
+        yield Record(candidates, references, next((cell for (kind, _), cell in named if kind == "source"), None))
 
 
-def _repeated(names: Sequence[str]) -> str:
-    return next(name for name in names if names.count(name) > 1)
+def _kind_of(column: str) -> tuple[str, str] | None:
+    """What a column holds, and which of its kind it is; None for columns that are passed over."""
+    kind, _, name = column.partition(":")
+    if kind == "candidate":
+        return kind, name or "candidate"
+    if kind.startswith("reference"):
+        return "reference", column
+    return ("source", "") if column == "source" else None
+
+
+def _repeated(kinds: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    kind, name = next(entry for entry in kinds if kinds.count(entry) > 1)
+    return (name, "") if name in (kind, "candidate") or kind == "reference" else (kind, name)
 
 
 def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
@@ -91,7 +101,10 @@ def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
         if not isinstance(references, list):
             raise InputError(f"{where}: references are a text or a list of texts, not {json.dumps(references)[:40]}")
         present = [text for text in references if text is not None]
-        for text in (*candidates.values(), *present):
+        if not candidates:
+            raise InputError(f"{where}: no candidate at all")
+        source = [] if entry.get("source") is None else [entry["source"]]
+        for text in (*candidates.values(), *present, *source):
             if not isinstance(text, str):
                 raise InputError(f"{where}: text is needed, not {json.dumps(text)[:40]}")
         yield Record(candidates, present, entry.get("source"))
@@ -142,4 +155,7 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     if not references:
         raise InputError(f"an empty corpus: {name} has no segments")
     source = [text for text in sources if text is not None]
+    if source and len(source) < len(sources):
+        number = sources.index(None) + first_line
+        raise InputError(f"{name}, line {number}: no source, though other segments have one")
     return Segments.of(candidates, references, source if len(source) == len(references) else None)

@@ -44,7 +44,8 @@ class Segments:
         Parameters
         ----------
         candidates : one candidate a segment, or a mapping from system names to such lists
-        references : of each segment its references, or just one reference
+        references : of each segment its references, or just one reference; as many references as segments, passed
+            the other way round, cannot be told from the right way
         source : one source text a segment
 
         Raises

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Variant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
+MOST_ITERATIONS = 1_000_000
 PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
 
@@ -103,8 +104,10 @@ class Gleu(Metric):
                 raise UnknownNameError(kind, value, valid)
         if not 0 <= self.weight < math.inf:
             raise InputError(f"the weight of source n-grams must be a number from 0, not {self.weight}")
-        if self.iterations < 1:
-            raise InputError(f"the number of iterations must be at least 1, not {self.iterations}")
+        if not 1 <= self.iterations <= MOST_ITERATIONS:
+            raise InputError(
+                f"the number of iterations must be at least 1 and at most {MOST_ITERATIONS:,}, not {self.iterations}"
+            )
         if not 0 <= self.seed < (1 << 32) - 101 * self.iterations:
             raise InputError(f"the seed must lie between 0 and 2**32 - 101 * iterations, not {self.seed}")
 

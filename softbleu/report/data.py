@@ -87,7 +87,7 @@ def _coverage_of(result: Result) -> dict[str, int]:
 def _columns(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Spread lists over columns, `matches_1`, `matches_2` and so on."""
     for name, value in row.items():
-        if isinstance(value, list):
+        if isinstance(value, (list, tuple)):
             yield from ((f"{name}_{number}", entry) for number, entry in enumerate(value, start=1))
         else:
             yield name, value

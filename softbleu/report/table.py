@@ -29,10 +29,16 @@ def label_of(signature: str) -> str:
 
     >>> label_of("metric:bleu|matcher:exact|order:4"), label_of("metric:bleu|matcher:vleu|threshold:0.8")
     ('BLEU', 'VLEU')
+    >>> label_of("metric:gleu|matcher:vleu|threshold:0.8"), label_of("metric:bleu|matcher:exact|level:macro")
+    ('GLEU (vleu)', 'BLEU (macro)')
     """
     parts = dict(part.partition(":")[::2] for part in signature.split("|"))
     matcher = parts.get("matcher", "exact")
-    return (parts.get("metric", "score") if matcher == "exact" else matcher).upper()
+    metric = parts.get("metric", "score")
+    label = metric.upper()
+    if matcher != "exact":
+        label = matcher.upper() if metric == "bleu" else f"{label} ({matcher})"
+    return f"{label} (macro)" if parts.get("level") == "macro" else label
 
 
 def table_of(results: Sequence[Result], digits: int) -> Table:

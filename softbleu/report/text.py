@@ -55,6 +55,8 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
         for name, title in _LISTS.items()
         if name in numbers
     ]
+    if rows and label.endswith("(macro)"):
+        yield "The score is the mean of the segments' scores; these are the numbers of all segments together:\n\n"
     if rows:
         header = ["n-grams of order", *(str(n) for n in range(1, len(rows[0])))]
         right = [number > 0 for number in range(len(header))]

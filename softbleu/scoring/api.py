@@ -280,9 +280,13 @@ def score(
     candidates : one candidate a segment, or a mapping from system names to such lists
     references : of each segment its references (segment-major), or just one reference
     source : of each segment the text that was to be corrected, for GLEU
-    level : `segment` gives the score of each segment, too; `macro` averages the segment scores
+    level : `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
+        averages the segment scores
     jobs : processes to use
-    settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``
+    settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``: metric, matcher, threshold,
+        assignment, consumption, composition, order, smooth, smooth_value, effective_order, denominator, variant,
+        penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, preset, tokenize, lowercase,
+        vectors, vector_case, normalize
 
     Returns
     -------

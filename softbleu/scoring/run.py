@@ -154,7 +154,9 @@ def make_results(
             scores = [each.score for each in of_segments.segment_scores(rows, offsets)]
             result = replace(result, score=replace(result.score, score=float(np.mean(scores))))
         else:
-            result = replace(result, score=metric.summarise(rows, offsets))
+            # The same settings as the segments': one signature, one way to score.
+            scorer = metric if level == "corpus" else of_segments
+            result = replace(result, score=scorer.summarise(rows, offsets))
         if level == "segment":
             result = replace(result, segments=tuple(of_segments.segment_scores(rows, offsets)))
         elif level == "reference":

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Test = Literal["bootstrap", "randomization"]
 _PIECE = 256
+_CELLS = 1 << 22
+"""Entries of the matrices that are held at a time; they have a column a segment."""
+MOST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class SignificanceSettings:
         if self.test not in get_args(Test):
             raise UnknownNameError("test", self.test, get_args(Test))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
-            if value < 1:
-                raise InputError(f"the number of {name} must be at least 1, not {value}")
+            if not 1 <= value <= MOST:
+                raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {value:,}")
         if self.seed < 0:
             raise InputError(f"the seed must be at least 0, not {self.seed}")
 
@@ -131,7 +134,7 @@ def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed:
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
     chosen = _chosen_rows(statistics, metric)
-    for start, stop in _pieces(samples):
+    for start, stop in _pieces(samples, segments):
         drawn = generator.integers(segments, size=(stop - start, segments))
         drawn += np.arange(stop - start)[:, None] * segments
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
@@ -168,7 +171,7 @@ def approximate_randomization(
     everything = np.ones((1, segments))
     systems = len(statistics.systems)
     exceeding = np.zeros(systems)
-    for start, stop in _pieces(trials):
+    for start, stop in _pieces(trials, segments):
         swapped = generator.integers(2, size=(stop - start, segments)).astype(np.float64)
         part = list(chosen.sums(swapped, start))
         whole = list(chosen.sums(np.broadcast_to(everything, swapped.shape), start))
@@ -181,9 +184,10 @@ def approximate_randomization(
     return np.where(observed == observed[baseline], 1.0, (exceeding + 1) / (trials + 1))
 
 
-def _pieces(count: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, count, _PIECE):
-        yield start, min(start + _PIECE, count)
+def _pieces(count: int, segments: int) -> Iterator[tuple[int, int]]:
+    size = max(1, min(_PIECE, _CELLS // segments))
+    for start in range(0, count, size):
+        yield start, min(start + size, count)
 
 
 @dataclass(frozen=True)

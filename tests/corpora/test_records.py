@@ -119,8 +119,16 @@ def test_the_corpus_of_morgan_2014() -> None:
         ("c.tsv", "candidate\treference\na\tb\tc\n", "c.tsv, line 2: 3 cells under 2 column names"),
         ("c.tsv", "candidate\treference\na\tb\n\n", "c.tsv, line 3: .*no reference"),
         ("c.tsv", "candidates\treference\na\tb\n", "'?candidate"),
-        ("c.tsv", "reference\tcandidate\nb\ta\nb\n", "c.tsv, line 3: system 'candidate' is not in every"),
-        ("c.tsv", "reference\tcandidate\nb\nb\ta\n", "c.tsv, line [23]: .*system 'candidate' is not in every"),
+        (
+            "c.tsv",
+            "reference\tcandidate\nb\ta\nb\n",
+            "c.tsv, line 3: no candidate of system 'candidate'",
+        ),
+        (
+            "c.tsv",
+            "reference\tcandidate\nb\nb\ta\n",
+            "c.tsv, line 2: no candidate of system 'candidate'",
+        ),
         ("c.tsv", "candidate\tcandidate\treference\na\tb\tc\n", "two columns have the same name, 'candidate'"),
         ("c.jsonl", '{"candidate": "a", "reference": "b"}\n{"cand', "c.jsonl, line 2, column 2: not JSON"),
         ("c.jsonl", "\n", "c.jsonl, line 1, column 1: not JSON"),
@@ -132,7 +140,7 @@ def test_the_corpus_of_morgan_2014() -> None:
         ("c.jsonl", '{"candidate": "a", "references": 5}\n', "c.jsonl, line 1: .*5"),
         ("c.jsonl", '{"candidate": "a", "references": true}\n', "c.jsonl, line 1: .*true"),
         ("c.jsonl", '{"candidate": "a", "references": {"b": "c"}}\n', "c.jsonl, line 1: "),
-        ("c.jsonl", '{"candidate": "a", "reference": "b", "source": 5}\n', "source.*text is needed"),
+        ("c.jsonl", '{"candidate": "a", "reference": "b", "source": 5}\n', "c.jsonl, line 1: text is needed, not 5"),
         (
             "c.jsonl",
             '{"candidate": {"A": "a"}, "reference": "b"}\n{"candidate": {"B": "a"}, "reference": "b"}\n',

@@ -107,7 +107,7 @@ def test_one_list_one_result_and_a_mapping_a_list_of_them() -> None:
 
 
 def test_levels() -> None:
-    corpus = score(["a cat", "b"], ["a cat", "c"])
+    corpus = score(["a cat", "b"], ["a cat", "c"], effective_order=True)
     segments = score(["a cat", "b"], ["a cat", "c"], level="segment")
     assert corpus.segments is None
     assert segments.score == corpus.score

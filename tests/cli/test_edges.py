@@ -1,0 +1,86 @@
+"""Mishaps at the edges: each is one line, exit code 2, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def refused(command):
+    """Run what must be refused, and return the one line it says."""
+
+    def run(*arguments):
+        done = command(*arguments)
+        assert done.code == 2
+        assert done.out == ""
+        assert done.err.count("\n") == 1
+        return done.err
+
+    return run
+
+
+def test_vectors_are_not_overwritten(refused, files, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("cat 1 0\ndog 0.9 0.1\n")
+    options = ("-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", vectors)
+    assert "is an input" in refused("score", *options, "-o", vectors)
+    assert vectors.read_text().startswith("cat 1 0")
+
+
+@pytest.mark.parametrize("encoding", ["base64", "hex", "rot13", "undefined", "nothing"])
+def test_what_is_no_encoding_of_text(refused, files, encoding):
+    message = refused("score", "-c", files.candidate, "-r", files.reference, "--encoding", encoding)
+    assert f"unknown encoding '{encoding}'" in message
+
+
+def test_distribution_and_output_must_differ(refused, files, tmp_path):
+    options = ("-c", files.candidate, "-r", files.reference)
+    out = tmp_path / "out.tsv"
+    assert "same place" in refused("compare", *options, "--distribution", out, "--output", out)
+    assert not out.exists()
+
+
+def test_numbers_beyond_reason(refused, files):
+    options = ("-c", files.candidate, "-r", files.reference)
+    assert "between 1 and 1,000,000" in refused("compare", *options, "--samples", 10**11)
+    gleu = ("--metric", "gleu", "--source", files.candidate)
+    assert "at most 1,000,000" in refused("score", *options, *gleu, "--iterations", 10**11)
+    assert "takes a number" in refused("explain", *options, "-s", "9" * 5000)
+
+
+def test_one_signature_one_score(command, tmp_path):
+    (tmp_path / "a.txt").write_text("a cat sat\n")
+    same = ("-c", tmp_path / "a.txt", "-r", tmp_path / "a.txt", "-f", "json")
+    corpus = json.loads(command("score", *same).out)
+    segment = json.loads(command("score", *same, "--level", "segment").out)
+    assert "effective-order:no" in corpus["signature"]
+    assert corpus["systems"][0]["score"] == 0
+    assert "effective-order:yes" in segment["signature"]
+    assert segment["systems"][0]["score"] == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("candidate\tcandidate:candidate\treference", "two columns have the same name, 'candidate'"),
+        ("candidate:a\tcandidate:a\treference", "two columns have the same name, 'candidate:a'"),
+        ("candidates\treference", "must name columns 'candidate' and 'reference'"),
+    ],
+)
+def test_columns_that_would_be_lost(refused, tmp_path, header, message):
+    (tmp_path / "c.tsv").write_text(f"{header}\nx\ty\tz\n")
+    assert message in refused("score", "--pairs", tmp_path / "c.tsv")
+
+
+def test_a_source_that_is_sometimes_missing(refused, tmp_path):
+    rows = [{"candidate": "a", "reference": "a", "source": "a"}, {"candidate": "b", "reference": "b"}]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert "line 2: no source, though other segments have one" in refused("score", "--pairs", tmp_path / "c.jsonl")
+
+
+def test_labels_say_what_was_scored(command, files):
+    options = ("-c", files.candidate, "-r", files.reference, "--source", files.candidate)
+    soft = command("score", *options, "--metric", "gleu", "-m", "exact", "--level", "macro")
+    assert soft.out.startswith("GLEU (macro) ")
