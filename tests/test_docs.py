@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 def options_of(page: str) -> list[str]:
     """Commands and options of a page, each with its explanation."""
-    return re.findall(r"^(?:## `softbleu .*`|\* `-.*)$", page, re.MULTILINE)
+    return re.findall(r"^(?:## `softbleu .*`|\* `-.*)$", html.unescape(page), re.MULTILINE)
 
 
 def test_all_options_are_documented(tmp_path: Path) -> None:
@@ -26,6 +27,13 @@ def test_all_options_are_documented(tmp_path: Path) -> None:
     assert options_of((DOCS / "cli.md").read_text(encoding="utf-8")) == expected, (
         "run: typer softbleu.cli.app utils docs --name softbleu --title 'All options' --output docs/cli.md"
     )
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    for page in (DOCS.parent / "README.md", *DOCS.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        assert len(text) > 500, page
+        assert not re.search(r"@[A-Z_]+@", text), page
 
 
 @pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
