@@ -1,0 +1,27 @@
+# What a developer does often; `just` lists it.
+
+default:
+    @just --list
+
+# All tests
+test:
+    pytest -q
+
+# Style, types and the import contract
+lint:
+    ruff check .
+    ruff format --check .
+    mypy
+    lint-imports
+
+# The page of all options
+options:
+    typer softbleu.cli.app utils docs --name softbleu --title "All options" --output docs/cli.md
+
+# This project beside its peers
+bench:
+    python benchmarks/run.py
+
+# The gate, as on a new machine
+ci:
+    .ci/run
