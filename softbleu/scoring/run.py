@@ -142,25 +142,23 @@ def make_results(
     statistics: Statistics, metric: Metric, level: Level = "corpus", segment_metric: Metric | None = None
 ) -> list[Result]:
     """Score the statistics of every system; see `score_corpus`."""
-    of_segments = segment_metric or metric
-    signed = metric if level == "corpus" else of_segments
-    signature, short = (statistics.signature(signed, level, short=short) for short in (False, True))
+    # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
+    scorer = metric if level == "corpus" else segment_metric or metric
+    signature, short = (statistics.signature(scorer, level, short=short) for short in (False, True))
     results = []
     for number, system in enumerate(statistics.systems):
         rows, offsets = statistics.rows[number], statistics.offsets
         coverage = None if statistics.coverage is None else statistics.coverage[number]
-        result = Result(system, metric.pooled(rows, offsets), signature, short, coverage)
-        if level == "macro" or (level != "corpus" and not metric.has_corpus_score):
-            scores = [each.score for each in of_segments.segment_scores(rows, offsets)]
-            result = replace(result, score=replace(result.score, score=float(np.mean(scores))))
+        if level == "macro" or (level != "corpus" and not scorer.has_corpus_score):
+            scores = [each.score for each in scorer.segment_scores(rows, offsets)]
+            score = replace(scorer.pooled(rows, offsets), score=float(np.mean(scores)))
         else:
-            # The same settings as the segments': one signature, one way to score.
-            scorer = metric if level == "corpus" else of_segments
-            result = replace(result, score=scorer.summarise(rows, offsets))
+            score = scorer.summarise(rows, offsets)
+        result = Result(system, score, signature, short, coverage)
         if level == "segment":
-            result = replace(result, segments=tuple(of_segments.segment_scores(rows, offsets)))
+            result = replace(result, segments=tuple(scorer.segment_scores(rows, offsets)))
         elif level == "reference":
-            result = replace(result, references=tuple(of_segments.reference_scores(rows, offsets)))
+            result = replace(result, references=tuple(scorer.reference_scores(rows, offsets)))
         results.append(result)
     return results
 
