@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from softbleu.errors import UnknownNameError
+from softbleu.kernels.numpy_kernels import SCALE as SCALE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-SCALE = 1_000_000
-"""Similarities and masses are counted in millionths, as whole numbers: sums are exact in any order."""
 _ZERO_NORM = 1e-12
 
 

@@ -18,7 +18,8 @@ NAME: Final = "numpy"
 
 PIECE = 256
 _TABLE = 1 << 24
-EXACT_COST = 1_000_000
+SCALE = 1_000_000
+"""Similarities and masses are counted in millionths, as whole numbers: sums are exact in any order."""
 
 
 def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
@@ -204,7 +205,7 @@ def assign_greedily(similarities: NDArray[np.int32], capacity: Integers, unit: i
     similarities : (batch, rows, columns), positive where a match is allowed; overwritten
     capacity : (batch, columns), in the unit of the similarities; a column is left while less is consumed
     unit : what a match consumes; 0: its similarity
-        A similarity above the greatest cost of a match (an exact match that must win all ties) counts as that cost.
+        A similarity above 1 (of an exact match, which must win all ties) consumes one instance.
 
     Returns
     -------
@@ -229,7 +230,7 @@ def assign_greedily(similarities: NDArray[np.int32], capacity: Integers, unit: i
         column = engaged // rows * columns + partner[engaged]
         ranked = np.argsort(column, kind="stable")
         engaged, column = engaged[ranked], column[ranked]
-        cost = np.full(len(engaged), unit) if unit else np.minimum(value[engaged], EXACT_COST)
+        cost = np.full(len(engaged), unit) if unit else np.minimum(value[engaged], SCALE)
         consumed = np.cumsum(cost) - cost
         starts = np.flatnonzero(np.diff(column, prepend=-1))
         consumed -= np.repeat(consumed[starts], np.diff(starts, append=len(column)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import UnknownNameError
 from softbleu.report.comparisons import compare_json, compare_latex, compare_markdown, compare_text, compare_tsv
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring import ComparisonTable, Explanation, Result
 
+Found = TypeVar("Found")
 Writer = Callable[[Sequence["Result"], "Layout"], Iterator[str]]
 """Results in, pieces of text out; together they are whole lines."""
 Explainer = Callable[[Sequence["Explanation"], "Layout"], Iterator[str]]
@@ -34,8 +35,6 @@ EXPLAINERS: dict[str, Explainer] = {
     "json": explain_json,
     "jsonl": explain_jsonl,
 }
-
-
 COMPARERS: dict[str, Comparer] = {
     "text": compare_text,
     "json": compare_json,
@@ -53,9 +52,7 @@ def find_comparer(name: str) -> Comparer:
     UnknownNameError
         No such format; the message lists those there are.
     """
-    if name not in COMPARERS:
-        raise UnknownNameError("format", name, COMPARERS)
-    return COMPARERS[name]
+    return _find(name, COMPARERS)
 
 
 def find_writer(name: str) -> Writer:
@@ -66,9 +63,7 @@ def find_writer(name: str) -> Writer:
     UnknownNameError
         No such format; the message lists those there are.
     """
-    if name not in WRITERS:
-        raise UnknownNameError("format", name, WRITERS)
-    return WRITERS[name]
+    return _find(name, WRITERS)
 
 
 def find_explainer(name: str) -> Explainer:
@@ -79,6 +74,10 @@ def find_explainer(name: str) -> Explainer:
     UnknownNameError
         No such format; the message lists those there are.
     """
-    if name not in EXPLAINERS:
-        raise UnknownNameError("format", name, EXPLAINERS)
-    return EXPLAINERS[name]
+    return _find(name, EXPLAINERS)
+
+
+def _find(name: str, table: dict[str, Found]) -> Found:
+    if name not in table:
+        raise UnknownNameError("format", name, table)
+    return table[name]

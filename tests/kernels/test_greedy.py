@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from softbleu.kernels.numpy_kernels import EXACT_COST, assign_greedily
+from softbleu.kernels.numpy_kernels import SCALE as EXACT_COST
+from softbleu.kernels.numpy_kernels import assign_greedily
 from softbleu.matchers.assignment import EXACT
 from softbleu.similarity import SCALE
 
