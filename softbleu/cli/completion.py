@@ -61,6 +61,13 @@ def formats() -> list[str]:
     return list(WRITERS)
 
 
+def grammars() -> list[str]:
+    """Names of the grammars that travel with the package."""
+    from softbleu.corpora.grammar import grammar_names
+
+    return grammar_names()
+
+
 def compare_formats() -> list[str]:
     """Names of the formats of comparisons."""
     from softbleu.report import COMPARERS

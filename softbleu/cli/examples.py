@@ -35,6 +35,16 @@ EXPLAIN = {
     ),
     "For a program": "softbleu explain -c system.txt -r reference.txt --matcher sleu --format jsonl",
 }
+CORPORA_GENERATE = {
+    "The 504 pairs of Morgan (2014)": "softbleu corpora generate --grammar morgan2014 --pairing halves",
+    "All sentences of a grammar of your own": "softbleu corpora generate --grammar my.cfg --all -o sentences.txt",
+    "Paraphrases with gold alignments and labels, a tenth of their words dropped": (
+        "softbleu corpora generate -g alternations --pairing paraphrase --count 1000 --noise drop=0.1 -f jsonl"
+    ),
+    "Generated pairs, scored": (
+        "softbleu corpora generate -g modifiers --pairing paraphrase --count 100 | softbleu score --pairs -"
+    ),
+}
 
 
 def as_epilog(examples: Mapping[str, str]) -> str:

@@ -18,7 +18,8 @@ MANY = 20_000
 class ProgressBar:
     """Called with the number of segments done and of all; draws on standard error if that is a terminal."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, what: str = "scoring") -> None:
+        self._what = what
         self._off = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._start = monotonic()
         self._bar: Progress | None = None
@@ -50,7 +51,7 @@ class ProgressBar:
 
         # No thread of its own: worker processes may be forked while the bar is shown.
         bar = Progress(
-            TextColumn("scoring"),
+            TextColumn(self._what),
             BarColumn(),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
@@ -58,6 +59,6 @@ class ProgressBar:
             transient=True,
             auto_refresh=False,
         )
-        self._task = bar.add_task("scoring", total=total)
+        self._task = bar.add_task(self._what, total=total)
         bar.start()
         return bar

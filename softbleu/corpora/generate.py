@@ -1,0 +1,233 @@
+"""Artificial corpora: sentences of a grammar, alone or in pairs, all of them or drawn by a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+
+from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair
+from softbleu.corpora.derivations import Chance, Derivation, Derivations
+from softbleu.corpora.grammar import read_grammar
+from softbleu.corpora.pairing import GREATEST_LANGUAGE, Seen, distinct_numbers, pair_halves
+from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
+from softbleu.corpora.records import SEPARATOR
+from softbleu.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Pairing = Literal["none", "halves", "paraphrase"]
+Sampling = Literal["weights", "uniform"]
+Progress = Callable[[int, int], None]
+Item = TypeVar("Item", str, AlignedPair)
+Write = TypeVar("Write")
+
+FRUITLESS = 100_000
+"""Repetitions in a row after which there is probably nothing new to find."""
+_STEP = 1000
+
+
+@dataclass(frozen=True)
+class GenerationSettings:
+    """What to generate; together with the version of the package it determines every byte."""
+
+    grammar: str = "morgan2014"
+    """Name or file of a grammar, see `read_grammar`."""
+    pairing: Pairing = "none"
+    """Sentences alone, paired at random without repetition (`halves`), or each with its paraphrase."""
+    seed: int = 0
+    count: int | None = None
+    """How many sentences or pairs."""
+    every: bool = False
+    """All sentences of the grammar, in their order, instead of a count."""
+    max_depth: int | None = None
+    """Greatest height of a derivation, words counted."""
+    sampling: Sampling = "weights"
+    """Draw by the probabilities of the rules, or each derivation equally likely."""
+    distinct: bool = False
+    """Draw nothing twice."""
+    paraphrase: ParaphraseSettings = field(default_factory=ParaphraseSettings)
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        for kind, name, valid in (
+            ("pairing", self.pairing, get_args(Pairing)),
+            ("sampling", self.sampling, get_args(Sampling)),
+        ):
+            if name not in valid:
+                raise UnknownNameError(kind, name, valid)
+        if self.seed < 0:
+            raise InputError(f"--seed is 0 or greater, not {self.seed}")
+        for option, number in (("--count", self.count), ("--max-depth", self.max_depth)):
+            if number is not None and number < 1:
+                raise InputError(f"{option} is 1 or greater, not {number}")
+        if self.count is not None and self.every:
+            raise InputError("--count and --all exclude each other")
+        if self.count is None and not self.every and self.pairing != "halves":
+            raise InputError("how many? give --count, or --all")
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A corpus that can be made: as often as wanted, each time the same. Make it with `generate`."""
+
+    settings: GenerationSettings
+    derivations: Derivations
+    total: int
+    """Sentences or pairs there will be; fewer of `every` if some sentences have several derivations."""
+    numbers: NDArray[np.int64] | None = None
+    """For `halves`: derivations of distinct sentences."""
+
+    def sentences(self) -> Iterator[str]:
+        """Make the sentences of the pairing `none`."""
+        _check_pairing(self.settings.pairing == "none", "sentences")
+        sentences = (
+            " ".join(self.derivations.sentence(each)) for each in self._derivations(Chance(self.settings.seed))
+        )
+        return self._limit(sentences, str)
+
+    def pairs(self) -> Iterator[AlignedPair]:
+        """Make the pairs of the other pairings."""
+        _check_pairing(self.settings.pairing != "none", "pairs")
+        if self.numbers is not None:
+            return islice(pair_halves(self.derivations, self.settings.seed, self.numbers), self.total)
+        chance = Chance(self.settings.seed)
+        paraphraser = Paraphraser(self.derivations, self.settings.paraphrase, chance)
+        return self._limit(map(paraphraser.pair, self._derivations(chance)), _key)
+
+    def lines(self, file_format: str | None = None, progress: Progress | None = None) -> Iterator[str]:
+        """Write the corpus as lines of a file.
+
+        Parameters
+        ----------
+        file_format : plain, tsv or jsonl for sentences (default: plain), pairs, tsv or jsonl for pairs (pairs)
+        progress : called now and then with how many are done and of how many
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such format for sentences, or for pairs.
+        """
+        name = self.derivations.grammar.name
+        if self.settings.pairing == "none":
+            write_sentences = _find_format(SENTENCE_WRITERS, "sentences", file_format)
+            return write_sentences(_watch(self.sentences(), self.total, progress), name)
+        write = _find_format(PAIR_WRITERS, "pairs", file_format)
+        return write(_watch(self.pairs(), self.total, progress), name)
+
+    def _derivations(self, chance: Chance) -> Iterator[Derivation]:
+        """All derivations with different sentences, in their order; or random ones without end."""
+        if self.settings.every:
+            seen = Seen()
+            for each in map(self.derivations.at, range(self.derivations.count())):
+                if seen.add(" ".join(self.derivations.sentence(each))):
+                    yield each
+            return
+        draw = self.derivations.draw if self.settings.sampling == "weights" else self.derivations.draw_uniformly
+        while True:
+            yield draw(chance)
+
+    def _limit(self, items: Iterator[Item], key: Callable[[Item], str]) -> Iterator[Item]:
+        if self.settings.every:
+            return items
+        if self.settings.distinct:
+            items = _drop_repeated(items, key)
+        return islice(items, self.total)
+
+
+def generate(settings: GenerationSettings) -> Generated:
+    r"""Prepare an artificial corpus: read the grammar and see that it has as many sentences as are wanted.
+
+    Parameters
+    ----------
+    settings : what to generate
+
+    Returns
+    -------
+    The corpus, whose `sentences()`, `pairs()` and `lines()` make it piece by piece. Drawing remembers nothing unless
+    it is to be `distinct`.
+
+    Raises
+    ------
+    InputError
+        The grammar cannot be used, or does not have that many sentences.
+
+    Examples
+    --------
+    >>> halves = generate(GenerationSettings(pairing="halves"))
+    >>> halves.total
+    504
+    >>> next(halves.lines("pairs"))
+    'a boy walked around the store ||| the person went to a supermarket\n'
+    >>> print(*generate(GenerationSettings(grammar="modifiers", count=2, seed=2)).sentences(), sep="\n")
+    that sailor helped the little attorney rapidly
+    one quick small attorney visited one neighbour who quickly helped that sad sailor
+    """
+    halves = settings.pairing == "halves"
+    grammar = read_grammar(settings.grammar, settings.encoding)
+    derivations = Derivations.of(grammar, settings.max_depth, exhaustive=settings.every or halves)
+    size = derivations.count()
+    if settings.every and size > GREATEST_LANGUAGE:
+        raise InputError(
+            f"{grammar.name} has {size:,} derivations, too many for --all: lower --max-depth, or --count"
+        )
+    numbers = distinct_numbers(derivations) if halves else None
+    available = size if numbers is None else len(numbers) // 2
+    if available == 0:
+        raise InputError(f"{grammar.name} has one sentence only: nothing to pair it with")
+    bounded = halves or (settings.distinct and settings.pairing == "none")
+    if bounded and settings.count is not None and settings.count > available:
+        what = "pairs without repetition" if halves else "sentences"
+        raise InputError(f"{grammar.name} has {available:,} {what}: lower --count {settings.count}")
+    return Generated(settings, derivations, settings.count or available, numbers)
+
+
+def _key(pair: AlignedPair) -> str:
+    return f"{' '.join(pair.candidate)} {SEPARATOR} {' '.join(pair.reference)}"
+
+
+def _check_pairing(fits: bool, what: str) -> None:
+    if not fits:
+        raise InputError(f"this pairing gives no {what}")
+
+
+def _find_format(writers: dict[str, Write], what: str, name: str | None) -> Write:
+    """Writer of a name; the first is the default."""
+    name = name or next(iter(writers))
+    if name not in writers:
+        raise UnknownNameError(f"format of {what}", name, writers)
+    return writers[name]
+
+
+def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterator[Item]:
+    seen = Seen()
+    repeated = found = 0
+    for item in items:
+        if seen.add(key(item)):
+            repeated = 0
+            found += 1
+            yield item
+        elif (repeated := repeated + 1) >= FRUITLESS:
+            raise InputError(f"only {found:,} different ones found, then none in {FRUITLESS:,} draws: lower --count")
+
+
+def _watch(items: Iterator[Item], total: int, progress: Progress | None) -> Iterator[Item]:
+    for number, item in enumerate(items):
+        if progress is not None and number % _STEP == 0:
+            progress(number, total)
+        yield item
+    if progress is not None:
+        progress(total, total)
+
+
+def format_for(output: str | None) -> str | None:
+    """Format that the suffix of a file asks for; None for the default.
+
+    >>> format_for("pairs.jsonl"), format_for("pairs.txt"), format_for(None)
+    ('jsonl', None, None)
+    """
+    suffix = "" if output is None else output.removesuffix(".gz").rpartition(".")[2].lower()
+    return suffix if suffix in ("tsv", "jsonl") else None
