@@ -160,10 +160,14 @@ class Derivations:
         InputError
             They are more than a number of 1,233 digits.
         """
-        total = self._choices[self.grammar.start, self.height].total
-        if total >= UNCOUNTABLE:
+        if self.capped_count >= UNCOUNTABLE:
             raise InputError(f"{self.grammar.name} has too many derivations to count: lower --max-depth")
-        return total
+        return self.capped_count
+
+    @property
+    def capped_count(self) -> int:
+        """How many there are, but 2⁴⁰⁹⁶ if there are more."""
+        return self._choices[self.grammar.start, self.height].total
 
     def at(self, index: int) -> Derivation:
         """Make the derivation of a number below `count()`; they come in NLTK's order, the last word varying first."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import read_grammar
-from softbleu.corpora.pairing import GREATEST_LANGUAGE, Seen, distinct_numbers, pair_halves
+from softbleu.corpora.pairing import Seen, distinct_numbers, pair_halves
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, UnknownNameError
@@ -77,9 +77,9 @@ class Generated:
     settings: GenerationSettings
     derivations: Derivations
     total: int
-    """Sentences or pairs there will be; fewer of `every` if some sentences have several derivations."""
+    """Sentences or pairs there will be."""
     numbers: NDArray[np.int64] | None = None
-    """For `halves`: derivations of distinct sentences."""
+    """Of all sentences, one derivation each; None if they are drawn."""
 
     def sentences(self) -> Iterator[str]:
         """Make the sentences of the pairing `none`."""
@@ -92,7 +92,7 @@ class Generated:
     def pairs(self) -> Iterator[AlignedPair]:
         """Make the pairs of the other pairings."""
         _check_pairing(self.settings.pairing != "none", "pairs")
-        if self.numbers is not None:
+        if self.numbers is not None and self.settings.pairing == "halves":
             return islice(pair_halves(self.derivations, self.settings.seed, self.numbers), self.total)
         chance = Chance(self.settings.seed)
         paraphraser = Paraphraser(self.derivations, self.settings.paraphrase, chance)
@@ -119,12 +119,9 @@ class Generated:
         return write(_watch(self.pairs(), self.total, progress), name)
 
     def _derivations(self, chance: Chance) -> Iterator[Derivation]:
-        """All derivations with different sentences, in their order; or random ones without end."""
-        if self.settings.every:
-            seen = Seen()
-            for each in map(self.derivations.at, range(self.derivations.count())):
-                if seen.add(" ".join(self.derivations.sentence(each))):
-                    yield each
+        """Those of all sentences, in their order; or random ones without end."""
+        if self.numbers is not None:
+            yield from map(self.derivations.at, map(int, self.numbers))
             return
         draw = self.derivations.draw if self.settings.sampling == "weights" else self.derivations.draw_uniformly
         while True:
@@ -169,17 +166,17 @@ def generate(settings: GenerationSettings) -> Generated:
     halves = settings.pairing == "halves"
     grammar = read_grammar(settings.grammar, settings.encoding)
     derivations = Derivations.of(grammar, settings.max_depth, exhaustive=settings.every or halves)
-    size = derivations.count()
-    if settings.every and size > GREATEST_LANGUAGE:
-        raise InputError(
-            f"{grammar.name} has {size:,} derivations, too many for --all: lower --max-depth, or --count"
-        )
-    numbers = distinct_numbers(derivations) if halves else None
-    available = size if numbers is None else len(numbers) // 2
+    numbers = distinct_numbers(derivations) if halves or settings.every else None
+    if numbers is not None:
+        available = len(numbers) // 2 if halves else len(numbers)
+    else:
+        if settings.sampling == "uniform":
+            derivations.count()  # refused now rather than when the first is drawn
+        bounded = settings.distinct and settings.pairing == "none"
+        available = derivations.capped_count if bounded else settings.count or 0
     if available == 0:
         raise InputError(f"{grammar.name} has one sentence only: nothing to pair it with")
-    bounded = halves or (settings.distinct and settings.pairing == "none")
-    if bounded and settings.count is not None and settings.count > available:
+    if settings.count is not None and settings.count > available:
         what = "pairs without repetition" if halves else "sentences"
         raise InputError(f"{grammar.name} has {available:,} {what}: lower --count {settings.count}")
     return Generated(settings, derivations, settings.count or available, numbers)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 GREATEST_LANGUAGE = 10_000_000
-"""Sentences that are shuffled at most; each takes some hundred bytes."""
+"""Sentences that are taken at most when all are; each takes some hundred bytes."""
 
 
 class Seen:
@@ -124,9 +124,10 @@ def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
 
     total = derivations.count()
     if total > GREATEST_LANGUAGE:
+        number = f"{total:,}" if total < 10**15 else f"some 10^{len(str(total)) - 1}"
         raise InputError(
-            f"{derivations.grammar.name} has {total:,} derivations, too many to shuffle: lower --max-depth, "
-            "or take --pairing paraphrase"
+            f"{derivations.grammar.name} has {number} derivations, too many to take them all: lower --max-depth, "
+            "or draw a --count of sentences or paraphrases"
         )
     seen = Seen()
     new = (index for index in range(total) if seen.add(" ".join(derivations.sentence(derivations.at(index)))))
