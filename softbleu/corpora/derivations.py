@@ -25,6 +25,8 @@ GREATEST_HEIGHT = 200
 """Higher derivations would exhaust Python's stack."""
 UNCOUNTABLE = 1 << 4096
 """Counts stop here: those of S -> S S double their digits with every step of the height."""
+GREATEST_LENGTH = 10_000
+"""Words that sentences may have on average when they are drawn."""
 DEFAULT_HEIGHT = 20
 """To which sentences of a recursive grammar are drawn when no height is given."""
 _BLOCK = 1 << 13
@@ -67,6 +69,8 @@ class _Choice:
     starts: tuple[int, ...]
     """Number of the first derivation of each rule."""
     total: int
+    lengths: tuple[float, float]
+    """Mean number of words, drawn by weights and uniformly."""
 
 
 @dataclass(frozen=True)
@@ -140,17 +144,52 @@ class Derivations:
             numbers.setdefault(rule.symbol, []).append(number)
         for height in range(1, self.height + 1):
             for symbol, all_numbers in numbers.items():
-                fit = tuple(number for number in all_numbers if least_height(rules[number], heights) <= height)
-                if not fit:
-                    continue
-                sums = list(accumulate(rules[number].weight for number in fit))
-                # The last is exactly 1, lest rounding leave a gap at the end.
-                bounds = (*(part / sums[-1] for part in sums[:-1]), 1.0)
-                *starts, total = accumulate(
-                    (prod(self._choices[below, height - 1].total for below in self.below[number]) for number in fit),
-                    initial=0,
-                )
-                self._choices[symbol, height] = _Choice(fit, bounds, tuple(starts), min(total, UNCOUNTABLE))
+                fit = [number for number in all_numbers if least_height(rules[number], heights) <= height]
+                if fit:
+                    self._choices[symbol, height] = self._choose(fit, height)
+
+    def _choose(self, fit: list[int], height: int) -> _Choice:
+        """Put together what is to know of the rules that fit, all lower choices being known."""
+        below = [[self._choices[symbol, height - 1] for symbol in self.below[number]] for number in fit]
+        sums = list(accumulate(self.grammar.rules[number].weight for number in fit))
+        counts = [min(prod(choice.total for choice in choices), UNCOUNTABLE) for choices in below]
+        *starts, total = accumulate(counts, initial=0)
+        shares = (
+            [self.grammar.rules[number].weight / sums[-1] for number in fit],
+            [count / total for count in counts],
+        )
+        lengths = [
+            sum(
+                share * (len(self.words[number]) - len(choices) + sum(choice.lengths[kind] for choice in choices))
+                for share, number, choices in zip(shares[kind], fit, below, strict=True)
+            )
+            for kind in (0, 1)
+        ]
+        return _Choice(
+            tuple(fit),
+            # The last is exactly 1, lest rounding leave a gap at the end.
+            (*(part / sums[-1] for part in sums[:-1]), 1.0),
+            tuple(starts),
+            min(total, UNCOUNTABLE),
+            (lengths[0], lengths[1]),
+        )
+
+    def check_drawing(self, *, uniform: bool) -> None:
+        """See that sentences to be drawn can be numbered, and are not endless.
+
+        Raises
+        ------
+        InputError
+            They have more than 10,000 words on average.
+        """
+        if uniform:
+            self.count()
+        length = self._choices[self.grammar.start, self.height].lengths[uniform]
+        if length > GREATEST_LENGTH:
+            raise InputError(
+                f"{self.grammar.name} has sentences of some {length:,.0f} words at depth {self.height}: lower "
+                "--max-depth, or make the rules that repeat themselves less probable"
+            )
 
     def count(self) -> int:
         """Count them exactly without making them; sentences are as many unless some have several derivations.

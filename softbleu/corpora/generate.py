@@ -170,8 +170,7 @@ def generate(settings: GenerationSettings) -> Generated:
     if numbers is not None:
         available = len(numbers) // 2 if halves else len(numbers)
     else:
-        if settings.sampling == "uniform":
-            derivations.count()  # refused now rather than when the first is drawn
+        derivations.check_drawing(uniform=settings.sampling == "uniform")
         bounded = settings.distinct and settings.pairing == "none"
         available = derivations.capped_count if bounded else settings.count or 0
     if available == 0:
