@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+
+from softbleu.corpora import read_segments
+from softbleu.corpora.aligned import AlignedPair, read_aligned, write_jsonl
+from softbleu.corpora.generate import GenerationSettings, format_for, generate
+from softbleu.corpora.paraphrase import NOISE, ParaphraseSettings
+from softbleu.errors import InputError, UnknownNameError
+
+NOISY = ParaphraseSettings(category=0.1, noise=tuple((kind, 0.05) for kind in NOISE))
+PARAPHRASES = GenerationSettings("alternations", "paraphrase", count=300, paraphrase=NOISY)
+
+
+def test_all_sentences_of_the_paper():
+    corpus = generate(GenerationSettings(every=True))
+    assert corpus.total == len(set(corpus.sentences())) == len(list(corpus.sentences())) == 1008
+
+
+def test_halves():
+    corpus = generate(GenerationSettings(pairing="halves"))
+    pairs = list(corpus.pairs())
+    assert corpus.total == len(pairs) == 504
+    assert len({side for pair in pairs for side in (pair.candidate, pair.reference)}) == 1008
+    assert list(generate(GenerationSettings(pairing="halves", count=10)).pairs()) == pairs[:10]
+
+
+def test_a_paraphrase_of_every_sentence():
+    corpus = generate(GenerationSettings(pairing="paraphrase", every=True))
+    sentences = list(generate(GenerationSettings(every=True)).sentences())
+    assert [" ".join(pair.reference) for pair in corpus.pairs()] == sentences
+
+
+def test_distinct_ones():
+    repeated = list(generate(GenerationSettings(count=1008)).sentences())
+    assert len(set(repeated)) < 1008
+    settings = GenerationSettings(count=1008, distinct=True)
+    for sampling in ("weights", "uniform"):
+        assert len(set(generate(replace(settings, sampling=sampling)).sentences())) == 1008
+    pairs = list(generate(GenerationSettings(pairing="paraphrase", count=3000, distinct=True)).pairs())
+    assert len(set(pairs)) == 3000
+
+
+def test_nothing_new_to_draw(monkeypatch):
+    monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 1000)
+    exact = ParaphraseSettings(synonyms=0, alternate=0)
+    corpus = generate(GenerationSettings(pairing="paraphrase", count=1009, distinct=True, paraphrase=exact))
+    with pytest.raises(InputError, match=r"different ones found, then none in 1,000 draws: lower --count"):
+        list(corpus.pairs())
+
+
+def test_depth_bounds_the_sentences():
+    shallow = list(generate(GenerationSettings("modifiers", count=500, max_depth=5)).sentences())
+    deep = list(generate(GenerationSettings("modifiers", count=500)).sentences())
+    assert max(map(len, shallow)) < max(map(len, deep))
+    assert not any("who" in sentence.split() for sentence in shallow)
+
+
+@pytest.mark.parametrize("settings", [GenerationSettings(pairing="halves", seed=7), PARAPHRASES])
+def test_a_corpus_can_be_made_again(settings):
+    corpus = generate(settings)
+    assert list(corpus.pairs()) == list(corpus.pairs())
+    assert list(corpus.pairs()) != list(generate(replace(settings, seed=8)).pairs())
+
+
+def test_same_bytes_in_every_process():
+    code = (
+        "from softbleu.corpora.generate import *; from softbleu.corpora.paraphrase import *\n"
+        "noise = ParaphraseSettings(category=0.1, noise=tuple((kind, 0.05) for kind in NOISE))\n"
+        "for pairing in ('halves', 'paraphrase'):\n"
+        "    made = generate(GenerationSettings('morgan2014', pairing, seed=3, count=200, paraphrase=noise))\n"
+        "    print(*made.lines('jsonl'))"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1
+    assert outputs.pop().count(b"\n") == 402
+
+
+def test_formats_hold_the_same(tmp_path):
+    corpus = generate(PARAPHRASES)
+    pairs = list(corpus.pairs())
+    for name in ("pairs", "tsv", "jsonl"):
+        (tmp_path / f"x.{name}").write_text("".join(corpus.lines(name)))
+        segments = read_segments(str(tmp_path / f"x.{name}"))
+        assert list(segments.candidates["candidate"]) == [" ".join(pair.candidate) for pair in pairs]
+        assert [reference for (reference,) in segments.references] == [" ".join(pair.reference) for pair in pairs]
+    assert list(read_aligned(str(tmp_path / "x.jsonl"))) == pairs
+    rows = [line.split("\t") for line in (tmp_path / "x.tsv").read_text().splitlines()]
+    assert rows[0] == ["candidate", "reference", "alignment", "label"]
+    places = [tuple(tuple(map(int, link.split("-"))) for link in row[2].split()) for row in rows[1:]]
+    assert [(place, row[3]) for place, row in zip(places, rows[1:], strict=True)] == [
+        (pair.alignment, pair.label) for pair in pairs
+    ]
+
+
+def test_formats_of_sentences():
+    corpus = generate(GenerationSettings(count=3))
+    sentences = list(corpus.sentences())
+    assert "".join(corpus.lines()) == "".join(f"{sentence}\n" for sentence in sentences)
+    assert "".join(corpus.lines("tsv")).splitlines() == ["sentence", *sentences]
+    entries = [json.loads(line) for line in corpus.lines("jsonl")]
+    assert entries == [{"sentence": sentence, "grammar": "morgan2014"} for sentence in sentences]
+    assert (format_for("x.TSV"), format_for("x.jsonl.gz"), format_for("tsv")) == ("tsv", "jsonl", "tsv")
+
+
+def test_progress_is_told():
+    told = []
+    corpus = generate(GenerationSettings(count=2500))
+    assert len(list(corpus.lines(progress=lambda done, total: told.append((done, total))))) == 2500
+    assert told == [(0, 2500), (1000, 2500), (2000, 2500), (2500, 2500)]
+
+
+def test_memory_does_not_grow():
+    peaks = []
+    for count in (2_000, 20_000):
+        corpus = generate(replace(PARAPHRASES, count=count))
+        tracemalloc.start()
+        for _ in corpus.lines("jsonl"):
+            pass
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0] + 100_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "how many? give --count, or --all"),
+        ({"count": 0}, "--count is 1 or greater, not 0"),
+        ({"count": 2, "every": True}, "--count and --all exclude each other"),
+        ({"count": 1, "seed": -1}, "--seed is 0 or greater"),
+        ({"count": 1, "max_depth": 0}, "--max-depth is 1 or greater"),
+        ({"count": 1, "pairing": "half"}, "unknown pairing 'half' (did you mean 'halves'?)"),
+        ({"count": 1, "sampling": "even"}, "unknown sampling 'even'"),
+        ({"count": 1009, "distinct": True}, "morgan2014 has 1,008 sentences: lower --count 1009"),
+        ({"count": 505, "pairing": "halves"}, "morgan2014 has 504 pairs without repetition: lower --count 505"),
+        ({"every": True, "grammar": "modifiers"}, "modifiers has infinitely many sentences (NP -> Relative -> NP)"),
+        ({"pairing": "halves", "grammar": "alternations"}, "2,995,548,360 derivations, too many to take them all"),
+        ({"every": True, "grammar": "modifiers", "max_depth": 60}, "derivations, too many to take them all"),
+    ],
+)
+def test_what_cannot_be_generated(settings, message):
+    with pytest.raises(InputError) as error:
+        generate(GenerationSettings(**settings))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 250
+
+
+def test_formats_that_do_not_fit():
+    with pytest.raises(UnknownNameError, match=r"unknown format of sentences 'pairs' .*; valid: plain, tsv, jsonl"):
+        generate(GenerationSettings(count=1)).lines("pairs")
+    with pytest.raises(UnknownNameError, match="unknown format of pairs 'plain'; valid: pairs, tsv, jsonl"):
+        generate(GenerationSettings(pairing="halves")).lines("plain")
+    with pytest.raises(InputError, match="gives no pairs"):
+        generate(GenerationSettings(count=1)).pairs()
+
+
+def test_one_sentence_has_no_partner(tmp_path):
+    (tmp_path / "one.cfg").write_text("S -> 'a'\n")
+    with pytest.raises(InputError, match="one has one sentence only"):
+        generate(GenerationSettings(str(tmp_path / "one.cfg"), "halves"))
+
+
+def test_reading_aligned_pairs(tmp_path):
+    pair = AlignedPair(("a", "b"), ("b",), ((1, 0),), "related")
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(write_jsonl([pair], "x")))
+    assert list(read_aligned(str(path))) == [pair]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("not JSON", "line 2, column 1: not JSON"),
+        ([], "line 2: an object with the texts"),
+        ({"candidate": None}, "line 2: an object with the texts"),
+        ({"label": "same"}, "line 2: 'label' is needed, one of identical, paraphrase, related, unrelated"),
+        ({"alignment": None}, "line 2: 'alignment' is needed"),
+        ({"alignment": [[0]]}, "line 2: 'alignment' is needed"),
+        ({"alignment": [[True, 0]]}, "line 2: 'alignment' is needed"),
+        ({"alignment": [[2, 0]]}, "line 2: [2, 0] aligns tokens that are not there, of 2 and 1"),
+        ({"alignment": [[0, -1]]}, "line 2: [0, -1] aligns tokens that are not there"),
+        ({"alignment": [[0, 0], [1, 0]]}, "line 2: a token is aligned twice"),
+    ],
+)
+def test_bad_aligned_pairs(tmp_path, change, message):
+    good = {"candidate": "a b", "reference": "b", "alignment": [[1, 0]], "label": "related"}
+    bad = change if isinstance(change, str) else json.dumps({**good, **change} if change else change)
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(f"{json.dumps(good)}\n{bad}\n")
+    with pytest.raises(InputError) as error:
+        list(read_aligned(str(path)))
+    assert message in str(error.value)

@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracles import grammar as oracle
+from shared_data import shared
+
+from softbleu.corpora.derivations import Chance, Derivations
+from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
+from softbleu.errors import InputError, SoftbleuError, UnknownNameError
+from softbleu.resources import find_resource
+
+CHILD = ["S -> NP VP", "NP -> 'she' | 'he'", "VP -> 'ran' | 'saw' NP"]
+
+
+def all_sentences(derivations: Derivations) -> list[str]:
+    return [" ".join(derivations.sentence(derivations.at(index))) for index in range(derivations.count())]
+
+
+def test_grammar_of_the_paper():
+    derivations = Derivations.of(read_grammar("morgan2014"))
+    sentences = all_sentences(derivations)
+    assert derivations.count() == 1008
+    assert len(set(sentences)) == 1008
+    text = (find_resource("corpora", "grammars") / "morgan2014.cfg").read_text()
+    assert sentences == oracle.sentences(text, 6)
+
+
+def test_corpus_of_the_paper_is_in_its_language():
+    sentences = set(all_sentences(Derivations.of(read_grammar("morgan2014"))))
+    lines = shared("data", "morgan2014", "artificial.pairs.txt").read_text().splitlines()
+    published = {side.strip() for line in lines for side in line.split("|||")}
+    assert len(lines) == 112
+    assert published <= sentences
+
+
+@pytest.mark.parametrize("name", grammar_names())
+def test_grammars_of_the_package_agree_with_nltk(name):
+    from nltk import CFG, PCFG, ChartParser
+
+    text = (find_resource("corpora", "grammars") / f"{name}.cfg").read_text()
+    parser = ChartParser((PCFG if "[0." in text else CFG).fromstring(text))
+    derivations = Derivations.of(read_grammar(name), 10)
+    chance = Chance(1)
+    for draw in (derivations.draw, derivations.draw_uniformly):
+        for _ in range(10):
+            words = derivations.sentence(draw(chance))
+            if len(words) < 30:
+                assert oracle.is_sentence(parser, words), words
+            assert not oracle.is_sentence(parser, [*words, words[0]])
+
+
+@pytest.mark.parametrize("name", grammar_names())
+def test_grammars_of_the_package_have_a_before_consonants_only(name):
+    grammar = read_grammar(name)
+    derivations = Derivations.of(grammar, 8)
+    chance = Chance(3)
+    for _ in range(2000):
+        words = derivations.sentence(derivations.draw(chance))
+        assert not [after for word, after in pairwise(words) if word == "a" and after[0] in "aeio"]
+
+
+SYMBOLS = ("S", "A", "B", "C")
+PARTS = st.lists(st.sampled_from([*SYMBOLS, "'x'", "'y'", "'z'"]), max_size=3)
+
+
+@st.composite
+def grammar_texts(draw):
+    """Small grammars, sound or not; symbols refer to later ones oftener than to earlier ones."""
+    lines = []
+    for place, symbol in enumerate(SYMBOLS[: draw(st.integers(1, 4))]):
+        forms = draw(st.lists(PARTS, min_size=1, max_size=3))
+        loop = draw(st.integers(0, 3)) == 0
+        kept = [[p for p in form if loop or p[0] == "'" or SYMBOLS.index(p) > place] for form in forms]
+        lines.append(f"{symbol} -> " + " | ".join(" ".join(form) for form in kept))
+    return lines
+
+
+@st.composite
+def sound_texts(draw):
+    """Small grammars without faults: every symbol leads to the next, and back only behind a word."""
+    symbols = SYMBOLS[: draw(st.integers(1, 4))]
+    lines = []
+    for place, symbol in enumerate(symbols):
+        later = st.sampled_from([*symbols[place + 1 :], "'x'", "'y'", "'z'"])
+        forms = draw(st.lists(st.lists(later, max_size=3), max_size=2))
+        back = draw(st.lists(st.sampled_from(symbols[: place + 1]), max_size=2))
+        ahead = [[*symbols[place + 1 : place + 2], "'w'"]]
+        unique = {" ".join(form) for form in [*forms, *ahead, *([["'v'", *back]] if back else [])]}
+        lines.append(f"{symbol} -> " + " | ".join(sorted(unique, reverse=True)))
+    return lines
+
+
+@given(sound_texts(), st.integers(2, 6))
+def test_enumeration_is_that_of_nltk(lines, depth):
+    grammar = parse_grammar("random", lines)
+    try:
+        derivations = Derivations.of(grammar, depth)
+    except InputError:
+        assert oracle.sentences("\n".join(lines), depth) == []
+        return
+    assume(derivations.count() < 2000)
+    expected = oracle.sentences("\n".join(lines), depth)
+    assert derivations.count() == len(expected)
+    assert all_sentences(derivations) == expected
+
+
+@given(grammar_texts())
+def test_any_grammar_is_read_or_refused_in_one_line(lines):
+    found = read_or_refuse(lines)
+    if isinstance(found, str):
+        assert "\n" not in found
+        assert found.startswith("random")
+        return
+    chance = Chance(0)
+    for _ in range(3):
+        assert set(found.sentence(found.draw(chance))) <= {"x", "y", "z"}
+
+
+def read_or_refuse(lines):
+    """Derivations of a grammar, or the message that refuses it."""
+    try:
+        derivations = Derivations.of(parse_grammar("random", lines))
+        derivations.check_drawing(uniform=False)
+    except SoftbleuError as error:
+        return str(error)
+    return derivations
+
+
+def test_draws_follow_the_weights():
+    lines = ["S -> A [0.7] | 'b' [0.2] | 'c' [0.1]", "A -> 'x' [0.5] | 'y' [0.5]"]
+    derivations = Derivations.of(parse_grammar("weighted", lines))
+    chance = Chance(5)
+    drawn = Counter(derivations.sentence(derivations.draw(chance))[0] for _ in range(20_000))
+    expected = {"x": 0.35, "y": 0.35, "b": 0.2, "c": 0.1}
+    assert {word: drawn[word] / 20_000 for word in expected} == pytest.approx(expected, abs=0.012)
+    uniform = Counter(derivations.sentence(derivations.draw_uniformly(chance))[0] for _ in range(20_000))
+    assert {word: uniform[word] / 20_000 for word in expected} == pytest.approx(
+        dict.fromkeys(expected, 0.25), abs=0.012
+    )
+
+
+def test_whole_numbers_of_any_size():
+    chance = Chance(0)
+    for bound in (1, 7, 1 << 40, 10**60):
+        drawn = [chance.below(bound) for _ in range(500)]
+        assert 0 <= min(drawn) <= max(drawn) < bound
+        assert sum(drawn) / 500 == pytest.approx((bound - 1) / 2, rel=0.1)
+    assert len({chance.below(10**60) % 1000 for _ in range(500)}) > 300
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 6])
+def test_depth_is_a_limit(limit):
+    derivations = Derivations.of(parse_grammar("deep", ["S -> 'a' S |"]), limit)
+    chance = Chance(limit)
+    longest = max(len(derivations.sentence(derivations.draw(chance))) for _ in range(200))
+    assert longest == limit - 1
+    assert derivations.count() == limit
+
+
+def test_continued_lines_and_start():
+    grammar = parse_grammar(
+        "long", ["A -> 'x' B \\", "  | 'y' B", "", "# a comment: of no kind", "%start A", "B -> 'z'"]
+    )
+    assert all_sentences(Derivations.of(grammar)) == ["x z", "y z"]
+
+
+BAD = {
+    "no rules": ([""], "bad: no rules"),
+    "syntax": (["S -> NP VP", "NP => 'a'"], "bad, line 2: Expected an arrow"),
+    "open quote": (["S -> 'a"], "bad, line 1: Unterminated string"),
+    "undefined": ([*CHILD, "VP -> V"], "bad, line 4: the symbol 'V' has no rules (did you mean 'VP'?)"),
+    "unquoted": (["S -> she"], "bad, line 1: the symbol 'she' has no rules (a word must stand in quotes)"),
+    "start": ([*CHILD, "%start T"], "bad: the start symbol 'T' has no rules"),
+    "percent": (["%begin S", *CHILD], "bad, line 1: not a directive of NLTK"),
+    "unreachable": ([*CHILD, "X -> 'x'"], "bad, line 4: 'X' is never reached from 'S'"),
+    "endless": (["S -> 'a' S"], "bad, line 1: 'S' never comes to an end"),
+    "cycle": (["S -> A | 'x'", "A -> B", "B -> A | 'y'"], "a cycle, "),
+    "hidden cycle": (["S -> E S E | 'x'", "E -> | 'e'"], "bad, line 1: a cycle, S -> S"),
+    "twice": (["S -> 'a' | 'b'", "S -> 'b'"], "bad, line 2: a rule of 'S' stands twice, first in line 1"),
+    "weights": (["S -> 'a' [0.5] | 'b' [0.3]"], "bad, line 1: the probabilities of 'S' sum to 0.8, not to 1"),
+    "no weight": (["S -> 'a' [1.0] | 'b'"], "bad, line 1: a rule of 'S' has no probability"),
+    "great weight": (["S -> 'a' [1.5]"], "bad, line 1: Production probability 1.5"),
+    "blank": (["S -> 'New York'"], "bad, line 1: 'New York' is not one word"),
+    "empty word": (["S -> ''"], "bad, line 1: '' is not one word"),
+    "separator": (["S -> 'a' '|||' 'b'"], "bad, line 1: '|||' is not one word"),
+    "backslash": (["S -> 'a' \\"], "bad: the last line ends with a backslash"),
+    "unknown synonym": ([*CHILD, "# synonyms: she her"], "bad, line 4: the grammar has no word 'her'"),
+    "one synonym": ([*CHILD, "# synonyms: she"], "bad, line 4: at least two different synonyms"),
+    "two classes": (
+        ["S -> 'a' | 'b' | 'c'", "# synonyms: a b", "# synonyms: b c"],
+        "bad, line 3: 'b' is in another synonym class already",
+    ),
+    "strangers": ([*CHILD, "# synonyms: she ran"], "bad, line 4: 'she' shares no category"),
+    "function": ([*CHILD, "# function: the"], "bad, line 4: the grammar has no word 'the'"),
+    "misspelt directive": (
+        [*CHILD, "# synonym: she he"],
+        "bad, line 4: unknown directive '# synonym:' (did you mean",
+    ),
+    "alternate": ([*CHILD, "# alternate: NP VP"], "bad, line 4: write '# alternate: S -> "),
+    "alternate of nothing": (
+        [*CHILD, "# alternate: S -> NP VP | VP NP"],
+        "line 4: the grammar has no rule S -> VP NP",
+    ),
+    "one form": ([*CHILD, "# alternate: S -> NP VP"], "bad, line 4: at least two different forms"),
+    "unlinked": ([*CHILD, "# alternate: VP -> 'ran' | 'saw' NP"], "bad, line 4: 'NP' has no counterpart"),
+    "unnumbered": (
+        ["S -> A A | A 'x' A", "A -> 'a'", "# alternate: S -> A A | A 'x' A"],
+        "bad, line 3: 'A' stands twice in a form; number them",
+    ),
+    "unquoted form": ([*CHILD, "# alternate: S -> NP ? VP"], "bad, line 4: cannot read '? VP'"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_grammars_are_refused(kind):
+    lines, message = BAD[kind]
+    with pytest.raises(InputError) as error:
+        parse_grammar("bad", lines)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_cycle_is_named_the_same_in_every_process():
+    lines = ["S -> A | 'x'", "A -> B", "B -> A | 'y'"]
+    with pytest.raises(InputError, match=r"bad, line [23]: a cycle, (A -> B -> A|B -> A -> B): remove"):
+        parse_grammar("bad", lines)
+
+
+def test_unknown_names_and_missing_files(tmp_path):
+    with pytest.raises(UnknownNameError, match="did you mean 'morgan2014'"):
+        read_grammar("morgan2013")
+    with pytest.raises(InputError, match=r"no such file: .*none\.cfg"):
+        read_grammar(str(tmp_path / "none.cfg"))
+    (tmp_path / "latin.cfg").write_bytes("S -> 'café'".encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin\.cfg, line 1, byte 10: not UTF-8"):
+        read_grammar(str(tmp_path / "latin.cfg"))
+    assert read_grammar(str(tmp_path / "latin.cfg"), "latin-1").rules[0].word == "café"
+
+
+def test_impossible_depths():
+    grammar = parse_grammar("loop", ["S -> 'a' S | 'b'"])
+    with pytest.raises(InputError, match=r"loop has infinitely many sentences \(S -> S\): give --max-depth"):
+        Derivations.of(grammar, exhaustive=True)
+    with pytest.raises(InputError, match="loop has no sentence of depth 1: --max-depth 2 is the least"):
+        Derivations.of(grammar, 1)
+    with pytest.raises(InputError, match="too deep: give --max-depth 200"):
+        Derivations.of(grammar, 201)
+    assert Derivations.of(grammar, 200).count() == 199
+    chain = [f"S{n} -> S{n + 1} 'x'" for n in range(400)]
+    with pytest.raises(InputError, match="too deep"):
+        Derivations.of(parse_grammar("chain", [*chain, "S400 -> 'y'"]))
+
+
+def test_deepest_derivations_fit_the_stack():
+    derivations = Derivations.of(parse_grammar("loop", ["S -> 'a' S [0.99] | 'b' [0.01]"]), 200)
+    assert len(derivations.sentence(derivations.at(0))) == 199
+    chance = Chance(0)
+    assert max(len(derivations.sentence(derivations.draw(chance))) for _ in range(100)) == 199
+
+
+def test_what_explodes_is_refused():
+    many = Derivations.of(parse_grammar("many", ["S -> S S S | 'a'"]), 200)
+    with pytest.raises(InputError, match="too many derivations to count"):
+        many.count()
+    with pytest.raises(InputError, match="words at depth 200: lower --max-depth"):
+        many.check_drawing(uniform=False)
+    few = Derivations.of(parse_grammar("few", ["S -> S S | 'a'"]), 6)
+    sentences = all_sentences(few)
+    chance = Chance(0)
+    drawn = [len(few.sentence(few.draw_uniformly(chance))) for _ in range(3000)]
+    mean = sum(len(sentence.split()) for sentence in sentences) / len(sentences)
+    assert few._choices["S", 6].lengths[1] == pytest.approx(mean)
+    assert sum(drawn) / len(drawn) == pytest.approx(mean, rel=0.02)

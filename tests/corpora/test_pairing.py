@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import grammar as oracle
+
+from softbleu.corpora.aligned import LABELS, label_of
+from softbleu.corpora.derivations import Chance, Derivations
+from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
+from softbleu.corpora.pairing import Aligner, Seen, distinct_numbers, pair_halves
+from softbleu.corpora.paraphrase import NOISE, Paraphraser, ParaphraseSettings
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.resources import find_resource
+
+PAPER = Derivations.of(read_grammar("morgan2014"))
+ORDERS = Derivations.of(read_grammar("alternations"))
+EXACT = ParaphraseSettings(synonyms=0, alternate=0)
+TOKENS = st.lists(st.sampled_from(["cat", "dog", "the", "a"]), max_size=4)
+
+
+def pairs_of(derivations, settings, count=300, seed=0):
+    chance = Chance(seed)
+    paraphraser = Paraphraser(derivations, settings, chance)
+    return [paraphraser.pair(derivations.draw(chance)) for _ in range(count)]
+
+
+def test_halves_of_the_paper():
+    pairs = list(pair_halves(PAPER, 0, distinct_numbers(PAPER)))
+    sides = [{pair.candidate for pair in pairs}, {pair.reference for pair in pairs}]
+    assert len(pairs) == 504
+    assert [len(side) for side in sides] == [504, 504]
+    assert not sides[0] & sides[1]
+    assert "identical" not in {pair.label for pair in pairs}
+    other = list(pair_halves(PAPER, 1, distinct_numbers(PAPER)))
+    assert {pair.candidate for pair in other} != sides[0]
+
+
+def test_sentences_of_several_derivations_count_once():
+    twice = Derivations.of(parse_grammar("twice", ["S -> A | B", "A -> 'x' | 'y'", "B -> 'y' | 'z'"]))
+    assert (twice.count(), distinct_numbers(twice).tolist()) == (4, [0, 1, 3])
+    assert len(list(pair_halves(twice, 0, distinct_numbers(twice)))) == 1
+
+
+def test_seen():
+    seen = Seen()
+    assert [seen.add(text) for text in ("a b", "ab", "a b", "")] == [True, True, False, True]
+
+
+def test_alignment_of_halves_is_that_of_the_trees():
+    from nltk import CFG, ChartParser
+
+    grammar = PAPER.grammar
+    parser = ChartParser(CFG.fromstring((find_resource("corpora", "grammars") / "morgan2014.cfg").read_text()))
+    classes = [sorted(words) for words in set(grammar.synonyms.values())]
+    pairs = list(pair_halves(PAPER, 3, distinct_numbers(PAPER)))
+    for pair in pairs[::9]:
+        first, second = (next(iter(parser.parse(side))) for side in (pair.candidate, pair.reference))
+        expected = oracle.align(first, second, classes)
+        assert list(pair.alignment) == expected
+        assert pair.label == oracle.label(pair.candidate, pair.reference, expected, set(grammar.function_words))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alignment"),
+    [
+        (
+            "the doctor praised a lady",
+            "a woman was lauded by the physician",
+            ((0, 5), (1, 6), (2, 3), (3, 0), (4, 1)),
+        ),
+        ("the doctor praised a lady", "a doctor was praised by the lady", ((0, 5), (2, 3), (3, 0))),
+        ("a judge sold a lady the book", "a judge sold the novel to a lady", tuple(enumerate((0, 1, 2, 6, 7, 3, 4)))),
+    ],
+)
+def test_alignment_across_alternations(first, second, alignment):
+    clauses = Derivations.of(parse_grammar("clauses", _clauses()))
+    numbers = {" ".join(clauses.sentence(clauses.at(n))): n for n in range(clauses.count())}
+    found = Aligner(clauses).align(clauses.at(numbers[first]), clauses.at(numbers[second]))
+    assert found == alignment
+
+
+def _clauses():
+    """The clauses of the grammar of alternations, with few words."""
+    return [
+        "Clause -> NP V NP | NP 'was' V 'by' NP | NP Give NP NP_thing | NP Give NP_thing 'to' NP",
+        "NP -> Det N",
+        "NP_thing -> Det Thing",
+        "Det -> 'the' | 'a'",
+        "N -> 'doctor' | 'physician' | 'woman' | 'lady' | 'judge'",
+        "V -> 'praised' | 'lauded'",
+        "Give -> 'sold'",
+        "Thing -> 'book' | 'novel'",
+        "# synonyms: doctor physician",
+        "# synonyms: woman lady",
+        "# synonyms: praised lauded",
+        "# synonyms: book novel",
+        "# alternate: Clause -> NP[1] V NP[2] | NP[2] 'was' V 'by' NP[1]",
+        "# alternate: Clause -> NP[1] Give NP[2] NP_thing | NP[1] Give NP_thing 'to' NP[2]",
+    ]
+
+
+@given(TOKENS, TOKENS, st.data())
+def test_labels(candidate, reference, data):
+    places = st.permutations(range(len(reference)))
+    size = data.draw(st.integers(0, min(len(candidate), len(reference))))
+    left = sorted(data.draw(st.permutations(range(len(candidate))))[:size])
+    alignment = tuple(zip(left, data.draw(places)[:size], strict=True))
+    expected = oracle.label(candidate, reference, alignment, {"the", "a"})
+    assert label_of(candidate, reference, alignment, {"the", "a"}) == expected
+
+
+@pytest.mark.parametrize("name", grammar_names())
+def test_alternations_and_synonyms_keep_the_meaning(name):
+    derivations = Derivations.of(read_grammar(name), 9)
+    grammar = derivations.grammar
+    pairs = pairs_of(derivations, ParaphraseSettings())
+    assert {pair.label for pair in pairs} == {"identical", "paraphrase"}
+    for pair in pairs:
+        assert all(grammar.alike(pair.candidate[i], pair.reference[j]) for i, j in pair.alignment)
+        if not grammar.alternations:
+            assert pair.alignment == tuple((i, i) for i in range(len(pair.reference)))
+
+
+def test_candidates_are_sentences_of_the_grammar():
+    from nltk import CFG, ChartParser
+
+    parser = ChartParser(CFG.fromstring((find_resource("corpora", "grammars") / "alternations.cfg").read_text()))
+    for pair in pairs_of(ORDERS, ParaphraseSettings(category=0.5, alternate=1), 40):
+        assert oracle.is_sentence(parser, pair.candidate), pair
+        assert oracle.is_sentence(parser, pair.reference), pair
+
+
+@pytest.mark.parametrize("kinds", [(kind,) for kind in NOISE] + [tuple(NOISE), tuple(NOISE)[::-1]])
+def test_whatever_the_noise_aligned_words_are_alike(kinds):
+    settings = ParaphraseSettings(category=0.3, noise=tuple((kind, 0.2) for kind in kinds))
+    labels = Counter()
+    for pair in pairs_of(ORDERS, settings):
+        candidate, reference = [i for i, _ in pair.alignment], [j for _, j in pair.alignment]
+        assert candidate == sorted(set(candidate))
+        assert len(set(reference)) == len(reference)
+        assert all(ORDERS.grammar.alike(pair.candidate[i], pair.reference[j]) for i, j in pair.alignment)
+        function = set(ORDERS.grammar.function_words)
+        assert pair.label == oracle.label(pair.candidate, pair.reference, pair.alignment, function)
+        labels[pair.label] += 1
+    assert len(labels) >= 2
+    assert set(labels) <= set(LABELS)
+
+
+def pair_with(noise, rate=1.0, words="S -> A 'b' 'c'"):
+    derivations = Derivations.of(parse_grammar("abc", [words, "A -> 'a' | 'd'", "# function: b c"]))
+    paraphraser = Paraphraser(derivations, ParaphraseSettings(synonyms=0, noise=((noise, rate),)), Chance(0))
+    return paraphraser.pair(derivations.at(0))
+
+
+def test_each_kind_of_noise():
+    swapped = pair_with("swap")
+    assert (swapped.candidate, swapped.alignment) == (("b", "a", "c"), ((0, 1), (1, 0), (2, 2)))
+    assert swapped.label == "paraphrase"
+    dropped = pair_with("drop")
+    assert (dropped.candidate, dropped.alignment, dropped.label) == ((), (), "unrelated")
+    inserted = pair_with("insert")
+    assert (inserted.candidate[1::2], inserted.alignment) == (("a", "b", "c"), ((1, 0), (3, 1), (5, 2)))
+    substituted = pair_with("substitute")
+    assert substituted.alignment == ()
+    assert substituted.candidate[0] in {"b", "c"}
+    function = pair_with("function")
+    assert (function.candidate, function.alignment) == (("a", "c", "b"), ((0, 0),))
+    assert pair_with("drop", 0.0).label == "identical"
+
+
+def test_rates_are_met():
+    assert {pair.label for pair in pairs_of(PAPER, EXACT)} == {"identical"}
+    places = [
+        (pair.candidate[place], pair.reference[place], (place, place) in pair.alignment)
+        for pair in pairs_of(PAPER, ParaphraseSettings(synonyms=0.3), 4000)
+        for place in range(len(pair.reference))
+        if pair.reference[place] in {"store", "supermarket", "mall"}
+    ]
+    assert len(places) == 4000
+    assert sum(word != other for word, other, _ in places) / 4000 == pytest.approx(0.3, abs=0.03)
+    assert all(aligned for _, _, aligned in places)
+    dropped = pairs_of(PAPER, ParaphraseSettings(0, 0, 0, (("drop", 0.25),)), 4000)
+    assert sum(len(p.candidate) for p in dropped) / sum(len(p.reference) for p in dropped) == pytest.approx(
+        0.75, abs=0.02
+    )
+
+
+def test_other_words_of_a_category_mean_something_else():
+    pairs = pairs_of(PAPER, ParaphraseSettings(synonyms=0, category=1))
+    for pair in pairs:
+        assert not any(left == right for left, right in zip(pair.candidate, pair.reference, strict=True))
+        aligned = {pair.reference[place] for _, place in pair.alignment}
+        assert aligned <= {"store", "supermarket", "mall", "man", "boy", "woman", "girl"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"synonyms": 1.5}, "--synonyms is a probability from 0 to 1, not 1.5"),
+        ({"category": -0.1}, "--category is a probability"),
+        ({"alternate": float("nan")}, "--alternate is a probability from 0 to 1, not nan"),
+        ({"noise": (("drop", 2.0),)}, "--noise drop is a probability"),
+        ({"noise": (("drop", 0.1), ("drop", 0.2))}, "--noise drop is given twice"),
+    ],
+)
+def test_bad_rates(settings, message):
+    with pytest.raises(InputError, match=message):
+        ParaphraseSettings(**settings)
+
+
+def test_unknown_noise():
+    with pytest.raises(UnknownNameError, match=r"unknown noise 'dorp'.*did you mean 'drop'"):
+        ParaphraseSettings(noise=(("dorp", 0.1),))
