@@ -124,7 +124,7 @@ def test_progress_is_told():
 
 def test_memory_does_not_grow():
     peaks = []
-    for count in (2_000, 20_000):
+    for count in (1_000, 8_000):
         corpus = generate(replace(PARAPHRASES, count=count))
         tracemalloc.start()
         for _ in corpus.lines("jsonl"):
@@ -162,7 +162,7 @@ def test_what_cannot_be_generated(settings, message):
 def test_formats_that_do_not_fit():
     with pytest.raises(UnknownNameError, match=r"unknown format of sentences 'pairs' .*; valid: plain, tsv, jsonl"):
         generate(GenerationSettings(count=1)).lines("pairs")
-    with pytest.raises(UnknownNameError, match="unknown format of pairs 'plain'; valid: pairs, tsv, jsonl"):
+    with pytest.raises(UnknownNameError, match=r"unknown format of pairs 'plain' .*; valid: pairs, tsv, jsonl"):
         generate(GenerationSettings(pairing="halves")).lines("plain")
     with pytest.raises(InputError, match="gives no pairs"):
         generate(GenerationSettings(count=1)).pairs()
