@@ -10,6 +10,7 @@ import typer.main
 
 from softbleu.cli.coercion import coerce_plainly
 from softbleu.cli.compare import compare
+from softbleu.cli.embeddings import app as embeddings
 from softbleu.cli.errors import guarded
 from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, as_epilog
 from softbleu.cli.explain import explain
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command(epilog=as_epilog(SCORE))(score)
 app.command(epilog=as_epilog(COMPARE))(compare)
 app.command(epilog=as_epilog(EXPLAIN))(explain)
+app.add_typer(embeddings)
 
 
 def _show_version(wanted: bool) -> None:

@@ -465,6 +465,18 @@ Kernels = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+RecordFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Output format: text, json, jsonl, tsv, markdown or latex (default: text).",
+        show_default=False,
+        autocompletion=formats,
+        rich_help_panel=OUTPUT,
+    ),
+]
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="No notes and no progress on standard error.", rich_help_panel=OUTPUT),
