@@ -25,7 +25,7 @@ class Records:
 
     >>> records = Records(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
     >>> list(RECORD_WRITERS["tsv"](records, None))
-    ['word\\tsimilarity\\n', 'cat\\t0.75\\n']
+    ['word\tsimilarity\n', 'cat\t0.75\n']
     """
 
     columns: Sequence[str]
