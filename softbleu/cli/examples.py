@@ -36,6 +36,16 @@ EXPLAIN = {
     "For a program": "softbleu explain -c system.txt -r reference.txt --matcher sleu --format jsonl",
 }
 
+CONVERT = {
+    "Once; from then on every run opens it in milliseconds": (
+        "softbleu embeddings convert vectors.txt my-vectors --licence PDDL"
+    ),
+    "The 100 most frequent words, a byte a value": (
+        "softbleu embeddings convert vectors.txt small-vectors --limit 100 --dtype int8"
+    ),
+    "Use it": "softbleu score -c system.txt -r reference.txt --matcher vleu --vectors my-vectors",
+}
+
 
 def as_epilog(examples: Mapping[str, str]) -> str:
     """Write examples as the help shows them below the options."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import typer
 
+from softbleu.cli.embeddings.convert import convert
+from softbleu.cli.examples import CONVERT, as_epilog
+
 app = typer.Typer(name="embeddings", rich_markup_mode="rich")
 
 
@@ -12,3 +15,6 @@ def embeddings(ctx: typer.Context) -> None:
     """Word vectors: convert them, look into them, find neighbours, train your own."""
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
+
+
+app.command(epilog=as_epilog(CONVERT))(convert)
