@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from recipe import TRAINING_WORDS, Rows, Treatment, map_rows, unit_rows
+from recipe import TRAINING_WORDS, CommonParts, Rows, map_rows, unit_rows
 
 BENCHMARKS = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
 """Human judgements of similarity, as gensim carries them."""
@@ -93,7 +93,7 @@ def rounding_effect(exact: Rows, rounded: Rows, pairs: int = 100_000) -> tuple[f
     return float(change.max()), float(change.mean())
 
 
-def held_out_map(rows: Rows, sister_rows: Rows, treatment: Treatment) -> dict[str, tuple[float, float, float]]:
+def held_out_map(rows: Rows, sister_rows: Rows, treatment: CommonParts) -> dict[str, tuple[float, float, float]]:
     """How near mapped vectors come to the true ones, for frequent words left out of the map's training.
 
     The HELD_OUT_WORDS most frequent words are left out in turn, every FOLDS-th at once.
@@ -120,7 +120,7 @@ def held_out_map(rows: Rows, sister_rows: Rows, treatment: Treatment) -> dict[st
     return {
         "before treatment": _spread(np.einsum("ij,ij->i", mapped, true)),
         "after treatment": _spread(
-            np.einsum("ij,ij->i", unit_rows(treatment.apply(mapped)), unit_rows(treatment.apply(true)))
+            np.einsum("ij,ij->i", unit_rows(treatment.remove_from(mapped)), unit_rows(treatment.remove_from(true)))
         ),
     }
 

@@ -113,9 +113,8 @@ class Scope:
         self._measure = measure
 
     @cached_property
-    def _head(self) -> tuple[list[str], Rows]:
-        words, rows = self._source.head(SCOPE)
-        return words, unit_rows(rows)
+    def _head(self) -> tuple[list[str], NDArray[np.float32]]:
+        return self._source.head(SCOPE)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -128,7 +127,7 @@ class Scope:
         if not self._measure.removal:
             return None
         rows = self._head[1]
-        return self._measure.removal.estimate(rows[np.abs(rows).max(axis=1) > 0])
+        return self._measure.removal.estimate(unit_rows(rows[rows.any(axis=1)]))
 
     @cached_property
     def rows(self) -> NDArray[np.float32]:
@@ -137,12 +136,15 @@ class Scope:
 
     def treated(self, rows: NDArray[np.floating]) -> NDArray[np.float32]:
         """Rows as directions, common parts removed; zero rows stay zero."""
-        directions = unit_rows(rows)
-        if self.common is not None:
-            zero = np.abs(directions).max(axis=1, initial=0.0) == 0
-            directions = unit_rows(self.common.remove_from(directions))
-            directions[zero] = 0
-        return directions.astype(np.float32)
+        treated = np.empty(rows.shape, np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            directions = unit_rows(part)
+            if self.common is not None:
+                directions = unit_rows(self.common.remove_from(directions))
+                directions[~part.any(axis=1)] = 0
+            treated[start : start + _BLOCK] = directions
+        return treated
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Rows]:
         """Find the nearest other words of each word: places, -1 for none, and cosines, (words, count) each."""
@@ -261,13 +263,13 @@ def similarity_quantile(source: VectorSource, percentile: float, measure: WordMe
         kept = getattr(source, "quantiles", {})
         if _key(percentile) in kept:
             return float(kept[_key(percentile)])
-    similarities = _random_similarities(Scope(source, measure), measure, source.name)
+    similarities = random_similarities(source, measure)
     return round(float(np.percentile(similarities, percentile)), 6)
 
 
 def measure_quantiles(source: VectorSource) -> dict[str, Any]:
     """Quantiles of the plain cosine as they are kept with a store, and how they were found."""
-    similarities = _random_similarities(Scope(source, WordMeasure()), WordMeasure(), source.name)
+    similarities = random_similarities(source, WordMeasure())
     values = np.percentile(similarities, PERCENTILES)
     return {
         "pairs": PAIRS,
@@ -290,13 +292,19 @@ def _key(percentile: float) -> str:
     return f"p{percentile:g}"
 
 
-def _random_similarities(scope: Scope, measure: WordMeasure, name: str) -> NDArray[np.float64]:
+def random_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np.float64]:
+    """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time.
+
+    Raises
+    ------
+    VectorError
+        There are no two words with a vector.
+    """
+    scope = Scope(source, measure)
     rows, words = scope.rows, np.array(list(scope.places), dtype=object)
-    known = np.flatnonzero(np.abs(rows).max(axis=1, initial=0.0) > 0)
+    known = np.flatnonzero(rows.any(axis=1))
     if len(known) < 2:
-        raise VectorError(
-            f"{name}: too few words with a vector for random pairs; give --threshold a number"
-        )
+        raise VectorError(f"{source.name}: too few words with a vector for random pairs; give --threshold a number")
     generator = np.random.default_rng(SEED)
     density = None
     if measure.similarity == "csls":
