@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.postprocess import CommonParts, Postprocess, Rows, unit_rows
+from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, UnknownNameError, VectorError
 
@@ -146,29 +146,33 @@ class Scope:
             treated[start : start + _BLOCK] = directions
         return treated
 
-    def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Rows]:
-        """Find the nearest other words of each word: places, -1 for none, and cosines, (words, count) each."""
-        from softbleu.embeddings.graph import cached_graph, nearest_graph
+    def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
+        """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
+        from softbleu.embeddings.graph import GraphKey, cached_graph, nearest_graph
 
         exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
-        graph = cached_graph(
-            ("nearest", self._source.fingerprint, self._measure.postprocess, SCOPE, count, *words),
-            lambda: nearest_graph(rows, self.rows, count, exclude),
+        key = GraphKey(
+            self._source.fingerprint,
+            words,
+            len(self.places),
+            {"count": count},
+            case="exact",
+            processing=self._measure.postprocess,
         )
-        places = np.full((len(words), count), -1, np.int64)
-        cosines = np.zeros((len(words), count))
-        found = np.diff(graph.bounds)
-        line = np.repeat(np.arange(len(words)), found)
-        column = np.arange(len(graph.targets)) - np.repeat(graph.bounds[:-1], found)
-        places[line, column] = graph.targets
-        cosines[line, column] = graph.similarities
-        return places, cosines
+        graph = cached_graph(key, lambda: nearest_graph(rows, self.rows, count, exclude))
+        return graph.owners, graph.targets
 
     def density(self, words: Sequence[str], rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Mean cosine of each word to its nearest neighbours; 0 for a word without a vector."""
-        places, cosines = self.nearest(words, rows, CSLS_NEIGHBOURS)
-        found = (places >= 0).sum(axis=1)
-        density: NDArray[np.float64] = cosines.sum(axis=1) / np.maximum(found, 1)
+        owners, places = self.nearest(words, rows, CSLS_NEIGHBOURS)
+        # Multiplied anew, in double precision: the search says which, and need not say how near.
+        cosines = np.empty(len(owners))
+        for start in range(0, len(owners), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            left, right = rows[owners[part]].astype(np.float64), self.rows[places[part]].astype(np.float64)
+            np.einsum("ij,ij->i", left, right, out=cosines[part])
+        found = np.bincount(owners, minlength=len(words))
+        density: NDArray[np.float64] = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
         return density
 
 
@@ -205,24 +209,23 @@ def _found_forms(source: VectorSource, words: Sequence[str], case: VectorCase, s
 
 def _links(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int, mutual: bool) -> Integers:
     """Number the pairs of words that may meet; words found under one spelling always may."""
-    places, _ = scope.nearest(words, rows, count)
+    owners, places = scope.nearest(words, rows, count)
     codes: dict[str, list[int]] = {}
     for code, word in enumerate(words):
         codes.setdefault(word, []).append(code)
     size = len(words)
-    names = list(scope.places)
     # Of each place in the scope, the codes of the words found there.
     there: dict[int, list[int]] = {scope.places[word]: same for word, same in codes.items() if word in scope.places}
     wanted = np.isin(places, np.fromiter(there, np.int64, len(there)))
-    one, column = np.nonzero(wanted)
-    pairs = [
-        (code, other)
-        for code, place in zip(one.tolist(), places[one, column].tolist(), strict=True)
-        for other in there[place]
-        if names[place] != words[code]
-    ]
-    near = np.array([first * size + second for first, second in pairs], np.int64)
-    back = np.array([second * size + first for first, second in pairs], np.int64)
+    near = np.array(
+        [
+            code * size + other
+            for code, place in zip(owners[wanted].tolist(), places[wanted].tolist(), strict=True)
+            for other in there[place]
+        ],
+        np.int64,
+    )
+    back = near % size * size + near // size
     met = np.intersect1d(near, back) if mutual else np.union1d(near, back)
     same = np.array([a * size + b for group in codes.values() for a in group for b in group], np.int64)
     return np.union1d(met, same)

@@ -59,7 +59,7 @@ _SIGNATURE_NAMES = {"tok": "tokenize", "case": "vector_case", "postprocess": "ve
 
 def _read_value(kind: str, key: str, value: str) -> object:
     """Read a signature's value as what a setting of that (annotated) kind needs."""
-    if value == "none" and key not in ("tok", "smooth"):
+    if value == "none" and key not in ("tok", "smooth", "postprocess"):
         return None
     try:
         if "bool" in kind:

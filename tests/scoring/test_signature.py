@@ -195,7 +195,7 @@ def all_settings(draw: st.DrawFn) -> Settings:
 @settings(max_examples=400, deadline=None)
 def test_signatures_are_read_back_as_what_they_sign(chosen: Settings, short: bool, level: Any) -> None:
     metric, tokenizer, vectors = chosen.make_metric(level), chosen.tokenizer(), chosen.vector_choice()
-    identity = {"vectors": f"{vectors.location}#0123456789ab", "case": vectors.case, "normalize": vectors.normalize}
+    identity = vectors.identity(f"{vectors.location}#0123456789ab")
     signature = signature_of(metric, tokenizer, short=short, **identity, level=level)
     again = Settings.from_signature(signature)
     assert again.make_metric(level) == metric
