@@ -107,8 +107,7 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
     InputError
         The file cannot be read, or has no words.
     """
-    with open_text(name, encoding) as lines:
-        words = dict.fromkeys(word for line in lines if (word := line.strip()))
+    words = dict.fromkeys(word for line in open_text(name, encoding) if (word := line.strip()))
     if not words:
         raise InputError(f"{name}: no words: give one a line")
     return list(words)
