@@ -12,9 +12,10 @@ from softbleu.cli.coercion import coerce_plainly
 from softbleu.cli.compare import compare
 from softbleu.cli.embeddings import app as embeddings
 from softbleu.cli.errors import guarded
-from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, as_epilog
+from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, SWEEP, as_epilog
 from softbleu.cli.explain import explain
 from softbleu.cli.score import score
+from softbleu.cli.sweep import sweep
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command(epilog=as_epilog(SCORE))(score)
 app.command(epilog=as_epilog(COMPARE))(compare)
 app.command(epilog=as_epilog(EXPLAIN))(explain)
+app.command(epilog=as_epilog(SWEEP))(sweep)
 app.add_typer(embeddings)
 
 

@@ -32,7 +32,7 @@ class Grid(Metric):
 
     >>> from softbleu.matchers import make_matcher
     >>> grid = Grid(tuple(Bleu(make_matcher("vleu", threshold=t)) for t in (0.7, 0.8)))
-    >>> grid.needs_vectors, [part.shape for part in grid.split(np.zeros((3, 20)))]
+    >>> grid.needs_vectors, [part.shape for part in grid.split(np.zeros((3, 20), np.int64))]
     (True, [(3, 10), (3, 10)])
 
     Raises
@@ -61,7 +61,7 @@ class Grid(Metric):
             [metric.statistics_of(chunk, found) for metric, found in zip(self.metrics, masses, strict=True)], axis=1
         )
 
-    def split(self, rows: NDArray[np.generic]) -> Iterator[NDArray[np.generic]]:
+    def split(self, rows: Integers) -> Iterator[Integers]:
         """Part statistics, (…, metrics * k), into those of each metric."""
         yield from np.split(rows, len(self.metrics), axis=-1)
 

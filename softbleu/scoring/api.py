@@ -182,14 +182,14 @@ class Settings:
         """
         if not isinstance(self.threshold, str):
             return self
-        if "threshold" not in self._matcher_fields():
+        if "threshold" not in self.matcher_fields():
             return replace(self, threshold=None)
         choice = replace(self.vector_choice(), quantile=self.threshold)
         return replace(self, threshold=choice.threshold(), quantile=self.threshold)
 
     def idle_options(self) -> list[str]:
         """Options that were given but have no effect on this metric and matcher."""
-        known = {*self._matcher_fields(), *_METRIC_OPTIONS[self.metric]}
+        known = {*self.matcher_fields(), *_METRIC_OPTIONS[self.metric]}
         if self.metric == "bleu":
             known.add("effective_order")
         every = (
@@ -216,11 +216,12 @@ class Settings:
             self.quantile,
         )
 
-    def _matcher_fields(self) -> list[str]:
+    def matcher_fields(self) -> list[str]:
+        """Names of the matcher's options."""
         return [field.name for field in fields(matcher_class(self.matcher))]
 
     def _matcher_options(self) -> dict[str, object]:
-        known = self._matcher_fields()
+        known = self.matcher_fields()
         return {name: value for name, value in self._given(*_MATCHER_OPTIONS).items() if name in known}
 
     def _given(self, *names: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 
 import numpy as np
 
@@ -45,6 +45,9 @@ class Corpus(Protocol):
 
     def blocks(self) -> Iterator[Segments | FileBlock]:
         """Blocks of consecutive segments."""
+
+    def only(self, system: str) -> Self:
+        """The same corpus with one of its systems."""
 
 
 @dataclass(frozen=True)
