@@ -2,73 +2,25 @@
 
 from __future__ import annotations
 
-import csv
-import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from recipe import TRAINING_WORDS, Rows, Treatment, map_rows, unit_rows
+from recipe import TRAINING_WORDS, CommonParts, Rows, map_rows, unit_rows
 
-BENCHMARKS = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
-"""Human judgements of similarity, as gensim carries them."""
+from softbleu.embeddings.evaluation import BENCHMARKS as BENCHMARKS
+from softbleu.embeddings.evaluation import Agreement, Coverage, count_coverage, rank_agreement, read_benchmark
 
 SEED = 353
 HELD_OUT_WORDS = 1000
 FOLDS = 10
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Rank correlation of cosines with human judgements, over the pairs with both words in the set."""
-
-    spearman: float
-    pairs: int
-    missing: tuple[str, ...]
-
-
-def read_benchmark(name: str) -> list[tuple[str, str, float]]:
-    """Pairs of lower-cased words with their mean judgement; the name is a key of BENCHMARKS."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        from gensim.test.utils import datapath
-
-    with Path(datapath(BENCHMARKS[name])).open(encoding="utf-8") as handle:
-        lines = [line for line in handle if line.strip() and not line.startswith("#")]
-    return [
-        (first.lower(), second.lower(), float(score))
-        for first, second, score, *_ in csv.reader(lines, delimiter="\t")
-    ]
-
-
 def agreement(name: str, words: Sequence[str], rows: Rows) -> Agreement:
-    """Agreement of these vectors, one a word, with a benchmark."""
-    from scipy.stats import spearmanr
-
-    place = {word: index for index, word in enumerate(words)}
-    pairs = read_benchmark(name)
-    found = [pair for pair in pairs if pair[0] in place and pair[1] in place]
-    left = unit_rows(rows[[place[first] for first, _, _ in found]])
-    right = unit_rows(rows[[place[second] for _, second, _ in found]])
-    cosines = np.einsum("ij,ij->i", left, right)
-    missing = tuple(f"{first}–{second}" for first, second, _ in pairs if not {first, second} <= place.keys())
-    return Agreement(float(spearmanr(cosines, [score for *_, score in found])[0]), len(found), missing)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many tokens of a text have a vector."""
-
-    tokens: int
-    covered: int
-    missing: Counter[str]
-
-    @property
-    def share(self) -> float:
-        """Covered tokens over all tokens."""
-        return self.covered / self.tokens
+    """Agreement of these vectors, one a word, with a benchmark, its words lower-cased."""
+    pairs = [(first.lower(), second.lower(), score) for first, second, score in read_benchmark(name)]
+    return rank_agreement(pairs, words, rows)
 
 
 def coverage(path: Path, words: Sequence[str]) -> Coverage:
@@ -78,8 +30,7 @@ def coverage(path: Path, words: Sequence[str]) -> Coverage:
     tokenise, known = Tokenizer13a(), set(words)  # type: ignore[no-untyped-call]
     with path.open(encoding="utf-8", newline="\n") as handle:
         counts = Counter(token for line in handle for token in tokenise(line.rstrip("\n")).split())
-    missing = Counter({token: n for token, n in counts.items() if not {token, token.lower()} & known})
-    return Coverage(counts.total(), counts.total() - missing.total(), missing)
+    return count_coverage(counts, (bool({token, token.lower()} & known) for token in counts))
 
 
 def rounding_effect(exact: Rows, rounded: Rows, pairs: int = 100_000) -> tuple[float, float]:
@@ -93,7 +44,7 @@ def rounding_effect(exact: Rows, rounded: Rows, pairs: int = 100_000) -> tuple[f
     return float(change.max()), float(change.mean())
 
 
-def held_out_map(rows: Rows, sister_rows: Rows, treatment: Treatment) -> dict[str, tuple[float, float, float]]:
+def held_out_map(rows: Rows, sister_rows: Rows, treatment: CommonParts) -> dict[str, tuple[float, float, float]]:
     """How near mapped vectors come to the true ones, for frequent words left out of the map's training.
 
     The HELD_OUT_WORDS most frequent words are left out in turn, every FOLDS-th at once.
@@ -120,7 +71,7 @@ def held_out_map(rows: Rows, sister_rows: Rows, treatment: Treatment) -> dict[st
     return {
         "before treatment": _spread(np.einsum("ij,ij->i", mapped, true)),
         "after treatment": _spread(
-            np.einsum("ij,ij->i", unit_rows(treatment.apply(mapped)), unit_rows(treatment.apply(true)))
+            np.einsum("ij,ij->i", unit_rows(treatment.remove_from(mapped)), unit_rows(treatment.remove_from(true)))
         ),
     }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.postprocess import CommonParts as CommonParts
+from softbleu.embeddings.postprocess import unit_rows as unit_rows
 from softbleu.errors import VectorError
 
 Rows = NDArray[np.float64]
@@ -26,49 +27,10 @@ SHARPNESS, RIDGE = 3.0, 0.3
 """How local the map is, and how far it may bend: chosen by cosine on held-out words, see the card."""
 
 
-def unit_rows(rows: Rows) -> Rows:
-    """Scale each row to length 1; a zero row stays zero.
-
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Treatment:
-    """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components.
-
-    Attributes
-    ----------
-    mean
-        Shape (dimension,).
-    components
-        Shape (components, dimension), orthonormal.
-    """
-
-    mean: Rows
-    components: Rows
-
-    @classmethod
-    def estimate(cls, rows: Rows, components: int = COMPONENTS) -> Treatment:
-        """Take mean and leading principal components of these rows."""
-        mean = rows.mean(axis=0)
-        centred = rows - mean
-        _, directions = np.linalg.eigh(centred.T @ centred)
-        return cls(mean, directions[:, ::-1][:, :components].T)
-
-    def apply(self, rows: Rows) -> Rows:
-        """Rows without the mean and the components; not normalised."""
-        centred = rows - self.mean
-        return centred - (centred @ self.components.T) @ self.components
-
-
 def treat(rows: Rows) -> Rows:
     """Normalise, remove the mean and the leading components of these very rows, and normalise again."""
     directions = unit_rows(rows)
-    return unit_rows(Treatment.estimate(directions).apply(directions))
+    return unit_rows(CommonParts.estimate(directions, COMPONENTS).remove_from(directions))
 
 
 def map_rows(known: Rows, known_sister: Rows, wanted_sister: Rows) -> Rows:

@@ -72,13 +72,17 @@ class Chunk:
     def pieces(self, size: int) -> Iterator[Chunk]:
         """Cut into chunks of so many segments."""
         for start in range(0, len(self), size):
-            bounds = self.segment_offsets[start : start + size + 1]
-            yield Chunk(
-                self.candidates.lines(start, start + len(bounds) - 1),
-                self.references.lines(int(bounds[0]), int(bounds[-1])),
-                bounds - bounds[0],
-                self.source and self.source.lines(start, start + len(bounds) - 1),
-            )
+            yield self.part(start, min(start + size, len(self)))
+
+    def part(self, start: int, end: int) -> Chunk:
+        """Take the segments from `start` up to `end`."""
+        bounds = self.segment_offsets[start : end + 1]
+        return Chunk(
+            self.candidates.lines(start, end),
+            self.references.lines(int(bounds[0]), int(bounds[-1])),
+            bounds - bounds[0],
+            self.source and self.source.lines(start, end),
+        )
 
     def by_reference(self) -> Chunk:
         """Every candidate with each of its references as a segment of its own."""

@@ -29,6 +29,10 @@ class TokenVectors:
     """Euclidean norm of each row; 0 for a word without a vector."""
     weights: Floats | None = None
     """Weight of each word in an n-gram; None weighs all alike."""
+    density: Floats | None = None
+    """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
+    links: Codes | None = None
+    """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -43,7 +47,36 @@ class TokenVectors:
         norms = self.norms[distinct]
         rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
         weights = None if self.weights is None else self.weights[distinct]
-        return UnitVectors(rows, weights), codes_there
+        relation = None
+        if self.density is not None or self.links is not None:
+            density = None if self.density is None else self.density[distinct]
+            relation = Relation(distinct.astype(np.int64), len(self.norms), norms > 0, density, self.links)
+        return UnitVectors(rows, weights, relation), codes_there
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What makes of the cosines of words, coded anew, another token product."""
+
+    words: Codes
+    """The words' codes in the vocabulary."""
+    size: int
+    """Words of the vocabulary."""
+    known: NDArray[np.bool_]
+    density: Floats | None
+    links: Codes | None
+
+    def apply(self, products: Floats, left: Codes, right: Codes) -> None:
+        """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
+        if self.density is not None:
+            both = self.known[left] & self.known[right]
+            np.copyto(products, 2 * products - self.density[left] - self.density[right], where=both)
+            np.clip(products, -1, 1, out=products)
+        if self.links is not None:
+            pairs = self.words[left] * self.size + self.words[right]
+            places = np.minimum(np.searchsorted(self.links, pairs), max(len(self.links) - 1, 0))
+            met = self.links[places] == pairs if len(self.links) else np.zeros(pairs.shape, bool)
+            np.copyto(products, 0.0, where=~met)
 
 
 @dataclass(frozen=True)
@@ -52,6 +85,8 @@ class UnitVectors:
 
     rows: Floats
     weights: Floats | None = None
+    relation: Relation | None = None
+    """None: the product of two words is their cosine."""
 
     def products(self, left: Codes, right: Codes) -> tuple[Floats, Floats]:
         """Token products of coded texts (batch, tokens), all with all: weighted, and plain."""
@@ -60,9 +95,13 @@ class UnitVectors:
             left_words, left_places = np.unique(left[0], return_inverse=True)
             right_words, right_places = np.unique(right[0], return_inverse=True)
             products = self.rows[left_words] @ self.rows[right_words].T
+            if self.relation is not None:
+                self.relation.apply(products, left_words[:, None], right_words[None, :])
             plain = products[np.ix_(left_places, right_places)][None]
         else:
             plain = self.rows[left] @ self.rows[right].transpose(0, 2, 1)
+            if self.relation is not None:
+                self.relation.apply(plain, left[:, :, None], right[:, None, :])
         np.copyto(plain, 1.0, where=left[:, :, None] == right[:, None, :])
         if self.weights is None:
             return plain, plain
@@ -78,6 +117,8 @@ class UnitVectors:
             if distance:
                 # A stack of dot products, which is faster than einsum.
                 band = (rows[:, : left.shape[1], None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+                if self.relation is not None:
+                    self.relation.apply(band, left, right)
                 np.copyto(band, 1.0, where=left == right)
             bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
         return tuple(bands)
@@ -87,8 +128,8 @@ class UnitVectors:
 class TokenProducts:
     """Token products g of a batch of segments (metrics page, section 3) and their box sums.
 
-    g(a, b) is 1 for the same word, the cosine where both words have a vector, else 0. Padding holds
-    arbitrary values: callers know which n-grams exist.
+    g(a, b) is 1 for the same word, the cosine (or CSLS) where both words have a vector and may meet, else
+    0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
     cross: Floats

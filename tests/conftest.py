@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     folder = Path(softbleu.__file__).resolve().parent
     if os.environ.get("SOFTBLEU_TEST_INSTALLED") and folder.parent == Path(__file__).resolve().parents[1]:
         raise pytest.UsageError(f"the installed package was to be tested, not the checkout: {folder}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what tests cache out of the user's cache, and what that holds out of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOFTBLEU_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -11,10 +11,12 @@ import typer.main
 from softbleu.cli.coercion import coerce_plainly
 from softbleu.cli.compare import compare
 from softbleu.cli.corpora import app as corpora
+from softbleu.cli.embeddings import app as embeddings
 from softbleu.cli.errors import guarded
-from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, as_epilog
+from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, SWEEP, as_epilog
 from softbleu.cli.explain import explain
 from softbleu.cli.score import score
+from softbleu.cli.sweep import sweep
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
@@ -28,6 +30,8 @@ app.command(epilog=as_epilog(SCORE))(score)
 app.command(epilog=as_epilog(COMPARE))(compare)
 app.command(epilog=as_epilog(EXPLAIN))(explain)
 app.add_typer(corpora)
+app.command(epilog=as_epilog(SWEEP))(sweep)
+app.add_typer(embeddings)
 
 
 def _show_version(wanted: bool) -> None:

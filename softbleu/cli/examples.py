@@ -46,6 +46,83 @@ CORPORA_GENERATE = {
     ),
 }
 
+CONVERT = {
+    "Once; from then on every run opens it in milliseconds": (
+        "softbleu embeddings convert vectors.txt my-vectors --licence PDDL"
+    ),
+    "The 100 most frequent words, a byte a value": (
+        "softbleu embeddings convert vectors.txt small-vectors --limit 100 --dtype int8"
+    ),
+    "Use it": "softbleu score -c system.txt -r reference.txt --matcher vleu --vectors my-vectors",
+}
+
+INFO = {
+    "The bundled set": "softbleu embeddings info",
+    "Is a store whole and unchanged?": "softbleu embeddings info my-vectors --verify",
+}
+SIMILARITY = {
+    "Two words": "softbleu embeddings similarity car truck",
+    "With what all words have in common removed": (
+        "softbleu embeddings similarity car truck --vectors-postprocess mean,pc:2 --format json"
+    ),
+}
+EXPAND = {
+    "Four more references of each segment": (
+        "softbleu embeddings expand -r reference.txt --output-prefix more --threshold 0.7"
+    ),
+    "Score with them": "softbleu score -c system.txt -r reference.txt -r more.1 -r more.2 -r more.3 -r more.4",
+    "Content words only, one at a time, with probabilities, for a program": (
+        "softbleu embeddings expand -r reference.txt --content-words --max-replacements 1 --format jsonl"
+    ),
+}
+NEIGHBOURS = {
+    "The ten words nearest to each": "softbleu embeddings neighbours cat dog",
+    "All that are alike enough among the 20,000 most frequent words": (
+        "softbleu embeddings neighbours cat --threshold 0.7 --limit 20000"
+    ),
+    "Words from a pipe, numbers for a program": (
+        "cat words.txt | softbleu embeddings neighbours - --count 3 --format jsonl"
+    ),
+}
+INDEX = {
+    "Once": "softbleu embeddings index my-vectors --kind hnsw",
+    "Use it": "softbleu embeddings neighbours cat --vectors my-vectors --index hnsw",
+    "Smaller, for a large set": "softbleu embeddings index my-vectors --kind ivfpq",
+}
+GRAPH = {
+    "Pairs of words that may stand for one another": (
+        "softbleu embeddings graph --vocabulary words.txt --threshold 0.7"
+    ),
+    "Among frequent words, to a file": (
+        "softbleu embeddings graph --vocabulary words.txt --threshold 0.6 --limit 20000 --output pairs.tsv"
+    ),
+    "From a pipe": "cat words.txt | softbleu embeddings graph --vocabulary - --threshold 0.8 --format jsonl",
+}
+TRAIN = {
+    "On text of your own": "softbleu embeddings train corpus.txt --output my-vectors --tokenize 13a --lowercase",
+    "Rare words too, from their letters": (
+        "softbleu embeddings train corpus.txt --output letters --algorithm fasttext --min-count 2 --bucket 100000"
+    ),
+    "Use it": "softbleu score -c system.txt -r reference.txt --matcher vleu --vectors my-vectors",
+}
+EVALUATE = {
+    "The default vectors": "softbleu embeddings evaluate",
+    "How much of a text they know": "softbleu embeddings evaluate --corpus reference.txt --tokenize 13a",
+    "Vectors of your own, for a paper": "softbleu embeddings evaluate --vectors my-vectors --format latex",
+}
+LIST = {
+    "What there is": "softbleu embeddings list",
+    "How to get one": "softbleu embeddings list glove-840b-300d",
+    "For a program": "softbleu embeddings list --format json",
+}
+
+SWEEP = {
+    "The sample corpus at 20 thresholds": "softbleu sweep --matcher vleu",
+    "As a table for a program": (
+        "softbleu sweep -c a.txt -c b.txt -r reference.txt -m sleu -m vleu -t 0.5:0.9:0.1 -o scores.csv"
+    ),
+}
+
 
 def as_epilog(examples: Mapping[str, str]) -> str:
     """Write examples as the help shows them below the options."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
 
 SAMPLE = {"candidate": ["candidate.en"], "reference": ["reference.en", "reference2.en"]}
+VECTOR_OPTIONS = ("vectors", "vector_case", "similarity", "vectors_postprocess", "neighbours", "mutual")
 Options = Mapping[str, Any]
 """Options of a command by name, as typer's context has them."""
 
@@ -78,20 +79,38 @@ def make_settings(options: Options) -> Settings:
     names = {field.name for field in fields(Settings)}
     given = {name: value for name, value in options.items() if name in names and value is not None}
     check_name("vector case", given.get("vector_case", "fallback"), get_args(VectorCase))
+    if "threshold" in given:
+        given["threshold"] = read_threshold(given["threshold"])
     if options.get("signature"):
+        if "threshold" in given:
+            given["quantile"] = None
         settings = replace(Settings.from_signature(options["signature"]), **given)
     else:
         settings = Settings(**given)
+    settings.vector_choice().measure()
+    idle = settings.idle_options()
+    settings = settings.resolved()
     metric = settings.make_metric()
     settings.tokenizer()
     if not options["quiet"]:
-        idle = settings.idle_options()
         if not metric.needs_vectors:
-            idle += [name for name in ("vectors", "vector_case") if name in given]
+            idle += [name for name in VECTOR_OPTIONS if name in given]
         for name in idle:
             option = name.replace("_", "-")
             say(f"note: --{option} has no effect here, with --metric {settings.metric} --matcher {settings.matcher}")
     return settings
+
+
+def read_threshold(text: str) -> float | str:
+    """Read a threshold: a number, or a quantile as it is written.
+
+    >>> read_threshold("0.8"), read_threshold("p99.9")
+    (0.8, 'p99.9')
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def check_signature(signature: str, made: str, *, quiet: bool) -> None:

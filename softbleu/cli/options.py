@@ -247,12 +247,13 @@ Matcher = Annotated[
     ),
 ]
 Threshold = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--threshold",
         "-t",
-        metavar="0..1",
-        help="A similarity must be greater than this to count (default: 0).",
+        metavar="0..1|pX",
+        help="A similarity must be greater than this to count, or than X percent of random pairs of words reach with "
+        "these vectors, e.g. p99.9 (default: 0).",
         rich_help_panel=MATCHING,
     ),
 ]
@@ -273,6 +274,46 @@ VectorCase = Annotated[
         metavar="NAME",
         help="Look words up as written only (exact), or also in lower case (default: fallback).",
         autocompletion=lambda: ["exact", "fallback"],
+        rich_help_panel=MATCHING,
+    ),
+]
+Similarity = Annotated[
+    str | None,
+    typer.Option(
+        "--similarity",
+        metavar="NAME",
+        help="Compare words by cosine, or by csls, which takes from words that are near to everything "
+        "(default: cosine).",
+        autocompletion=lambda: ["cosine", "csls"],
+        rich_help_panel=MATCHING,
+    ),
+]
+Postprocess = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors-postprocess",
+        metavar="LIST",
+        help="Remove from the vectors what they have in common: mean, pc:N (N components) or mean,pc:N "
+        "(default: none).",
+        autocompletion=lambda: ["none", "mean", "pc:2", "mean,pc:2"],
+        rich_help_panel=MATCHING,
+    ),
+]
+Neighbours = Annotated[
+    int | None,
+    typer.Option(
+        "--neighbours",
+        metavar="K",
+        help="Let a word meet only words that are among its K nearest, or it among theirs (default: any).",
+        rich_help_panel=MATCHING,
+    ),
+]
+Mutual = Annotated[
+    bool | None,
+    typer.Option(
+        "--mutual",
+        help="With --neighbours: only if each is among the K nearest of the other.",
+        show_default=False,
         rich_help_panel=MATCHING,
     ),
 ]
@@ -462,6 +503,18 @@ Kernels = Annotated[
         help="Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).",
         show_default=False,
         autocompletion=lambda: ["auto", "numpy", "numba"],
+        rich_help_panel=OUTPUT,
+    ),
+]
+RecordFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Output format: text, json, jsonl, tsv, markdown or latex (default: text).",
+        show_default=False,
+        autocompletion=formats,
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -6,11 +6,15 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from softbleu.report import Layout, Records
 
 STDOUT = "-"
 
@@ -47,11 +51,50 @@ class Output:
                 raise InputError(f"{name} is an input: write to another file")
         return cls(path)
 
+    @classmethod
+    def of_picture(cls, name: str, inputs: Iterable[str] = ()) -> Output:
+        """The same for a picture, whose name must say its format.
+
+        Raises
+        ------
+        UnknownNameError
+            No such format of pictures.
+        """
+        from softbleu.report.plots import FORMATS
+
+        target = cls.of(name, inputs)
+        if target.path is None or target.suffix not in FORMATS:
+            raise UnknownNameError("picture format", target.suffix, FORMATS)
+        return target
+
+    @property
+    def suffix(self) -> str:
+        """What comes after the last dot of the name."""
+        return "" if self.path is None else self.path.suffix.removeprefix(".").lower()
+
     @property
     def colours(self) -> bool:
         """Whether what is written is shown in colours."""
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         return self.path is None and sys.stdout.isatty() and not plain
+
+    def write_any(self, content: Iterable[str] | bytes) -> None:
+        """Write text, or bytes to a file.
+
+        Raises
+        ------
+        InputError
+            As `write`; or bytes that would go to standard output.
+        """
+        if not isinstance(content, bytes):
+            self.write(content)
+        elif self.path is None:
+            raise InputError("this format is not for standard output: name a file with --output")
+        else:
+            try:
+                _replace(self.path, content)
+            except OSError as error:
+                raise InputError(f"cannot write {self.path}: {error.strerror}") from error
 
     def write(self, pieces: Iterable[str]) -> None:
         """Write the text.
@@ -75,6 +118,25 @@ class Output:
             raise InputError(f"cannot write {self.path or 'standard output'}: {error.strerror}") from error
 
 
+def find_table_format(name: str | None, target: Output) -> Callable[[Records, Layout], Iterable[str] | bytes]:
+    """Find how to write a table: by name, else by the suffix of the file, else as text.
+
+    Raises
+    ------
+    UnknownNameError
+        No such format.
+    """
+    from softbleu.report.records import RECORD_WRITERS
+    from softbleu.report.tables import TABLES
+
+    chosen = name or (target.suffix if target.suffix in TABLES else "text")
+    if chosen in RECORD_WRITERS:
+        return RECORD_WRITERS[chosen]
+    if chosen not in TABLES:
+        raise UnknownNameError("format", chosen, [*TABLES, *(n for n in RECORD_WRITERS if n not in TABLES)])
+    return lambda records, layout: TABLES[chosen](records)
+
+
 def _print(pieces: Iterable[str]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         # File names may hold bytes that are no text; what reads a pipe expects UTF-8.
@@ -88,13 +150,17 @@ def _is_special(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def _replace(path: Path, pieces: Iterable[str]) -> None:
+def _replace(path: Path, pieces: Iterable[str] | bytes) -> None:
     """Write beside the file and rename."""
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            stream.writelines(pieces)
+        if isinstance(pieces, bytes):
+            with os.fdopen(handle, "wb") as binary:
+                binary.write(pieces)
+        else:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+                stream.writelines(pieces)
         Path(beside).chmod(mode)
         Path(beside).replace(path)
     except BaseException:

@@ -16,10 +16,18 @@ MANY = 20_000
 
 
 class ProgressBar:
-    """Called with the number of segments done and of all; draws on standard error if that is a terminal."""
+    """Called with how much is done and how much there is; draws on standard error if that is a terminal.
 
-    def __init__(self, *, quiet: bool, what: str = "scoring") -> None:
+    Parameters
+    ----------
+    quiet : draw nothing
+    what : what is being done
+    many : so much is worth a bar at once; less of it only if it takes longer than `PATIENCE`
+    """
+
+    def __init__(self, *, quiet: bool, what: str = "scoring", many: int = MANY) -> None:
         self._what = what
+        self._many = many
         self._off = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._start = monotonic()
         self._bar: Progress | None = None
@@ -38,7 +46,7 @@ class ProgressBar:
             return
         if self._bar is None:
             late = monotonic() - self._start > PATIENCE
-            if done >= total or not (late or total > MANY):
+            if done >= total or not (late or total > self._many):
                 return
             self._bar = self._draw(total)
         if self._task is not None:

@@ -99,6 +99,20 @@ def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
                 yield text if number else text.removeprefix("\ufeff")
 
 
+def read_words(name: str, encoding: str = "utf-8") -> list[str]:
+    """Read the words of a file (- is standard input), one a line; each once, in order.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or has no words.
+    """
+    words = dict.fromkeys(word for line in open_text(name, encoding) if (word := line.strip()))
+    if not words:
+        raise InputError(f"{name}: no words: give one a line")
+    return list(words)
+
+
 def _decode(name: str, number: int, line: bytes) -> str:
     try:
         return line.decode().removesuffix("\n").removesuffix("\r")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -118,6 +118,11 @@ class ParallelFiles:
     def bytes(self) -> int:
         """Size of the text."""
         return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
+
+    def only(self, system: str) -> Self:
+        """The same with one of the systems."""
+        place = self.systems.index(system)
+        return replace(self, systems=(system,), candidates=(self.candidates[place],))
 
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from softbleu.errors import InputError
 
@@ -31,6 +31,10 @@ class Segments:
     def systems(self) -> tuple[str, ...]:
         """Names of the systems."""
         return tuple(self.candidates)
+
+    def only(self, system: str) -> Segments:
+        """The same with one of the systems."""
+        return replace(self, candidates={system: self.candidates[system]})
 
     @classmethod
     def of(

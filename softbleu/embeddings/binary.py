@@ -11,8 +11,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from softbleu.embeddings.formats import Layout
-from softbleu.embeddings.streams import Stream
-from softbleu.embeddings.vectors import Selection
+from softbleu.embeddings.streams import Stream, Watch
+from softbleu.embeddings.vectors import Sink
 from softbleu.errors import VectorError
 
 _VALUE_SIZE = 4
@@ -27,8 +27,10 @@ class _Position:
     offset: int
 
 
-def read_binary(path: Path, stream: Stream, layout: Layout, selection: Selection, block_size: int) -> None:
-    """Go through all records once, block by block, and add those that the selection looks for.
+def read_binary(
+    path: Path, stream: Stream, layout: Layout, sink: Sink, block_size: int, watch: Watch | None = None
+) -> None:
+    """Go through the records once, block by block, and add those that the sink wants, until it is full.
 
     Raises
     ------
@@ -42,16 +44,20 @@ def read_binary(path: Path, stream: Stream, layout: Layout, selection: Selection
     stream.content.read(layout.start)
     rest = b""
     while position.records < layout.count:
+        if sink.full:
+            return
+        if watch is not None:
+            watch(stream)
         block = stream.content.read(block_size)
         if not block:
             _refuse_truncated(path, position, layout.count, rest)
         buffer = rest + block
-        starts, kept, slots = _split_records(buffer, size, layout.count - position.records, selection)
+        starts, kept, slots = _split_records(buffer, size, layout.count - position.records, sink)
         if starts:
             rows = _gather(buffer, starts, size)
-            if not np.isfinite(rows).all():
+            if not (sink.tolerant or np.isfinite(rows).all()):
                 _refuse_values(path, position, buffer, starts, rows)
-            selection.add(slots, rows[kept])
+            sink.add(slots, rows if len(kept) == len(rows) else rows[kept])
             done = starts[-1] + size
             position.records += len(starts)
             position.offset += done
@@ -66,14 +72,12 @@ def read_binary(path: Path, stream: Stream, layout: Layout, selection: Selection
         )
 
 
-def _split_records(
-    buffer: bytes, size: int, limit: int, selection: Selection
-) -> tuple[list[int], list[int], list[int]]:
+def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[list[int], list[int], list[int]]:
     """Find where the values of each whole record start, which records are wanted, and their slots."""
     starts: list[int] = []
     kept: list[int] = []
     slots: list[int] = []
-    take, find, last = selection.open_forms.pop, buffer.find, len(buffer) - size
+    take, find, last = sink.take, buffer.find, len(buffer) - size
     begin = 0
     for record in range(limit):
         start = find(b" ", begin) + 1

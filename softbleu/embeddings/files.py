@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from softbleu.embeddings.binary import read_binary
 from softbleu.embeddings.formats import Layout, detect_layout
-from softbleu.embeddings.streams import BLOCK_SIZE, open_stream
+from softbleu.embeddings.streams import BLOCK_SIZE, Watch, open_stream
 from softbleu.embeddings.text import read_text
-from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
+from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
 
 _READERS = {"binary": read_binary, "text": read_text}
 
 
 class FileSource:
-    r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or not.
+    r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not.
 
     Parameters
     ----------
@@ -70,7 +73,28 @@ class FileSource:
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words in one pass over the file; see `VectorSource.select`."""
         selection = Selection(words, case)
+        self.read(selection)
+        return selection.finish(self.dimension, self.name, self.fingerprint)
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words and their rows; see `VectorSource.head`."""
+        head = Head(count)
+        self.read(head, to_end=False)
+        return head.finish(self.dimension)
+
+    def read(self, sink: Sink, *, watch: Watch | None = None, to_end: bool = True) -> None:
+        """Go through the file once and give the sink what it wants.
+
+        Parameters
+        ----------
+        sink
+            What the words and rows are for.
+        watch
+            Called now and then with the stream, which knows how far it is.
+        to_end
+            Whether the file is hashed to its end even if the sink is full before.
+        """
         with open_stream(self.path, self._block_size) as stream:
-            _READERS[self._layout.kind](self.path, stream, self._layout, selection, self._block_size)
-            self._fingerprint = stream.fingerprint()
-        return selection.finish(self.dimension, self.name, self._fingerprint)
+            _READERS[self._layout.kind](self.path, stream, self._layout, sink, self._block_size, watch)
+            if to_end or not sink.full:
+                self._fingerprint = stream.fingerprint(unpack=not sink.full)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -71,17 +71,29 @@ class MemorySource:
             for word in self._words:
                 digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
             for start in range(0, len(self._words), _ROWS_AT_ONCE):
-                digest.update(self._checked_rows(start).astype("<f4", order="C", copy=False).data)
+                digest.update(self._checked_rows(start, len(self._words)).astype("<f4", order="C", copy=False).data)
             self._fingerprint = digest.hexdigest()
         return self._fingerprint
 
-    def _checked_rows(self, start: int) -> NDArray[np.float32]:
+    def _checked_rows(self, start: int, end: int) -> NDArray[np.float32]:
         with np.errstate(over="ignore"):
-            rows = self._rows[start : min(start + _ROWS_AT_ONCE, len(self._words))].astype(np.float32)
+            rows = self._rows[start : min(start + _ROWS_AT_ONCE, end)].astype(np.float32)
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._words[start + int(np.argmin(finite))]
             raise VectorError(f"{self._name}: NaN or infinite value for word {word!r}; mend or drop that vector")
         return rows
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words and their rows; see `VectorSource.head`."""
+        parts = list(self.batches(count))
+        rows = [rows for _, rows in parts] or [np.zeros((0, self.dimension), np.float32)]
+        return self._words[:count], np.concatenate(rows)
+
+    def batches(self, count: int | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """Go through the first words, all if `count` is None, and their rows."""
+        words = self._words[:count]
+        for start in range(0, len(words), _ROWS_AT_ONCE):
+            yield words[start : start + _ROWS_AT_ONCE], self._checked_rows(start, len(words))
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words; see `VectorSource.select`."""

@@ -1,7 +1,8 @@
 """The store: vectors of a vocabulary as a directory of plain files, written once and memory-mapped.
 
 ``vectors.npy`` (int8, float16 or float32, one row a word), ``scales.npy`` (float32, with int8 only: a row
-is its int8 values times its scale), ``vocab.txt`` (UTF-8, one word a line) and ``meta.json``.
+is its int8 values times its scale), ``vocab.txt`` (UTF-8, one word a line) and ``meta.json``; large stores also
+have a ``lookup.npy``, see `softbleu.embeddings.lookup`.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.drafts import draft_of, put_in_place
+from softbleu.embeddings.lookup import LOOKUP, LOOKUP_FROM, LookupBuilder
 from softbleu.errors import VectorError
 
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
 STORE_TYPES: tuple[StoreType, ...] = ("int8", "float16", "float32")
+INDEX_SUFFIX = ".faiss"
+"""Of saved neighbour indexes, which belong to one content only."""
 META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "vocab.txt"
 _HASHED = (VECTORS, SCALES, VOCABULARY)
 _RESERVED = frozenset({"format", "name", "dimension", "count", "dtype", "source", "licence", "sha256"})
@@ -80,29 +86,117 @@ def write_store(
     """
     target = Path(directory)
     _check_store(target, words, rows, dtype, extra or {})
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
-    draft.mkdir()
-    try:
-        _write_rows(draft, rows, dtype)
-        (draft / VOCABULARY).write_bytes(b"".join(word.encode() + b"\n" for word in words))
-        fingerprint = store_fingerprint(draft)
+    with StoreWriter(target, rows.shape[1], dtype) as writer:
+        for part in _parts(len(rows)):
+            with np.errstate(over="ignore"):
+                block = rows[part].astype(np.float32)
+            writer.add([word.encode() for word in words[part]], block)
+        return writer.finish(name=name, source=source, licence=licence, extra=extra)
+
+
+class StoreWriter:
+    """Writes a store block by block, beside its place until it is finished; used as a context manager.
+
+    Memory holds one block, and 12 bytes a word for the lookup of large stores.
+
+    Parameters
+    ----------
+    target
+        Where the store shall lie; an older store there is replaced, other files there are kept.
+    dimension
+        Length of each vector.
+    dtype
+        How values are kept.
+
+    Raises
+    ------
+    VectorError
+        Something else is there, the disk is full or closed, values that are not finite.
+    """
+
+    def __init__(self, target: Path, dimension: int, dtype: StoreType) -> None:
+        check_target(target, dtype)
+        self.count = 0
+        self._target = target
+        self._dimension = dimension
+        self._dtype = dtype
+        self._lookup = LookupBuilder()
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._draft = self._stack.enter_context(draft_of(self._target))
+        self._vectors = self._open(VECTORS)
+        self._vocabulary = self._open(VOCABULARY)
+        self._scales = self._open(SCALES) if self._dtype == "int8" else None
+        self._write_headers()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool | None:
+        return self._stack.__exit__(kind, error, trace)
+
+    def _open(self, name: str) -> BinaryIO:
+        return self._stack.enter_context((self._draft / name).open("wb"))
+
+    def _write_headers(self) -> None:
+        """Say what the arrays are; the number of rows is put right at the end."""
+        for handle, dtype, shape in (
+            (self._vectors, self._dtype, (self.count, self._dimension)),
+            (self._scales, "float32", (self.count,)),
+        ):
+            if handle is not None:
+                handle.seek(0)
+                header = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(handle, header)
+
+    def add(self, words: Sequence[bytes], rows: NDArray[np.float32]) -> None:
+        """Write the next words, all new and none with a line break, and their rows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._scales is not None:
+                stored, scales = quantise(rows)
+                self._scales.write(scales.astype("<f4", copy=False).data)
+            else:
+                stored = rows.astype(np.dtype(self._dtype).newbyteorder("<"), copy=False)
+        kept = rows if self._scales is not None else stored
+        if not (finite := np.isfinite(kept).all(axis=1)).all():
+            row = self.count + int(np.argmin(finite))
+            raise VectorError(f"row {row}: NaN, infinite or too large for {self._dtype}; mend or drop that vector")
+        self._vectors.write(np.ascontiguousarray(stored).data)
+        self._vocabulary.write(b"".join(word + b"\n" for word in words))
+        self._lookup.add(words)
+        self.count += len(words)
+
+    def finish(self, *, name: str, source: str, licence: str, extra: Mapping[str, object] | None = None) -> str:
+        """Complete the store, put it in its place and return its fingerprint; see `write_store`."""
+        self._write_headers()
+        for handle in (self._vectors, self._vocabulary, self._scales):
+            if handle is not None:
+                handle.close()
+        if self.count >= LOOKUP_FROM and (table := self._lookup.table()) is not None:
+            np.save(self._draft / LOOKUP, table)
+        fingerprint = store_fingerprint(self._draft)
         meta = {
             "format": STORE_FORMAT,
             "name": name,
-            "dimension": rows.shape[1],
-            "count": len(words),
-            "dtype": dtype,
+            "dimension": self._dimension,
+            "count": self.count,
+            "dtype": self._dtype,
             "source": source,
             "licence": licence,
             "sha256": fingerprint,
             **(extra or {}),
         }
-        (draft / META).write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        _put_in_place(draft, target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    return fingerprint
+        (self._draft / META).write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        _keep_other_files(self._target, self._draft)
+        put_in_place(self._draft, self._target)
+        return fingerprint
+
+
+def amend_meta(directory: Path, extra: Mapping[str, object]) -> None:
+    """Add entries to the ``meta.json`` of a store, in one step."""
+    meta = json.loads((directory / META).read_bytes())
+    beside = directory / f".{META}.{os.getpid()}"
+    beside.write_text(json.dumps({**meta, **extra}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    beside.replace(directory / META)
 
 
 def store_fingerprint(directory: str | os.PathLike[str]) -> str:
@@ -120,19 +214,30 @@ def store_fingerprint(directory: str | os.PathLike[str]) -> str:
     return digest.hexdigest()
 
 
+def check_target(target: Path, dtype: str) -> None:
+    """See that a store of that type can lie there.
+
+    Raises
+    ------
+    VectorError
+        There is no such type, or something else is there.
+    """
+    if dtype not in STORE_TYPES:
+        raise VectorError(f"{target}: unknown store type {dtype!r}; valid: {', '.join(STORE_TYPES)}")
+    if target.exists() and (not target.is_dir() or any(path.is_dir() for path in target.iterdir())):
+        raise VectorError(f"{target}: exists and is no store; remove it or choose another place")
+
+
 def _check_store(
     target: Path, words: Sequence[str], rows: NDArray[Any], dtype: str, extra: Mapping[str, object]
 ) -> None:
-    if dtype not in STORE_TYPES:
-        raise VectorError(f"{target}: unknown store type {dtype!r}; valid: {', '.join(STORE_TYPES)}")
+    check_target(target, dtype)
     if rows.ndim != 2 or rows.shape[1] == 0 or not np.issubdtype(rows.dtype, np.floating):
         raise VectorError(f"{target}: rows must be floats of shape (words, dimension), not {rows.shape}")
     if len(words) != len(rows):
         raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row a word")
     if clash := sorted(_RESERVED & extra.keys()):
         raise VectorError(f"{target}: extra entries may not be named {', '.join(clash)}")
-    if target.exists() and (not target.is_dir() or any(path.is_dir() for path in target.iterdir())):
-        raise VectorError(f"{target}: exists and is no store; remove it or choose another place")
     _check_words(target, words)
 
 
@@ -148,26 +253,6 @@ def _check_words(target: Path, words: Iterable[str]) -> None:
         except UnicodeEncodeError:
             raise VectorError(f"{target}: word {word!r} is not valid Unicode; leave it out") from None
         seen.add(word)
-
-
-def _write_rows(draft: Path, rows: NDArray[Any], dtype: StoreType) -> None:
-    """Fill ``vectors.npy`` (and ``scales.npy``) some thousand rows at a time."""
-    stored = np.lib.format.open_memmap(draft / VECTORS, mode="w+", dtype=np.dtype(dtype), shape=rows.shape)
-    scales = np.zeros(len(rows), dtype=np.float32)
-    for part in _parts(len(rows)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            block = rows[part].astype(np.float32)
-            if dtype == "int8":
-                stored[part], scales[part] = quantise(block)
-            else:
-                stored[part] = block.astype(dtype)
-        kept = block if dtype == "int8" else stored[part]
-        if not (finite := np.isfinite(kept).all(axis=1)).all():
-            row = part.start + int(np.argmin(finite))
-            raise VectorError(f"row {row}: NaN, infinite or too large for {dtype}; mend or drop that vector")
-    stored.flush()
-    if dtype == "int8":
-        np.save(draft / SCALES, scales)
 
 
 def _parts(count: int) -> Iterator[slice]:
@@ -189,15 +274,9 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.fl
     return codes, scales
 
 
-def _put_in_place(draft: Path, target: Path) -> None:
-    """Rename the draft to its place; what else lay there comes along."""
-    if not target.exists():
-        draft.rename(target)
-        return
-    for path in target.iterdir():
-        if path.name not in {META, *_HASHED}:
-            shutil.copy2(path, draft / path.name)
-    former = target.with_name(f".{target.name}.{os.getpid()}.former")
-    target.rename(former)
-    draft.rename(target)
-    shutil.rmtree(former)
+def _keep_other_files(target: Path, draft: Path) -> None:
+    """Copy what else lies in the place of a store, but for what was made of the former vectors."""
+    if target.exists():
+        for path in target.iterdir():
+            if path.name not in {META, LOOKUP, *_HASHED} and path.suffix != INDEX_SUFFIX:
+                shutil.copy2(path, draft / path.name)

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.lookup import LOOKUP, find_rows
+from softbleu.embeddings.measure import kept_quantiles
 from softbleu.embeddings.store import META, SCALES, STORE_FORMAT, STORE_TYPES, VECTORS, VOCABULARY
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import VectorError
 
+_WINDOW = 16 << 20
+"""Bytes of a file that are mapped at a time."""
+_ROWS_AT_ONCE = 4096
 _NEEDED: dict[str, type] = {"dimension": int, "count": int, "dtype": str, "sha256": str}
 
 
@@ -42,27 +48,75 @@ class StoreSource:
     dtype: str
     fingerprint: str
 
+    @property
+    def meta(self) -> dict[str, Any]:
+        """All that ``meta.json`` says."""
+        return _read_meta(self.directory)
+
+    @property
+    def quantiles(self) -> dict[str, float]:
+        """Quantiles of the similarity of random pairs, as far as they are kept."""
+        return kept_quantiles(self.meta)
+
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
         selection = Selection(words, case)
-        take = selection.open_forms.pop
         slots: list[int] = []
         kept: list[int] = []
+        for slot, row in self._places(selection):
+            slots.append(slot)
+            kept.append(row)
+        if kept:
+            order = np.argsort(kept)
+            selection.add(np.asarray(slots)[order].tolist(), self._rows(np.asarray(kept)[order]))
+        return selection.finish(self.dimension, self.name, self.fingerprint)
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words and their rows; see `VectorSource.head`."""
+        wanted = self.count if count is None else min(count, self.count)
+        words: list[str] = []
+        rows = np.empty((wanted, self.dimension), np.float32)
+        for part, values in self.batches(wanted):
+            rows[len(words) : len(words) + len(part)] = values
+            words += part
+        return words, rows
+
+    def batches(self, count: int | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """Go through the first words, all if `count` is None, and their rows."""
+        wanted = self.count if count is None else count
+        with (self.directory / VOCABULARY).open("rb") as handle:
+            for start in range(0, wanted, _ROWS_AT_ONCE):
+                end = min(start + _ROWS_AT_ONCE, wanted)
+                words = [line.rstrip(b"\n").decode("utf-8", "replace") for line in islice(handle, end - start)]
+                yield words, self._rows(np.arange(start, end))
+
+    def _places(self, selection: Selection) -> Iterator[tuple[int, int]]:
+        """Slots of the words that are there, and their rows."""
+        if (self.directory / LOOKUP).exists():
+            forms, slots = list(selection.open_forms), list(selection.open_forms.values())
+            table = _map_array(self.directory / LOOKUP)
+            yield from ((slots[place], row) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
+            return
+        take = selection.take
         with (self.directory / VOCABULARY).open("rb") as handle:
             for row, line in enumerate(handle):
                 slot = take(line.rstrip(b"\n"), None)
                 if slot is not None:
-                    slots.append(slot)
-                    kept.append(row)
-        if kept:
-            selection.add(slots, self._rows(np.asarray(kept)))
-        return selection.finish(self.dimension, self.name, self.fingerprint)
+                    yield slot, row
 
     def _rows(self, kept: NDArray[np.intp]) -> NDArray[np.float32]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            rows: NDArray[np.float32] = _map_array(self.directory / VECTORS)[kept].astype(np.float32)
-            if self.dtype == "int8":
-                rows *= _map_array(self.directory / SCALES)[kept, None]
+        """Read rows, by ascending number, as floats."""
+        rows = np.empty((len(kept), self.dimension), np.float32)
+        height = max(1, _WINDOW // (self.dimension * np.dtype(self.dtype).itemsize))
+        start = 0
+        # A window at a time: pages that are mapped count as memory.
+        while start < len(kept):
+            end = int(np.searchsorted(kept, kept[start] + height))
+            window = _map_array(self.directory / VECTORS)
+            rows[start:end] = window[kept[start:end]]
+            start = end
+        if self.dtype == "int8":
+            rows *= _map_array(self.directory / SCALES)[kept, None]
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._word(int(kept[np.argmin(finite)]))
             raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; write the store again")
@@ -96,8 +150,9 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     _check_array(place / VECTORS, (source.count, source.dimension), source.dtype)
     if source.dtype == "int8":
         _check_array(place / SCALES, (source.count,), "float32")
-    words = _count_lines(place / VOCABULARY)
-    if words != source.count:
+    if (place / LOOKUP).exists():
+        _check_array(place / LOOKUP, (3, source.count), "uint32")
+    elif (words := _count_lines(place / VOCABULARY)) != source.count:
         raise VectorError(f"{place / VOCABULARY}: {words} words, {source.count} expected; write the store again")
     return source
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import io
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.errors import VectorError
 
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 BLOCK_SIZE = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
+_UNPACKERS: dict[bytes, Callable[[Any], object]] = {
+    b"\x1f\x8b": lambda packed: gzip.GzipFile(fileobj=packed),
+    b"BZh": bz2.BZ2File,
+}
+_LONGEST_MAGIC = 3
 
 
 class _HashingReader(io.RawIOBase):
@@ -27,6 +33,7 @@ class _HashingReader(io.RawIOBase):
     def __init__(self, handle: io.RawIOBase) -> None:
         self._handle = handle
         self.digest = hashlib.sha256()
+        self.count = 0
 
     def readable(self) -> bool:
         return True
@@ -34,6 +41,7 @@ class _HashingReader(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
         count = self._handle.readinto(buffer)
         self.digest.update(memoryview(buffer)[: count or 0])
+        self.count += count or 0
         return count
 
 
@@ -42,35 +50,57 @@ class Stream:
     """The unpacked content of a file, and the means to hash the file as it lies on the disk."""
 
     content: io.BufferedIOBase
+    size: int
+    """Bytes of the file, as it lies on the disk."""
     _reader: _HashingReader
+    _packed: io.BufferedIOBase
     _block_size: int
 
-    def fingerprint(self) -> str:
-        """Read what is left and give the hex SHA-256 of the whole file."""
-        while self.content.read(self._block_size):
+    @property
+    def done(self) -> int:
+        """How many of them have been read."""
+        return self._reader.count
+
+    def fingerprint(self, *, unpack: bool = True) -> str:
+        """Read what is left and give the hex SHA-256 of the whole file.
+
+        With `unpack`, what is left is looked at for damage of its packing.
+        """
+        rest = self.content if unpack else self._packed
+        while rest.read(self._block_size):
             pass
         return self._reader.digest.hexdigest()
 
 
+Watch = Callable[[Stream], None]
+"""Told now and then how far a stream is."""
+
+
 @contextmanager
 def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
-    """Open a file for one pass; gzip is recognised by its first bytes, not by the file's name.
+    """Open a file for one pass; gzip and bzip2 are recognised by the first bytes, not by the file's name.
 
     Raises
     ------
     VectorError
-        Within the ``with`` block too: the file cannot be read, or its gzip packing is damaged.
+        Within the ``with`` block too: the file cannot be read, or its packing is damaged.
     """
     try:
         with path.open("rb", buffering=0) as handle:
             reader = _HashingReader(handle)
-            packed = io.BufferedReader(reader, max(block_size, len(_GZIP_MAGIC)))
+            packed = io.BufferedReader(reader, max(block_size, _LONGEST_MAGIC))
             content: io.BufferedIOBase = packed
-            if packed.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
-                unpacked = gzip.GzipFile(fileobj=packed)
-                content = io.BufferedReader(cast("io.RawIOBase", unpacked), block_size)
-            yield Stream(content, reader, block_size)
+            head = packed.peek(_LONGEST_MAGIC)
+            for magic, unpacker in _UNPACKERS.items():
+                if head.startswith(magic):
+                    unpacked = cast("io.RawIOBase", unpacker(packed))
+                    content = io.BufferedReader(unpacked, block_size)
+            size = os.fstat(handle.fileno()).st_size
+            yield Stream(content, size, reader, packed, block_size)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise VectorError(f"{path}: damaged gzip file ({error}); download or pack it again") from error
+        raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
     except OSError as error:
+        if error.errno is None:
+            # What bz2 says of damage.
+            raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
         raise VectorError(f"{path}: cannot be read ({error.strerror or error})") from error

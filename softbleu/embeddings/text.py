@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.formats import Layout, is_number
-from softbleu.embeddings.streams import Stream
-from softbleu.embeddings.vectors import Selection
+from softbleu.embeddings.streams import Stream, Watch
+from softbleu.embeddings.vectors import Sink
 from softbleu.errors import VectorError
 
 _NUMERIC = b"0123456789.+-eE "
@@ -23,6 +23,7 @@ class _Lines:
 
     path: Path
     dimension: int
+    tolerant: bool
 
     def split(self, line: bytes, number: int) -> tuple[bytes, bytes]:
         """Part a line into word and values; every line pays for this, so the usual case comes first."""
@@ -31,7 +32,7 @@ class _Lines:
             word, _, values = line.partition(b" ")
         else:
             word, values = self._split_unusual(line, number)
-        if values.translate(None, _NUMERIC):
+        if values.translate(None, _NUMERIC) and not (self.tolerant and all(map(is_number, values.split()))):
             self._refuse_values(word, values, number)
         return word, values
 
@@ -53,7 +54,7 @@ class _Lines:
                 row = np.array([float(field) for field in values.split()]).astype(np.float32)
         except ValueError:
             self._refuse_values(word, values, number)
-        if not np.isfinite(row).all():
+        if not (self.tolerant or np.isfinite(row).all()):
             self._refuse_values(word, values, number)
         return row
 
@@ -64,8 +65,10 @@ class _Lines:
         raise VectorError(f"{self.path}: line {number}: {what} {where}; mend or drop that vector")
 
 
-def read_text(path: Path, stream: Stream, layout: Layout, selection: Selection, block_size: int) -> None:
-    """Go through all lines once and parse those that the selection looks for.
+def read_text(
+    path: Path, stream: Stream, layout: Layout, sink: Sink, block_size: int, watch: Watch | None = None
+) -> None:
+    """Go through the lines once and parse those that the sink wants, until it is full.
 
     Raises
     ------
@@ -73,11 +76,13 @@ def read_text(path: Path, stream: Stream, layout: Layout, selection: Selection, 
         A line with too few or too many values, or with values that are not finite, wanted or not; fewer
         or more lines than the header announces.
     """
-    lines = _Lines(path, layout.dimension)
+    lines = _Lines(path, layout.dimension, sink.tolerant)
     stream.content.read(layout.start)
     number = 0 if layout.count is None else 1
     count = 0
-    while block := stream.content.readlines(block_size):
+    while not sink.full and (block := stream.content.readlines(block_size)):
+        if watch is not None:
+            watch(stream)
         slots: list[int] = []
         rows: list[NDArray[np.float32]] = []
         for line in block:
@@ -86,13 +91,13 @@ def read_text(path: Path, stream: Stream, layout: Layout, selection: Selection, 
                 continue
             count += 1
             word, values = lines.split(line, number)
-            slot = selection.open_forms.pop(word, None)
+            slot = sink.take(word, None)
             if slot is not None:
                 slots.append(slot)
                 rows.append(lines.parse(word, values, number))
         if rows:
-            selection.add(slots, np.stack(rows))
-    if layout.count is not None and count != layout.count:
+            sink.add(slots, np.stack(rows))
+    if not sink.full and layout.count is not None and count != layout.count:
         what = "truncated" if count < layout.count else "damaged"
         raise VectorError(
             f"{path}: {what} at line {number}: {count} of {layout.count} vectors read; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -81,6 +81,16 @@ class VectorSource(Protocol):
         """Hex SHA-256 of the content; a file not yet read to its end is read for it, once."""
         ...
 
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words, the most frequent ones in most sets, and their rows; all if `count` is None.
+
+        Raises
+        ------
+        VectorError
+            The content is damaged as far as it was read.
+        """
+        ...
+
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words, in this order; repeated words are fine.
 
@@ -95,24 +105,54 @@ class VectorSource(Protocol):
         ...
 
 
+class Sink(Protocol):
+    """What goes through a source's words wants of them.
+
+    Attributes
+    ----------
+    tolerant
+        Whether rows with values that are not finite are wanted as well, not refused.
+    """
+
+    tolerant: bool
+
+    @property
+    def take(self) -> Callable[[bytes, None], int | None]:
+        """Gives a word, as UTF-8 bytes, its slot, or the second argument if its row is not wanted."""
+        ...
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is wanted."""
+        ...
+
+    def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
+        """Keep these rows, shape (slots, dimension), for these slots."""
+        ...
+
+
 class Selection:
     """Gathers the rows of a vocabulary while a source goes through its words.
 
     ``open_forms`` maps each spelling still looked for, as UTF-8 bytes, to its slot. A source pops the
-    spellings it meets, so that the first of repeated words wins, and adds their slots and rows.
+    spellings it meets, so that the first of repeated words wins, and adds their slots and rows. It wants to see
+    every row, so that damage is found wherever it is.
 
     Examples
     --------
     >>> selection = Selection(["The", "cat"], "fallback")
     >>> sorted(selection.open_forms)
     [b'The', b'cat', b'the']
-    >>> selection.add([selection.open_forms.pop(b"the")], np.ones((1, 4), dtype=np.float32))
+    >>> selection.add([selection.take(b"the", None)], np.ones((1, 4), dtype=np.float32))
     >>> selection.finish(4, "made up", "0" * 64).norms.tolist()
     [2.0, 0.0]
     """
 
     def __init__(self, words: Sequence[str], case: VectorCase) -> None:
         self.open_forms: dict[bytes, int] = {}
+        self.take: Callable[[bytes, None], int | None] = self.open_forms.pop
+        self.tolerant = False
+        self.full = False
         self._written = self._slots(words)
         self._lowered = self._slots([word.lower() for word in words]) if case == "fallback" else self._written
         self._location = np.full(len(self.open_forms), -1, dtype=np.intp)
@@ -145,3 +185,46 @@ class Selection:
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
         zero_words = int(np.count_nonzero(found & (norms == 0)))
         return WordVectors(rows, norms, name, fingerprint, zero_words)
+
+
+class Head:
+    """Gathers the first words of a source and their rows.
+
+    Examples
+    --------
+    >>> head = Head(1)
+    >>> head.take(b"the", None), head.take(b"of", None), head.full
+    (0, None, True)
+    """
+
+    def __init__(self, count: int | None) -> None:
+        self.words: list[str] = []
+        self.tolerant = False
+        self._seen: set[bytes] = set()
+        self._count = count
+        self._parts: list[NDArray[np.float32]] = []
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many as were asked for."""
+        return self._count is not None and len(self.words) >= self._count
+
+    def take(self, word: bytes, _: None) -> int | None:
+        """Want a word if it is new; words that are no text cannot be asked for and are passed over."""
+        if self.full or word in self._seen:
+            return None
+        self._seen.add(word)
+        try:
+            self.words.append(word.decode())
+        except UnicodeDecodeError:
+            return None
+        return len(self.words) - 1
+
+    def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
+        """Keep these rows, which come in the order of the words."""
+        self._parts.append(rows)
+
+    def finish(self, dimension: int) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the words and their rows, shape (words, dimension)."""
+        parts, self._parts = self._parts, []
+        return self.words, np.concatenate(parts) if parts else np.zeros((0, dimension), np.float32)

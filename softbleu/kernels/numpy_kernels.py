@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -240,6 +240,80 @@ def assign_greedily(similarities: NDArray[np.int32], capacity: Integers, unit: i
         value[proposing] = 0
         choices = flat[proposing].argmax(axis=1)
     return partner.reshape(batch, rows), value.reshape(batch, rows)
+
+
+class Lifetimes(NamedTuple):
+    """Matches, and between which of some ascending thresholds each is made; one entry a match in every array."""
+
+    segment: Integers
+    row: Integers
+    column: Integers
+    value: Integers
+    """Similarity in millionths; more than 1 for an exact match."""
+    first: Integers
+    """Number of the lowest threshold at which the match is made."""
+    end: Integers
+    """Number of the first threshold above it at which it is not."""
+
+
+def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, thresholds: Integers) -> Lifetimes:
+    """Matches that `assign_greedily` makes (unit: one instance) at every one of some thresholds, in one pass.
+
+    The assignment is made once, at the lowest threshold. As the threshold rises, matches fall away one by one, the
+    least similar first, and each frees one instance of the pool. The first row further right that likes it better
+    than what it has takes it and frees its own, and so on to the end of the row: exactly what serving the rows one
+    after the other, at the higher threshold, would have given.
+
+    Parameters
+    ----------
+    similarities : (batch, rows, columns), greater than the lowest threshold where a match is allowed
+    capacity : (batch, columns), in millionths
+    thresholds : in millionths, ascending: a match needs a greater similarity
+    """
+    batch, rows, _ = similarities.shape
+    partner, value = assign_greedily(similarities.copy(), capacity, SCALE)
+    since = np.zeros((batch, rows), np.int64)
+    lived: list[tuple[Integers, ...]] = []
+    places = np.arange(rows)
+
+    def end_lives(segments: Integers, at: Integers, now: Integers) -> None:
+        had = value[segments, at] > 0
+        segments, at = segments[had], at[had]
+        lived.append((segments, at, partner[segments, at], value[segments, at], since[segments, at], now[had]))
+
+    # Of each segment with a free instance: its column, the row that freed it, the similarity that fell away and the
+    # threshold at which it did.
+    column, freed_by, level, when = (np.full(batch, -1) for _ in range(4))
+    active = np.arange(batch)
+    while len(active):
+        settled = active[column[active] < 0]
+        held = value[settled]
+        least = np.where(held > 0, held, 2 * SCALE).argmin(axis=1)
+        lost = held[np.arange(len(settled)), least]
+        falls = (lost > 0) & (lost <= thresholds[-1])
+        column[settled[~falls]] = -2
+        settled, least, lost = settled[falls], least[falls], lost[falls]
+        column[settled], freed_by[settled], level[settled] = partner[settled, least], least, lost
+        when[settled] = np.searchsorted(thresholds, lost)
+        end_lives(settled, least, when[settled])
+        partner[settled, least], value[settled, least] = -1, 0
+
+        active = active[column[active] >= 0]
+        free, held = column[active], value[active]
+        offered = similarities[active, :, free]
+        better = (offered > held) | ((offered == held) & (free[:, None] < partner[active]))
+        better &= (offered > level[active][:, None]) & (places > freed_by[active][:, None])
+        taker = better.argmax(axis=1)
+        taken = better[np.arange(len(active)), taker]
+        column[active[~taken]] = -1
+        found, taker, free, offer = active[taken], taker[taken], free[taken], offered[taken, taker[taken]]
+        end_lives(found, taker, when[found])
+        column[found], freed_by[found] = partner[found, taker], taker
+        partner[found, taker], value[found, taker], since[found, taker] = free, offer, when[found]
+    segments, at = np.nonzero(value > 0)
+    end_lives(segments, at, np.full(len(segments), len(thresholds)))
+    lives = Lifetimes(*(np.concatenate(parts) for parts in zip(*lived, strict=True)))
+    return Lifetimes(*(part[lives.first < lives.end] for part in lives))
 
 
 def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.kernels.numpy_kernels import Lifetimes, sweep_greedily
 from softbleu.matchers.assignment import EXACT, assign
 from softbleu.matchers.long import LongSegment, match_long_segment
 from softbleu.matchers.pool import Pool
@@ -41,11 +42,11 @@ def soft_matches(matcher: SoftMatcher, chunk: Chunk, vectors: TokenVectors, max_
             match_long_segment(matcher, pools, segment, unit_vectors, matches)
         else:
             products = TokenProducts.of(codes[candidate], codes[reference], unit_vectors, max_order)
-            _BatchMatching(matcher, pools, candidate, reference, products).run(matches)
+            BatchMatching(matcher, pools, candidate, reference, products).run(matches)
     return matches
 
 
-def batches(chunk: Chunk) -> Iterator[tuple[Integers, Integers]]:
+def batches(chunk: Chunk, most_cells: int = BATCH_CELLS) -> Iterator[tuple[Integers, Integers]]:
     """Group the segments that have tokens on both sides by size.
 
     Yields
@@ -62,7 +63,7 @@ def batches(chunk: Chunk) -> Iterator[tuple[Integers, Integers]]:
         widest = np.maximum.accumulate(width[ranked[start:]])
         cells = height[ranked[start:]] * widest * np.arange(1, len(widest) + 1)
         # Heights ascend, so the cells do: as many segments as fit, but at least one.
-        chosen = ranked[start : start + max(1, int(np.searchsorted(cells, BATCH_CELLS, side="right")))]
+        chosen = ranked[start : start + max(1, int(np.searchsorted(cells, most_cells, side="right")))]
         yield (
             _padded(candidate[chosen], height[chosen], chunk.positions),
             _padded(reference[chosen], width[chosen], chunk.positions),
@@ -76,7 +77,33 @@ def _padded(starts: Integers, lengths: Integers, padding: int) -> Integers:
 
 
 @dataclass(frozen=True)
-class _BatchMatching:
+class Tables:
+    """What the n-grams of a batch may match, before anything is given out."""
+
+    orders: list[int]
+    """Orders that may match approximately."""
+    pool_orders: dict[int, list[int]]
+    """Of each, the orders of the pool n-grams in its columns, in pool order."""
+    similarities: NDArray[np.int32]
+    """In millionths, -1 where no match is allowed: (orders, segments, candidate n-grams, pool n-grams)."""
+    capacity: Integers
+    """Instances of the pool n-grams, in millionths: (orders, segments, pool n-grams)."""
+
+    @property
+    def columns(self) -> int:
+        """Pool n-grams of each order."""
+        return int(self.capacity.shape[2])
+
+    def sweep(self, thresholds: Integers) -> Lifetimes:
+        """Match at every threshold (in millionths); order o's segment s has the number o * segments + s."""
+        height = self.similarities.shape[2]
+        return sweep_greedily(
+            self.similarities.reshape(-1, height, self.columns), self.capacity.reshape(-1, self.columns), thresholds
+        )
+
+
+@dataclass(frozen=True)
+class BatchMatching:
     """All n-grams of a batch as one array: (order, segment, candidate n-gram, pool n-gram)."""
 
     matcher: SoftMatcher
@@ -87,6 +114,22 @@ class _BatchMatching:
 
     def run(self, matches: list[Matches]) -> None:
         """Match the batch and note what was found."""
+        tables = self.tables()
+        if tables is None:
+            return
+        batch, height = self.candidate.shape
+        partner, value = assign(
+            tables.similarities.reshape(-1, height, tables.columns),
+            tables.capacity.reshape(-1, tables.columns),
+            self.matcher,
+        )
+        for layer, order in enumerate(tables.orders):
+            rows = slice(layer * batch, (layer + 1) * batch)
+            pool_orders = np.array(tables.pool_orders[order])
+            self._note(partner[rows], value[rows], order, pool_orders, matches[order - 1])
+
+    def tables(self) -> Tables | None:
+        """Similarities of all matches that are allowed, and what the pool offers; None if no match is."""
         (batch, height), width = self.candidate.shape, self.reference.shape[1]
         max_order = len(self.pools)
         soft_orders = {n: self.matcher.pool_orders(n, max_order) for n in range(1, max_order + 1)}
@@ -95,7 +138,7 @@ class _BatchMatching:
         pool_orders = {n: [k for k in sorted({n, *soft_orders[n]}) if k <= width] for n in orders}
         columns = width * max(map(len, pool_orders.values()), default=0)
         if not columns:
-            return
+            return None
         similarities = np.full((len(orders), batch, height, columns), -1, np.int32)
         capacity = np.zeros((len(orders), batch, columns), np.int64)
         for layer, order in enumerate(orders):
@@ -104,12 +147,7 @@ class _BatchMatching:
                 rows = slice(0, height - order + 1)
                 capacity[layer, :, block] = self._capacity(order, pool_order)
                 self._fill(similarities[layer, :, rows, block], order, pool_order, pool_order in soft_orders[order])
-        partner, value = assign(
-            similarities.reshape(-1, height, columns), capacity.reshape(-1, columns) * SCALE, self.matcher
-        )
-        for layer, order in enumerate(orders):
-            rows = slice(layer * batch, (layer + 1) * batch)
-            self._note(partner[rows], value[rows], order, np.array(pool_orders[order]), matches[order - 1])
+        return Tables(orders, pool_orders, similarities, capacity * SCALE)
 
     def _capacity(self, order: int, pool_order: int) -> Integers:
         return self.pools[pool_order - 1].capacity(pool_order == order)[

@@ -90,7 +90,10 @@ class Bleu(Metric):
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""
-        masses = self.matcher.masses(chunk, vectors, self.order, kernels)
+        return self.statistics_of(chunk, self.matcher.masses(chunk, vectors, self.order, kernels))
+
+    def statistics_of(self, chunk: Chunk, masses: Integers) -> Integers:
+        """Statistics of each segment, its matches by order being known."""
         lengths = chunk.candidates.lengths
         closest = chunk.closest_reference_lengths()
         return np.column_stack((lengths, closest, masses, self._totals(lengths, closest)))

@@ -21,6 +21,7 @@ from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorLocation
+    from softbleu.embeddings.measure import Similarity
     from softbleu.kernels import KernelName
     from softbleu.scoring.blocks import Level
     from softbleu.scoring.run import Corpus
@@ -53,12 +54,12 @@ _METRIC_OPTIONS = {
 }
 
 
-_SIGNATURE_NAMES = {"tok": "tokenize", "case": "vector_case"}
+_SIGNATURE_NAMES = {"tok": "tokenize", "case": "vector_case", "postprocess": "vectors_postprocess"}
 
 
 def _read_value(kind: str, key: str, value: str) -> object:
     """Read a signature's value as what a setting of that (annotated) kind needs."""
-    if value == "none" and key not in ("tok", "smooth"):
+    if value == "none" and key not in ("tok", "smooth", "postprocess"):
         return None
     try:
         if "bool" in kind:
@@ -74,6 +75,9 @@ def _read_value(kind: str, key: str, value: str) -> object:
 class Settings:
     """Everything a score depends on, by name; None takes the preset's choice or else the default.
 
+    A `threshold` such as `p99.9` is a quantile of the similarity of random pairs of words, in the vectors at hand;
+    `quantile` says where a threshold came from, and changes nothing.
+
     >>> Settings(matcher="vleu", threshold=0.8).make_metric().matcher
     Vleu(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
     >>> Settings(preset="morgan2014").make_metric().denominator
@@ -82,7 +86,7 @@ class Settings:
 
     metric: str = "bleu"
     matcher: str = "exact"
-    threshold: float | None = None
+    threshold: float | str | None = None
     assignment: str | None = None
     consumption: str | None = None
     composition: str | None = None
@@ -105,6 +109,11 @@ class Settings:
     vectors: VectorLocation = DEFAULT_VECTORS
     vector_case: VectorCase = "fallback"
     normalize: bool = True
+    similarity: Similarity = "cosine"
+    vectors_postprocess: str = "none"
+    neighbours: int | None = None
+    mutual: bool = False
+    quantile: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.matcher, str):
@@ -115,7 +124,11 @@ class Settings:
             raise UnknownNameError("metric", self.metric, _METRIC_OPTIONS)
         if self.preset is not None and self.preset not in PRESETS:
             raise UnknownNameError("preset", self.preset, PRESETS)
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
+        if isinstance(self.threshold, str):
+            from softbleu.embeddings.measure import parse_percentile
+
+            parse_percentile(self.threshold)
+        elif self.threshold is not None and not 0 <= self.threshold <= 1:
             raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}")
 
     @classmethod
@@ -149,6 +162,8 @@ class Settings:
 
         BLEU's segment scores use effective order unless told; GLEU's average over references unless told.
         """
+        if isinstance(self.threshold, str):
+            return self.resolved().make_metric(level)
         matcher = make_matcher(self.matcher, **self._matcher_options())
         given = self._given(*_METRIC_OPTIONS[self.metric])
         if self.metric == "gleu":
@@ -157,9 +172,24 @@ class Settings:
         effective = (level != "corpus") if self.effective_order is None else self.effective_order
         return Bleu(matcher, **given, effective_order=effective)
 
+    def resolved(self) -> Settings:
+        """Put the number in the place of a threshold that is given as a quantile, if there is a use for it.
+
+        Raises
+        ------
+        VectorError
+            The vectors cannot be read.
+        """
+        if not isinstance(self.threshold, str):
+            return self
+        if "threshold" not in self.matcher_fields():
+            return replace(self, threshold=None)
+        choice = replace(self.vector_choice(), quantile=self.threshold)
+        return replace(self, threshold=choice.threshold(), quantile=self.threshold)
+
     def idle_options(self) -> list[str]:
         """Options that were given but have no effect on this metric and matcher."""
-        known = {*self._matcher_fields(), *_METRIC_OPTIONS[self.metric]}
+        known = {*self.matcher_fields(), *_METRIC_OPTIONS[self.metric]}
         if self.metric == "bleu":
             known.add("effective_order")
         every = (
@@ -175,13 +205,23 @@ class Settings:
 
     def vector_choice(self) -> VectorChoice:
         """Say which vectors to use."""
-        return VectorChoice(self.vectors, self.vector_case, self.normalize)
+        return VectorChoice(
+            self.vectors,
+            self.vector_case,
+            self.normalize,
+            self.similarity,
+            self.vectors_postprocess,
+            self.neighbours,
+            self.mutual,
+            self.quantile,
+        )
 
-    def _matcher_fields(self) -> list[str]:
+    def matcher_fields(self) -> list[str]:
+        """Names of the matcher's options."""
         return [field.name for field in fields(matcher_class(self.matcher))]
 
     def _matcher_options(self) -> dict[str, object]:
-        known = self._matcher_fields()
+        known = self.matcher_fields()
         return {name: value for name, value in self._given(*_MATCHER_OPTIONS).items() if name in known}
 
     def _given(self, *names: str) -> dict[str, Any]:
@@ -201,6 +241,7 @@ def score_with(
     progress: Progress | None = None,
 ) -> list[Result]:
     """Score every system of a corpus; see `softbleu.scoring.score_corpus`."""
+    settings = settings.resolved()
     return score_corpus(
         corpus,
         settings.make_metric(),
@@ -225,6 +266,7 @@ def compare_with(
     progress: Progress | None = None,
 ) -> ComparisonTable:
     """Score every system of a corpus and test the differences; the first is the baseline unless one is named."""
+    settings = settings.resolved()
     metric = settings.make_metric()
     statistics = collect_statistics(
         corpus,
@@ -286,7 +328,7 @@ def score(
     settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``: metric, matcher, threshold,
         assignment, consumption, composition, order, smooth, smooth_value, effective_order, denominator, variant,
         penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, preset, tokenize, lowercase,
-        vectors, vector_case, normalize
+        vectors, vector_case, normalize, similarity, vectors_postprocess, neighbours, mutual
 
     Returns
     -------

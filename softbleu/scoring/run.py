@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Level, WordWork
 from softbleu.scoring.executors import local_executor, run_in_order, single_threaded_blas
-from softbleu.scoring.vectors import CorpusVectors
+from softbleu.scoring.vectors import OPTIONAL, CorpusVectors
 from softbleu.signature import signature_of
 from softbleu.tokens import Tokenizer, Vocabulary
 
@@ -45,6 +45,9 @@ class Corpus(Protocol):
 
     def blocks(self) -> Iterator[Segments | FileBlock]:
         """Blocks of consecutive segments."""
+
+    def only(self, system: str) -> Self:
+        """The same corpus with one of its systems."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,8 @@ class Statistics:
 
     def signature(self, metric: Metric, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
         """Everything that a score by this metric depends on, and further settings."""
-        return signature_of(metric, self.tokenizer, short=short, **self.vectors, level=level, **more)
+        vectors = {key: v for key, v in self.vectors.items() if not (short and OPTIONAL.get(key, self) == v)}
+        return signature_of(metric, self.tokenizer, short=short, **vectors, level=level, **more)
 
 
 def collect_statistics(
@@ -219,7 +223,7 @@ def collect_statistics(
         stack.enter_context(single_threaded_blas())
         shared = prepared if executor is None else stack.enter_context(prepared.stored())
         total = _add_up(replace(work, vectors=shared), corpus, executor, 2 * jobs, progress)
-    identity = {"vectors": prepared.identity, "case": vectors.case, "normalize": vectors.normalize}
+    identity = vectors.identity(prepared.identity)
     coverage = tuple(Coverage(a, b, c, d, prepared.zero_words) for a, b, c, d in total.coverage.tolist())
     return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, identity, coverage)
 

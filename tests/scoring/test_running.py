@@ -270,7 +270,8 @@ OTHER_VALUES: dict[type, dict[str, Any]] = {
         "composition": "aligned",
     },
     Tokenizer: {"name": "13a", "lowercase": True},
-    VectorChoice: {"location": {"cat": [1.0, 2.0]}, "case": "exact", "normalize": False},
+    VectorChoice: {"location": {"cat": [1.0, 2.0]}, "case": "exact", "normalize": False}
+    | {"similarity": "csls", "postprocess": "mean", "neighbours": 1, "mutual": True, "quantile": "p99"},
 }
 SOFT = Bleu(make_matcher("vleu"), smooth="floor")
 
@@ -308,8 +309,9 @@ def test_the_signature_has_every_field_of_the_tokenizer(name: str) -> None:
 
 @pytest.mark.parametrize("name", names_of(VectorChoice))
 def test_the_signature_has_every_field_of_the_vector_choice(name: str) -> None:
-    other = replace(CHOICE, **{name: OTHER_VALUES[VectorChoice][name]})
-    assert signature(SOFT, choice=other) != signature(SOFT)
+    choice = replace(CHOICE, neighbours=2) if name == "mutual" else CHOICE
+    other = replace(choice, **{name: OTHER_VALUES[VectorChoice][name]})
+    assert signature(SOFT, choice=other) != signature(SOFT, choice=choice)
 
 
 OF_GLEU = {
@@ -337,8 +339,13 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         "normalize": False,
         **{key: value for key, value in OTHER_VALUES[Bleu].items() if key != "matcher"},
         **OTHER_VALUES[Matcher],
+        "similarity": "csls",
+        "vectors_postprocess": "mean",
+        "neighbours": 1,
+        "mutual": True,
+        "quantile": "p99",
     }
-    base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS)
+    base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS, neighbours=2 if name == "mutual" else None)
     if name in OF_GLEU:
         base = Settings(metric="gleu", matcher="vleu", vectors=VECTORS)
     corpus = in_memory()
@@ -370,6 +377,11 @@ def test_the_signature_by_its_keys() -> None:
         "lowercase": "no",
         "case": "fallback",
         "normalize": "yes",
+        "similarity": "cosine",
+        "postprocess": "none",
+        "neighbours": "none",
+        "mutual": "no",
+        "quantile": "none",
         "level": "corpus",
         "version": __version__,
     }

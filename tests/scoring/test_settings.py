@@ -52,6 +52,11 @@ GIVEN: dict[str, Any] = {
     "vectors": VECTORS,
     "vector_case": "exact",
     "normalize": False,
+    "similarity": "csls",
+    "vectors_postprocess": "mean",
+    "neighbours": 5,
+    "mutual": True,
+    "quantile": "p99",
 }
 
 
@@ -63,7 +68,7 @@ def test_every_setting_arrives() -> None:
     )
     assert settings.make_metric() == Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all")
     assert settings.tokenizer() == Tokenizer("13a", lowercase=True)
-    assert settings.vector_choice() == VectorChoice(VECTORS, "exact", normalize=False)
+    assert settings.vector_choice() == VectorChoice(VECTORS, "exact", False, "csls", "mean", 5, True, "p99")
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])

@@ -66,7 +66,7 @@ OTHER: dict[type, dict[str, Any]] = {
     },
     Tokenizer: {"name": "13a", "lowercase": True},
 }
-KEYS_OF_VECTORS = {"location": "vectors", "case": "case", "normalize": "normalize"}
+KEYS_OF_VECTORS = {"location": "vectors", **{f.name: f.name for f in fields(VectorChoice) if f.name != "location"}}
 
 
 def signed(value: object, *, short: bool = False) -> dict[str, str]:
@@ -122,7 +122,8 @@ def test_choice_of_vectors_is_in_the_signature(short: bool) -> None:
         return parse_signature(result.short_signature if short else result.signature)
 
     plain = signature()
-    assert set(KEYS_OF_VECTORS.values()) <= set(plain)
+    shown = {"vectors", "case", "normalize"} if short else set(KEYS_OF_VECTORS.values())
+    assert set(plain) & set(KEYS_OF_VECTORS.values()) == shown
     assert plain["case"] == "fallback"
     assert plain["normalize"] == "yes"
     assert signature(vector_case="exact")["case"] == "exact"
@@ -169,6 +170,10 @@ OF_TEXT = {
     "lowercase": st.booleans(),
     "vector_case": st.sampled_from(["fallback", "exact"]),
     "normalize": st.booleans(),
+    "vectors_postprocess": st.sampled_from(["none", "mean", "pc:1", "mean,pc:1"]),
+    "similarity": st.sampled_from(["cosine", "csls"]),
+    "neighbours": st.none() | st.integers(1, 3),
+    "mutual": st.just(False),
 }
 
 
@@ -190,7 +195,7 @@ def all_settings(draw: st.DrawFn) -> Settings:
 @settings(max_examples=400, deadline=None)
 def test_signatures_are_read_back_as_what_they_sign(chosen: Settings, short: bool, level: Any) -> None:
     metric, tokenizer, vectors = chosen.make_metric(level), chosen.tokenizer(), chosen.vector_choice()
-    identity = {"vectors": f"{vectors.location}#0123456789ab", "case": vectors.case, "normalize": vectors.normalize}
+    identity = vectors.identity(f"{vectors.location}#0123456789ab")
     signature = signature_of(metric, tokenizer, short=short, **identity, level=level)
     again = Settings.from_signature(signature)
     assert again.make_metric(level) == metric

@@ -1,0 +1,282 @@
+"""`softbleu embeddings expand`: more references from those there are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from softbleu.cli import options as opt
+
+if TYPE_CHECKING:
+    from softbleu.corpora.files import TextFile
+    from softbleu.embeddings.expansion import Variant
+    from softbleu.report import Records
+
+FORMATS = ("text", "jsonl")
+TOKENIZERS = ("none", "13a")
+_MOST_FILES = 100
+
+References = Annotated[
+    list[str],
+    typer.Option(
+        "--reference",
+        "-r",
+        metavar="FILE",
+        help="Reference text, a segment a line; - is standard input. Repeat it for several references.",
+        rich_help_panel=opt.INPUT,
+    ),
+]
+OutputPrefix = Annotated[
+    str | None,
+    typer.Option(
+        "--output-prefix",
+        metavar="PREFIX",
+        help="Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.",
+        rich_help_panel=opt.OUTPUT,
+    ),
+]
+Threshold = Annotated[
+    float,
+    typer.Option(
+        "--threshold",
+        "-t",
+        metavar="0..1",
+        help="A neighbour must be more similar than this (default: 0.7).",
+        show_default=False,
+    ),
+]
+Neighbours = Annotated[
+    int,
+    typer.Option(
+        "--neighbours", metavar="N", help="At most so many neighbours of a word (default: 5).", show_default=False
+    ),
+]
+Budget = Annotated[
+    int,
+    typer.Option(
+        "--budget",
+        metavar="N",
+        help="At most so many new references of a segment, the most probable ones (default: 4).",
+        show_default=False,
+    ),
+]
+ContentWords = Annotated[
+    bool, typer.Option("--content-words", help="Leave function words alone, such as 'the' and 'over'.")
+]
+MaxReplacements = Annotated[
+    int | None,
+    typer.Option("--max-replacements", metavar="N", help="Replace at most so many words (default: any number)."),
+]
+Tokenize = Annotated[
+    str,
+    typer.Option(
+        "--tokenize",
+        metavar="NAME",
+        help="Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references "
+        "(default: none).",
+        show_default=False,
+        autocompletion=lambda: list(TOKENIZERS),
+    ),
+]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and "
+        "replacements (--output) (default: text).",
+        show_default=False,
+        autocompletion=lambda: list(FORMATS),
+        rich_help_panel=opt.OUTPUT,
+    ),
+]
+
+
+def expand(
+    reference: References,
+    output_prefix: OutputPrefix = None,
+    output: opt.Output = None,
+    output_format: Format = "text",
+    vectors: opt.Vectors = None,
+    vector_case: opt.VectorCase = None,
+    threshold: Threshold = 0.7,
+    neighbours: Neighbours = 5,
+    budget: Budget = 4,
+    content_words: ContentWords = False,
+    max_replacements: MaxReplacements = None,
+    tokenize: Tokenize = "none",
+    encoding: opt.Encoding = "utf-8",
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Make more references: words replaced by near neighbours, the most probable variants first.
+
+    The files are scored as any references: softbleu score -c FILE -r REFERENCE -r PREFIX.1 -r PREFIX.2 and so on.
+    Where a segment has fewer variants, its first reference stands instead, which changes no score.
+    """
+    from softbleu.cli.inputs import check_name
+    from softbleu.cli.output import Output
+    from softbleu.cli.progress import ProgressBar
+    from softbleu.embeddings import DEFAULT_VECTORS, VectorCase, open_vectors
+    from softbleu.embeddings.expansion import Expansion, expand_corpus
+    from softbleu.report import Layout, find_record_writer
+    from softbleu.tokens import Tokenizer
+
+    check_name("format", output_format, FORMATS)
+    check_name("tokenizer", tokenize, TOKENIZERS)
+    check_name("vector case", vector_case or "fallback", get_args(VectorCase))
+    expansion = Expansion(threshold, neighbours, budget, max_replacements, content_words)
+    inputs = [*reference, *([vectors] if vectors else [])]
+    targets = _targets(output_prefix, output, output_format, budget, inputs)
+    source = open_vectors(vectors or DEFAULT_VECTORS)
+    split = Tokenizer(tokenize).splitter
+    with _open_texts(reference, encoding) as files, ProgressBar(quiet=quiet, what="expanding") as bar:
+        total = files[0].lines
+        found = expand_corpus(
+            lambda: ([[split(text) for text in texts] for texts in block] for block in _blocks(files)),
+            source,
+            expansion,
+            vector_case or "fallback",  # type: ignore[arg-type]
+            lambda done: bar(done, total),
+        )
+        segments = (texts for block in _blocks(files) for texts in block)
+        if output_format == "jsonl":
+            targets[0].write(_json_lines(segments, found))
+            return
+        counts = _write_parallel(targets, segments, found)
+    report = find_record_writer("text")(_summary(counts, [str(target.path) for target in targets]), Layout())
+    Output().write(report)
+
+
+def _targets(
+    prefix: str | None, output: str | None, output_format: str, budget: int, inputs: Sequence[str]
+) -> list[Any]:
+    """See, before any work is done, that what was asked for can be written."""
+    from softbleu.cli.output import Output
+    from softbleu.errors import InputError
+
+    if output_format == "jsonl":
+        if prefix is not None:
+            raise InputError("--output-prefix is for --format text: name a file with --output, or leave both out")
+        return [Output.of(output, inputs)]
+    if output is not None or not prefix:
+        raise InputError("several files are written: name them with --output-prefix, or use --format jsonl")
+    if budget > _MOST_FILES:
+        raise InputError(f"at most {_MOST_FILES} files are written at once, not {budget}: use --format jsonl")
+    targets = [Output.of(f"{prefix}.{number}", inputs) for number in range(1, budget + 1)]
+    for target in targets:
+        if target.path is not None and target.path.exists() and not target.path.is_file():
+            raise InputError(f"cannot write {target.path}: it is no file")
+    return targets
+
+
+@contextmanager
+def _open_texts(names: Sequence[str], encoding: str) -> Iterator[list[TextFile]]:
+    """Open parallel texts, which must have as many lines."""
+    from tempfile import TemporaryDirectory
+
+    from softbleu.corpora.files import STDIN, TextFile
+    from softbleu.corpora.segments import BLOCK
+    from softbleu.errors import InputError
+
+    if list(names).count(STDIN) > 1:
+        raise InputError("standard input (-) can be read once only")
+    with TemporaryDirectory(prefix="softbleu-") as folder:
+        files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
+        first = files[0]
+        for file in files:
+            if file.lines != first.lines:
+                raise InputError(
+                    f"different numbers of lines: {file.name} has {file.lines}, {first.name} has {first.lines}"
+                )
+        if not first.lines:
+            raise InputError(f"an empty corpus: {first.name} has no lines")
+        yield files
+
+
+def _blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
+    """References of the segments, block by block."""
+    for number in range(-(-files[0].lines // files[0].block)):
+        yield list(zip(*(file.read_lines(number) for file in files), strict=True))
+
+
+def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[Variant]]) -> Iterator[str]:
+    """An object a segment; segments, references and tokens are numbered from 1."""
+    for number, (texts, variants) in enumerate(zip(segments, found, strict=True), start=1):
+        entries = [
+            {
+                "text": " ".join(variant.tokens),
+                "probability": variant.probability,
+                "reference": variant.reference + 1,
+                "replacements": [
+                    {"token": each.position + 1, "word": each.word, "by": each.by, "similarity": each.similarity}
+                    for each in variant.replacements
+                ],
+            }
+            for variant in variants
+        ]
+        entry = {"segment": number, "references": list(texts), "variants": entries}
+        yield json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def _write_parallel(
+    targets: Sequence[Any], segments: Iterable[Sequence[str]], found: Iterable[Sequence[Variant]]
+) -> list[int]:
+    """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
+    from softbleu.errors import InputError
+
+    counts = [0] * (len(targets) + 1)
+    paths = [target.path for target in targets]
+    try:
+        with _drafts(paths) as streams:
+            for texts, variants in zip(segments, found, strict=True):
+                counts[len(variants)] += 1
+                # A reference once more adds no n-gram and no length.
+                lines = [" ".join(variant.tokens) for variant in variants]
+                lines += [texts[0]] * (len(targets) - len(lines))
+                for stream, line in zip(streams, lines, strict=True):
+                    stream.write(line + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write {paths[0]}: {error.strerror or error}; nothing was changed") from error
+    return counts
+
+
+@contextmanager
+def _drafts(paths: Sequence[Path]) -> Iterator[list[Any]]:
+    """Open a file beside each, to be renamed together at the end, or else to go."""
+    import os
+    from contextlib import ExitStack
+
+    drafts = [path.with_name(f".{path.name[:100]}.{os.getpid()}.draft") for path in paths]
+    try:
+        with ExitStack() as stack:
+            yield [
+                stack.enter_context(draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n"))
+                for draft in drafts
+            ]
+        for draft, path in zip(drafts, paths, strict=True):
+            if path.exists():
+                draft.chmod(path.stat().st_mode & 0o777)
+        for draft, path in zip(drafts, paths, strict=True):
+            draft.replace(path)
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def _summary(counts: Sequence[int], names: Sequence[str]) -> Records:
+    from softbleu.report import Records
+
+    facts: dict[str, str | int] = {
+        "segments": sum(counts),
+        "new references": sum(number * count for number, count in enumerate(counts)),
+        "written": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0],
+    }
+    rows = [(str(number), count) for number, count in enumerate(counts) if count]
+    return Records(("new references", "segments"), rows, facts)

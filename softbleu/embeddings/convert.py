@@ -1,0 +1,279 @@
+"""From any vectors to a store, in one streaming pass."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.files import FileSource
+from softbleu.embeddings.locate import VectorLocation, open_vectors
+from softbleu.embeddings.measure import QUANTILES, measure_quantiles
+from softbleu.embeddings.memory import MemorySource
+from softbleu.embeddings.store import StoreType, StoreWriter, amend_meta
+from softbleu.embeddings.store_source import StoreSource, open_store
+from softbleu.embeddings.streams import Stream
+from softbleu.embeddings.vectors import VectorSource
+from softbleu.errors import VectorError
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What became of the vectors of a set.
+
+    Attributes
+    ----------
+    words
+        How many were kept.
+    duplicates
+        Words that came again; their first row counts.
+    zero_rows
+        Words kept with a row of zeros, which counts as no vector.
+    damaged_rows
+        Words left out for values that are not finite.
+    unusable_words
+        Words left out that are empty, hold a line break or are not UTF-8.
+    passed_over
+        Words left out that were not asked for (`vocabulary`).
+    examples
+        The first of the words of each kind.
+    """
+
+    words: int
+    duplicates: int
+    zero_rows: int
+    damaged_rows: int
+    unusable_words: int
+    passed_over: int
+    examples: dict[str, str]
+
+
+def convert_vectors(
+    location: VectorLocation,
+    directory: str | os.PathLike[str],
+    *,
+    dtype: StoreType = "float16",
+    normalize: bool = True,
+    limit: int | None = None,
+    vocabulary: Collection[str] | None = None,
+    name: str | None = None,
+    source: str | None = None,
+    licence: str = "not stated",
+    trust: bool = False,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Conversion:
+    """Write vectors as a store, atomically, in one pass; memory holds the words, but no more than a block of rows.
+
+    Parameters
+    ----------
+    location
+        A file (word2vec, GloVe, fastText `.vec`; packed with gzip or bzip2 or not), a store, or vectors in memory.
+    directory
+        Where the store shall lie.
+    dtype
+        How values are kept: float16 halves a file and changes similarities in the fourth decimal at most, int8
+        quarters it, float32 changes nothing.
+    normalize
+        Scale each row to length 1. Similarities are cosines, so this changes none of them.
+    limit
+        Only so many words, from the first.
+    vocabulary
+        Only these words, spelt as here.
+    name, source, licence
+        What the set is called, where it comes from, and under which terms; kept in ``meta.json``.
+    trust
+        Open gensim's `.kv` and `.model` files, which are pickles and can run any code.
+    force
+        Replace a store that is there.
+    progress
+        Called with the bytes read of a file, and its size.
+
+    Raises
+    ------
+    VectorError
+        What cannot be read, naming the word and the byte or line, or not be written; then nothing is changed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "tiny"
+    >>> convert_vectors({"yes": [3.0, 4.0], "no": [0.0, 0.0]}, place).zero_rows
+    1
+    >>> open_vectors(place).select(["yes"]).rows.round(2).tolist()
+    [[0.6..., 0.7...]]
+    """
+    target = Path(directory)
+    if limit is not None and limit < 1:
+        raise VectorError(f"the limit must be at least 1 word, not {limit}")
+    if target.exists() and not force:
+        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    opened = _open(location, trust=trust)
+    _check_room(target, opened, dtype, limit)
+    with StoreWriter(target, opened.dimension, dtype) as writer:
+        sink = _StoreSink(writer, normalize, limit, None if vocabulary is None else {w.encode() for w in vocabulary})
+        fingerprint = _pour(opened, sink, progress)
+        if not writer.count:
+            raise VectorError(f"{opened.name}: no word was kept ({sink.describe()}); nothing was written")
+        conversion = sink.conversion()
+        writer.finish(
+            name=name or target.resolve().name,
+            source=source or opened.name,
+            licence=licence,
+            extra={
+                "normalisation": "unit" if normalize else "none",
+                "source_sha256": fingerprint,
+                "conversion": {**asdict(conversion), "limit": limit},
+            },
+        )
+    if conversion.words - conversion.zero_rows > 1:
+        amend_meta(target, {QUANTILES: measure_quantiles(open_store(target))})
+    return conversion
+
+
+class _StoreSink:
+    """Passes rows on to a store, and counts those it does not."""
+
+    def __init__(
+        self, writer: StoreWriter, normalize: bool, limit: int | None, vocabulary: Collection[bytes] | None
+    ) -> None:
+        self.tolerant = True
+        self._writer = writer
+        self._normalize = normalize
+        self._limit = limit
+        self._vocabulary = vocabulary
+        self._seen: set[bytes] = set()
+        self._pending: list[bytes] = []
+        self._counts = dict.fromkeys(("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over"), 0)
+        self._examples: dict[str, str] = {}
+
+    @property
+    def full(self) -> bool:
+        return self._limit is not None and self._writer.count + len(self._pending) >= self._limit
+
+    def take(self, word: bytes, _: None) -> int | None:
+        if self._limit is not None and self.full:
+            return None
+        if word in self._seen:
+            self._note("duplicates", word)
+        elif self._vocabulary is not None and word not in self._vocabulary:
+            self._counts["passed_over"] += 1
+        elif not word or b"\n" in word or not (word.isascii() or _is_text(word)):
+            self._note("unusable_words", word)
+        else:
+            self._seen.add(word)
+            self._pending.append(word)
+            return len(self._seen)
+        return None
+
+    def _note(self, kind: str, word: bytes) -> None:
+        self._counts[kind] += 1
+        self._examples.setdefault(kind, word.decode("utf-8", "replace"))
+
+    def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
+        """Take the rows of the words that are pending."""
+        words, self._pending = self._pending, []
+        if not words:
+            return
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        if not (finite := np.isfinite(squares)).all():
+            for place in np.flatnonzero(~finite):
+                self._note("damaged_rows", words[place])
+            words = [word for word, kept in zip(words, finite, strict=True) if kept]
+            rows, squares = rows[finite], squares[finite]
+        for place in np.flatnonzero(squares == 0):
+            self._note("zero_rows", words[place])
+        if self._normalize:
+            scales = np.divide(1, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+            rows = rows * scales[:, None].astype(np.float32)
+        self._writer.add(words, rows)
+
+    def conversion(self) -> Conversion:
+        """Say what became of the words."""
+        return Conversion(self._writer.count, **self._counts, examples=self._examples)
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
+        return ", ".join(counts) or "the set is empty"
+
+
+def _is_text(word: bytes) -> bool:
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _open(location: VectorLocation, *, trust: bool) -> VectorSource:
+    if isinstance(location, str | os.PathLike) and Path(location).is_file() and _is_pickle(Path(location)):
+        if not trust:
+            raise VectorError(
+                f"{location}: a pickle, as gensim saves it, can run any code when it is opened; "
+                "if you trust whoever made it, say so with --trust (trust=True)"
+            )
+        return open_vectors(_load_pickle(Path(location)))
+    return open_vectors(location)
+
+
+def _is_pickle(path: Path) -> bool:
+    try:
+        with path.open("rb") as handle:
+            head = handle.read(2)
+    except OSError as error:
+        raise VectorError(f"{path}: cannot be read ({error.strerror or error})") from error
+    return len(head) == 2 and head[0] == 0x80 and head[1] <= 5
+
+
+def _load_pickle(path: Path) -> VectorLocation:
+    """Open what gensim saved, rows mapped where they lie in a file of their own."""
+    from gensim.utils import SaveLoad
+
+    try:
+        saved = SaveLoad.load(str(path), mmap="r")
+    except Exception as error:
+        # A pickle can fail in any way.
+        raise VectorError(f"{path}: gensim cannot open it ({type(error).__name__}: {error})") from error
+    keyed: VectorLocation = getattr(saved, "wv", saved)
+    return keyed
+
+
+def _pour(opened: VectorSource, sink: _StoreSink, progress: Progress | None) -> str:
+    """Give all words of a source to the sink; returns the hex SHA-256 of what they came from."""
+    if isinstance(opened, FileSource):
+
+        def watch(stream: Stream) -> None:
+            if progress is not None:
+                progress(stream.done, stream.size)
+
+        opened.read(sink, watch=watch)
+        return opened.fingerprint
+    batches = opened.batches() if isinstance(opened, StoreSource | MemorySource) else iter([opened.head(None)])
+    for words, rows in batches:
+        if sink.full:
+            break
+        taken = [sink.take(word.encode("utf-8", "surrogatepass"), None) is not None for word in words]
+        sink.add((), rows[np.array(taken)])
+    return opened.fingerprint
+
+
+def _check_room(target: Path, opened: VectorSource, dtype: StoreType, limit: int | None) -> None:
+    """Refuse at once what cannot fit on the disk, as far as the size is known."""
+    count = opened.layout.count if isinstance(opened, FileSource) else None
+    if count is None:
+        return
+    needed = min(count, limit or count) * opened.dimension * np.dtype(dtype).itemsize
+    place = next(path for path in (target.resolve(), *target.resolve().parents) if path.exists())
+    if needed > (free := shutil.disk_usage(place).free):
+        raise VectorError(
+            f"{target}: {needed / 1e6:,.0f} MB are needed for {count:,} words as {dtype}, {free / 1e6:,.0f} MB are "
+            "free; make room, or use --limit or a smaller --dtype"
+        )

@@ -1,0 +1,259 @@
+"""How good a set of word vectors is: agreement with human judgements of similarity, and coverage of text."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.vectors import VectorCase, VectorSource
+from softbleu.errors import InputError, UnknownNameError, VectorError
+
+BENCHMARKS = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
+"""Judgements of similarity as gensim carries them: Finkelstein et al. (2002), Hill, Reichart and Korhonen (2015)."""
+
+_FEWEST_PAIRS = 3
+JudgedPair = tuple[str, str, float]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Rank correlation of cosines with human judgements, over the pairs of which both words have a vector.
+
+    Attributes
+    ----------
+    spearman
+        Spearman's rank correlation, -1 to 1; None where it is not defined: fewer than 3 pairs, or all alike.
+    pairs
+        How many pairs entered.
+    missing
+        Those that did not, as ``one–other``.
+    """
+
+    spearman: float | None
+    pairs: int
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a text has a vector.
+
+    Attributes
+    ----------
+    tokens, covered
+        All tokens, and those with a vector.
+    types, covered_types
+        The same of different words.
+    missing
+        How often each word without a vector occurs.
+    """
+
+    tokens: int
+    covered: int
+    types: int
+    covered_types: int
+    missing: Counter[str]
+
+    @property
+    def share(self) -> float:
+        """Covered tokens over all tokens."""
+        return self.covered / self.tokens
+
+    @property
+    def type_share(self) -> float:
+        """Covered words over all different words."""
+        return self.covered_types / self.types
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All that was measured about a set.
+
+    Attributes
+    ----------
+    name, fingerprint, dimension
+        Of the vectors.
+    agreements
+        By the name of the benchmark.
+    coverages
+        By the name of the text.
+    """
+
+    name: str
+    fingerprint: str
+    dimension: int
+    agreements: Mapping[str, Agreement]
+    coverages: Mapping[str, Coverage]
+
+
+def read_benchmark(name: str) -> list[JudgedPair]:
+    """Read pairs of words with their mean judgement, as they are written.
+
+    Raises
+    ------
+    UnknownNameError
+        The name is no key of `BENCHMARKS`.
+    VectorError
+        This gensim does not carry the file.
+
+    Examples
+    --------
+    >>> pairs = read_benchmark("SimLex-999")
+    >>> len(pairs), pairs[0]
+    (999, ('old', 'new', 1.58))
+    """
+    if name not in BENCHMARKS:
+        raise UnknownNameError("benchmark", name, BENCHMARKS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        from gensim.test.utils import datapath
+
+    path = Path(datapath(BENCHMARKS[name]))
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise VectorError(f"{path}: cannot be read ({error.strerror}); install gensim from PyPI") from error
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    return [(first, second, float(score)) for first, second, score, *_ in csv.reader(lines, delimiter="\t")]
+
+
+def rank_agreement(pairs: Sequence[JudgedPair], words: Sequence[str], rows: NDArray[np.floating]) -> Agreement:
+    """Agreement of vectors, one row a word, with judgements of pairs of words.
+
+    Examples
+    --------
+    >>> pairs = [("cat", "dog", 9.0), ("cat", "hat", 5.0), ("dog", "hat", 1.0), ("cat", "sun", 0.0)]
+    >>> rank_agreement(pairs, ["cat", "dog", "hat"], np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 2.0]]))
+    Agreement(spearman=1.0, pairs=3, missing=('cat–sun',))
+    """
+    place = {word: index for index, word in enumerate(words)}
+    found = [pair for pair in pairs if pair[0] in place and pair[1] in place]
+    missing = tuple(f"{first}–{second}" for first, second, _ in pairs if not {first, second} <= place.keys())
+    left = unit_rows(rows[[place[first] for first, _, _ in found]])
+    right = unit_rows(rows[[place[second] for _, second, _ in found]])
+    return Agreement(
+        _spearman(np.einsum("ij,ij->i", left, right), [score for *_, score in found]), len(found), missing
+    )
+
+
+def _spearman(cosines: NDArray[np.float64], scores: Sequence[float]) -> float | None:
+    from scipy.stats import spearmanr
+
+    if len(scores) < _FEWEST_PAIRS or np.ptp(cosines) == 0 or np.ptp(scores) == 0:
+        return None
+    return float(spearmanr(cosines, scores)[0])
+
+
+def measure_agreement(source: VectorSource, benchmark: str, case: VectorCase = "fallback") -> Agreement:
+    """Agreement of any vectors with a benchmark.
+
+    >>> from softbleu.embeddings import open_vectors
+    >>> agreement = measure_agreement(open_vectors("glove-6b-100d"), "WordSim-353")
+    >>> round(agreement.spearman, 4), agreement.pairs
+    (0.6548, 353)
+    """
+    pairs = read_benchmark(benchmark)
+    words = list(dict.fromkeys(word for pair in pairs for word in pair[:2]))
+    vectors = source.select(words, case)
+    kept = [word for word, known in zip(words, vectors.known, strict=True) if known]
+    return rank_agreement(pairs, kept, vectors.rows[vectors.known])
+
+
+def count_coverage(counts: Counter[str], known: Iterable[bool]) -> Coverage:
+    """Coverage of a text from how often its words occur and whether each, in that order, has a vector.
+
+    >>> coverage = count_coverage(Counter(["a", "rose", "is", "a", "rose"]), [True, True, False])
+    >>> coverage.share, coverage.covered_types, coverage.missing
+    (0.8, 2, Counter({'is': 1}))
+    """
+    missing = Counter({word: count for (word, count), has in zip(counts.items(), known, strict=True) if not has})
+    tokens, types = counts.total(), len(counts)
+    return Coverage(tokens, tokens - missing.total(), types, types - len(missing), missing)
+
+
+def measure_coverage(
+    source: VectorSource, segments: Iterable[Sequence[str]], case: VectorCase = "fallback"
+) -> Coverage:
+    """Coverage of a text, given as lists of tokens, by any vectors; a row of zeros counts as no vector.
+
+    Raises
+    ------
+    InputError
+        The text has no tokens.
+    """
+    counts: Counter[str] = Counter()
+    for segment in segments:
+        counts.update(segment)
+    if not counts:
+        raise InputError("no coverage can be measured: the text has no tokens")
+    known: list[bool] = source.select(list(counts), case).known.tolist()
+    return count_coverage(counts, known)
+
+
+def evaluate_vectors(
+    source: VectorSource,
+    texts: Mapping[str, Iterable[Sequence[str]]] | None = None,
+    case: VectorCase = "fallback",
+) -> Evaluation:
+    """Measure the agreement of vectors with every benchmark, and their coverage of texts.
+
+    Parameters
+    ----------
+    source
+        The vectors.
+    texts
+        Tokenized segments by the name of the text.
+    case
+        How words are looked up, see `VectorSource.select`.
+
+    Raises
+    ------
+    InputError
+        A text without tokens, by its name.
+    """
+    coverages = {}
+    for name, segments in (texts or {}).items():
+        try:
+            coverages[name] = measure_coverage(source, segments, case)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+    agreements = {name: measure_agreement(source, name, case) for name in BENCHMARKS}
+    return Evaluation(source.name, source.fingerprint, source.dimension, agreements, coverages)
+
+
+def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
+    r"""Write an evaluation as a Markdown page, after facts about the set.
+
+    >>> card = evaluation_card(Evaluation("tiny", "0" * 64, 2, {"SimLex-999": Agreement(None, 0, ())}, {}), {})
+    >>> card.splitlines()[0], card.splitlines()[-1]
+    ('# tiny: evaluation card', '| SimLex-999 | – | 0 | 0 |')
+    """
+    lines = [f"# {_cell(evaluation.name)}: evaluation card", "", "| what | measure |", "| --- | --- |"]
+    shown = {"dimension": evaluation.dimension, "SHA-256": f"`{evaluation.fingerprint}`", **facts}
+    lines += [f"| {name} | {_cell(value)} |" for name, value in shown.items()]
+    if evaluation.coverages:
+        lines += ["", "| text | tokens | with a vector | words | with a vector | most frequent without a vector |"]
+        lines.append("| --- | --- | --- | --- | --- | --- |")
+    for name, text in evaluation.coverages.items():
+        often = " ".join(f"`{word}` {count}" for word, count in text.missing.most_common(8)) or "none"
+        shares = f"{text.tokens:,} | {text.share:.2%} | {text.types:,} | {text.type_share:.2%}"
+        lines.append(f"| {_cell(name)} | {shares} | {_cell(often)} |")
+    lines += ["", "Spearman's rank correlation of cosines with human judgements, over the pairs with both words:", ""]
+    lines += ["| judgements | correlation | pairs | missing pairs |", "| --- | --- | --- | --- |"]
+    for name, found in evaluation.agreements.items():
+        value = "–" if found.spearman is None else f"{found.spearman:.4f}"
+        lines.append(f"| {name} | {value} | {found.pairs} | {len(found.missing)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,289 @@
+"""Which vectors are near a vector: FAISS indexes over unit vectors, so that inner products are cosines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from softbleu.embeddings.faiss_kinds import (
+    KINDS,
+    MAKERS,
+    MINIMUM_FOR_IVFPQ,
+    IndexKind,
+    core_of,
+    import_faiss,
+    matrix_products,
+    one_thread,
+    stored_units,
+)
+from softbleu.errors import InputError, UnknownNameError, VectorError
+
+Floats = NDArray[np.float32]
+Integers = NDArray[np.int64]
+Pairs = tuple[Integers, Integers]
+"""Number of the query and slot of the vector, for each pair."""
+
+_QUERIES_AT_ONCE = 1024
+_WIDE_QUERIES_AT_ONCE = 256
+_RESULTS_AT_ONCE = 1 << 24
+_ROWS_AT_ONCE = 16_384
+_PAIRS_AT_ONCE = 4096
+_SPARE = 8
+"""Candidates beyond those asked for: all of them are compared again in double precision."""
+_RESCORED = 4
+"""Candidates of ``ivfpq`` compared again, for each neighbour asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourIndex:
+    """Vectors made ready for search; `build_index` makes one, `index_files.load_index` reads one.
+
+    Attributes
+    ----------
+    kind
+        How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed
+        vectors), which may miss some.
+    faiss_index
+        A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product.
+    places
+        Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed.
+    units
+        Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was
+        loaded without rows: its similarities are then approximate as well.
+    """
+
+    kind: IndexKind
+    faiss_index: Any
+    places: Integers
+    units: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return int(self.faiss_index.d)
+
+    def search(self, queries: ArrayLike, count: int) -> tuple[Integers, Floats]:
+        """Find the `count` nearest rows of each query, by cosine, the nearest first and ties by row.
+
+        Parameters
+        ----------
+        queries
+            Shape (queries, dimension), of any length; an all-zero one has no neighbours.
+        count
+            How many neighbours, at least 1.
+
+        Returns
+        -------
+        ids
+            Shape (queries, count): rows, as numbered when the index was built; -1 where there are no more.
+        similarities
+            Shape (queries, count): their cosines, -inf where there are no more.
+
+        Raises
+        ------
+        InputError
+            A count below 1.
+        VectorError
+            Queries of another dimension, or not finite.
+
+        Examples
+        --------
+        >>> index = build_index([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+        >>> ids, similarities = index.search([[2.0, 0.0]], 3)
+        >>> print(ids, similarities.round(4))
+        [[ 0  2 -1]] [[1.     0.7071   -inf]]
+        """
+        if count < 1:
+            raise InputError(f"the number of neighbours must be at least 1, not {count}")
+        units, known = self._units_of(queries)
+        ids = np.full((len(units), count), -1, dtype=np.int64)
+        similarities = np.full((len(units), count), -np.inf, dtype=np.float32)
+        fetch = min(count * (_RESCORED if self.kind == "ivfpq" else 1) + _SPARE, len(self))
+        for part in _parts(known, min(_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(fetch, 1))):
+            owners, slots, values = self._ranked(units[part], self._nearest(units[part], count, fetch))
+            ranks = np.arange(len(owners)) - np.searchsorted(owners, owners)
+            kept = ranks < count
+            cells = part[owners[kept]], ranks[kept]
+            ids[cells], similarities[cells] = self.places[slots[kept]], values[kept]
+        return ids, similarities
+
+    def above(self, queries: ArrayLike, threshold: float) -> tuple[Integers, Integers, Floats]:
+        """Find all rows whose cosine with a query is greater than the threshold.
+
+        Returns
+        -------
+        bounds
+            Shape (queries + 1,): the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``.
+        ids
+            Rows, as numbered when the index was built; the nearest first and ties by row.
+        similarities
+            Their cosines.
+
+        Raises
+        ------
+        InputError
+            The index is not exact: others cannot tell that they have found all; or the threshold is NaN.
+        VectorError
+            Queries of another dimension, or not finite.
+
+        Examples
+        --------
+        >>> index = build_index([[3.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> bounds, ids, similarities = index.above([[2.0, 0.0], [1.0, 1.0]], 0.5)
+        >>> bounds.tolist(), ids.tolist()
+        ([0, 2, 5], [0, 2, 2, 0, 1])
+        """
+        if self.kind != "exact":
+            raise InputError(f"all neighbours above a threshold need an exact index, not {self.kind}")
+        if np.isnan(threshold):
+            raise InputError("the threshold is no number: give one from -1 to 1")
+        units, known = self._units_of(queries)
+        counts = np.zeros(len(units), dtype=np.int64)
+        found: list[tuple[Integers, Floats]] = []
+        for part in _parts(known, _WIDE_QUERIES_AT_ONCE):
+            pairs = self._within(units[part], threshold - self._slack)
+            owners, slots, values = self._ranked(units[part], pairs)
+            kept = values > np.float32(threshold)
+            counts[part] = np.bincount(owners[kept], minlength=len(part))
+            found.append((self.places[slots[kept]], values[kept]))
+        bounds = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
+        ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in found)])
+        similarities = np.concatenate([np.empty(0, dtype=np.float32), *(values for _, values in found)])
+        return bounds, ids, similarities
+
+    @property
+    def _slack(self) -> float:
+        """How far two single-precision inner products of unit vectors may err, taken together."""
+        return (self.dimension + 8) * float(np.finfo(np.float32).eps)
+
+    def _units_of(self, queries: ArrayLike) -> tuple[Floats, Integers]:
+        rows = as_rows(queries, "queries")
+        if rows.shape[1] != self.dimension:
+            raise VectorError(f"queries of dimension {rows.shape[1]}, but the index has {self.dimension}")
+        units, norms = unit_rows(rows)
+        return units, np.flatnonzero(norms) if len(self) else np.empty(0, dtype=np.int64)
+
+    def _nearest(self, units: Floats, count: int, fetch: int) -> Pairs:
+        """Find pairs among which are the nearest: with certainty if exact."""
+        with matrix_products() as faiss:
+            values, slots = core_of(self.faiss_index).search(units, fetch, params=self._effort(faiss, fetch))
+        owners = np.repeat(np.arange(len(units)), fetch)
+        close = np.zeros(len(units), dtype=np.bool_)
+        if self.kind == "exact" and fetch < len(self):
+            # As near as the last one wanted, but for rounding: there may be more of them than were fetched.
+            close = values[:, -1] >= values[:, count - 1] - self._slack
+        kept = (slots.ravel() >= 0) & ~close[owners]
+        pairs = [(owners[kept], slots.ravel()[kept])]
+        for query in np.flatnonzero(close):
+            _, more = self._within(units[query : query + 1], float(values[query, count - 1]) - self._slack)
+            pairs.append((np.full(len(more), query), more))
+        return np.concatenate([owner for owner, _ in pairs]), np.concatenate([slot for _, slot in pairs])
+
+    def _within(self, units: Floats, radius: float) -> Pairs:
+        with matrix_products():
+            limits, _, slots = core_of(self.faiss_index).range_search(units, radius)
+        return np.repeat(np.arange(len(units)), np.diff(limits.astype(np.int64))), slots
+
+    def _effort(self, faiss: Any, fetch: int) -> Any:
+        core = core_of(self.faiss_index)
+        if self.kind == "hnsw":
+            return faiss.SearchParametersHNSW(efSearch=max(core.hnsw.efSearch, 2 * fetch))
+        return faiss.SearchParametersIVF(nprobe=core.nprobe) if self.kind == "ivfpq" else None
+
+    def _ranked(self, units: Floats, pairs: Pairs) -> tuple[Integers, Integers, Floats]:
+        """Compare the pairs again, in double precision, and put them in order."""
+        owners, slots = pairs
+        values = np.empty(len(owners), dtype=np.float32)
+        for start in range(0, len(owners), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            values[part] = np.einsum(
+                "ij,ij->i", units[owners[part]].astype(np.float64), self._take(slots[part]).astype(np.float64)
+            )
+        order = np.lexsort((slots, -values, owners))
+        return owners[order], slots[order], values[order]
+
+    def _take(self, slots: Integers) -> Floats:
+        if self.units is not None:
+            return self.units[slots]
+        taken: Floats = core_of(self.faiss_index).reconstruct_batch(slots)
+        return taken
+
+
+def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
+    """Build an index over vectors, which stay as they are: it has its own copy, of unit length.
+
+    Parameters
+    ----------
+    rows
+        Shape (words, dimension), of any length; all-zero rows are nobody's neighbours.
+    kind
+        ``exact``; ``hnsw`` for a graph (Malkov and Yashunin 2018), fast once built, always in the same way;
+        ``ivfpq`` for an inverted file of product-quantised vectors (Jégou et al. 2011), small.
+
+    Raises
+    ------
+    UnknownNameError
+        No such kind.
+    VectorError
+        Rows that are no such array, not finite, or too few for ``ivfpq``.
+
+    Examples
+    --------
+    >>> index = build_index([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+    >>> len(index), index.dimension, index.places.tolist()
+    (2, 2, [0, 2])
+    """
+    if kind not in KINDS:
+        raise UnknownNameError("index", kind, KINDS)
+    units, norms = unit_rows(as_rows(rows, "rows"))
+    places = np.flatnonzero(norms)
+    if len(places) < len(units):
+        units = units[places]
+    if kind == "ivfpq" and len(units) < MINIMUM_FOR_IVFPQ:
+        raise VectorError(f"{len(units)} words: ivfpq needs at least {MINIMUM_FOR_IVFPQ}; take an exact index")
+    faiss = import_faiss()
+    core = MAKERS[kind](faiss, *units.shape)
+    index = faiss.IndexIDMap(core)
+    with one_thread(faiss, kind):
+        if kind == "ivfpq":
+            with matrix_products():
+                index.train(units)
+        index.add_with_ids(units, places)
+    return NeighbourIndex(kind, index, places, units if kind == "ivfpq" else stored_units(index))
+
+
+def unit_rows(rows: NDArray[Any]) -> tuple[Floats, NDArray[np.float64]]:
+    """Copy rows to unit length, all-zero rows as they are; and their lengths.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))[1].tolist()
+    [5.0, 0.0]
+    """
+    units = np.empty(rows.shape, dtype=np.float32)
+    norms = np.empty(len(rows), dtype=np.float64)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        part = slice(start, start + _ROWS_AT_ONCE)
+        norms[part] = np.sqrt(np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64))
+        if not (finite := np.isfinite(norms[part])).all():
+            raise VectorError(f"row {start + int(np.argmin(finite))}: NaN or infinite; mend or drop that vector")
+        scale = np.where(norms[part] > 0, norms[part], 1.0)[:, None]
+        np.divide(rows[part], scale, out=units[part], casting="same_kind")
+    return units, norms
+
+
+def as_rows(rows: ArrayLike, what: str) -> NDArray[Any]:
+    """See that these are rows of numbers; the message calls them `what`."""
+    array = np.asarray(rows)
+    if array.ndim != 2 or array.shape[1] == 0 or not np.issubdtype(array.dtype, np.number):
+        raise VectorError(f"{what} must be numbers of shape (words, dimension), not {array.dtype} of {array.shape}")
+    return array if np.issubdtype(array.dtype, np.floating) else array.astype(np.float64)
+
+
+def _parts(places: Integers, size: int) -> list[Integers]:
+    """Cut into even parts, for a small last one would take FAISS a slower way."""
+    return np.array_split(places, -(-len(places) // max(size, 1))) if len(places) else []

@@ -1,0 +1,327 @@
+"""How alike words are: cosine or CSLS, common parts removed or not, among all words or near neighbours only.
+
+Whatever needs a neighbourhood looks for it among the first `SCOPE` words of the set, the most frequent ones in most
+sets, and never in the corpus: a similarity does not depend on what else is scored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
+from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
+from softbleu.errors import InputError, UnknownNameError, VectorError
+
+Similarity = Literal["cosine", "csls"]
+Integers = NDArray[np.int64]
+
+SCOPE = 50_000
+"""Words of a set among which neighbours are looked for and common parts and quantiles are estimated."""
+CSLS_NEIGHBOURS = 10
+"""Neighbours whose mean similarity is a word's density (Conneau et al. 2018)."""
+PAIRS, SEED = 1_000_000, 2014
+"""Random pairs of words for the quantiles of their similarity."""
+CSLS_SAMPLE = 10_000
+"""Words that such pairs are drawn from under CSLS, which needs the neighbours of each."""
+PERCENTILES = (50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.9, 99.95, 99.99)
+"""Kept with every store; others are computed when asked for."""
+QUANTILES = "similarity_quantiles"
+_BLOCK = 1 << 11
+
+
+@dataclass(frozen=True)
+class WordMeasure:
+    """How the similarity of two words follows from their vectors.
+
+    Parameters
+    ----------
+    similarity
+        `cosine`, or `csls`: twice the cosine less both words' density, which is the mean cosine to their 10 nearest
+        neighbours (Conneau et al. 2018). It takes from words that are near to everything.
+    postprocess
+        What is removed from the vectors first, see `Postprocess`.
+    neighbours
+        A word meets another only if one of them is among the so many nearest neighbours of the other.
+    mutual
+        Only if each is among those of the other.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        Anything else.
+    """
+
+    similarity: Similarity = "cosine"
+    postprocess: str = "none"
+    neighbours: int | None = None
+    mutual: bool = False
+
+    def __post_init__(self) -> None:
+        if self.similarity not in get_args(Similarity):
+            raise UnknownNameError("similarity", self.similarity, get_args(Similarity))
+        # Kept in one spelling, for signatures.
+        object.__setattr__(self, "postprocess", str(Postprocess.parse(self.postprocess)))
+        if self.neighbours is not None and not 1 <= self.neighbours <= SCOPE:
+            raise InputError(f"the number of neighbours must lie between 1 and {SCOPE}, not {self.neighbours}")
+        if self.mutual and self.neighbours is None:
+            raise InputError("mutual neighbours need their number: give neighbours (--neighbours), too")
+
+    @property
+    def removal(self) -> Postprocess:
+        """What is removed from the vectors first."""
+        return Postprocess.parse(self.postprocess)
+
+    @property
+    def needs_scope(self) -> bool:
+        """Whether more of the set is looked at than the vectors of the words."""
+        return bool(self.removal) or self.similarity == "csls" or self.neighbours is not None
+
+
+@dataclass(frozen=True)
+class MeasuredWords:
+    """Words and what their similarity follows from.
+
+    Attributes
+    ----------
+    selected
+        Their vectors as the set has them.
+    rows
+        Shape (words, dimension): their directions, common parts removed; zero for a word without a vector.
+    density
+        Shape (words,): mean cosine to the nearest neighbours, under CSLS.
+    links
+        Ascending numbers `one * words + other` of the words that may meet; None: any may.
+    """
+
+    selected: WordVectors
+    rows: NDArray[np.float32]
+    density: NDArray[np.float64] | None = None
+    links: Integers | None = None
+
+
+class Scope:
+    """The first words of a set, common parts removed: where neighbours are looked for."""
+
+    def __init__(self, source: VectorSource, measure: WordMeasure) -> None:
+        self._source = source
+        self._measure = measure
+
+    @cached_property
+    def _head(self) -> tuple[list[str], NDArray[np.float32]]:
+        return self._source.head(SCOPE)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Place of each word."""
+        return {word: place for place, word in enumerate(self._head[0])}
+
+    @cached_property
+    def common(self) -> CommonParts | None:
+        """What is removed."""
+        if not self._measure.removal:
+            return None
+        rows = self._head[1]
+        return self._measure.removal.estimate(unit_rows(rows[rows.any(axis=1)]))
+
+    @cached_property
+    def rows(self) -> NDArray[np.float32]:
+        """Unit rows, common parts removed."""
+        return self.treated(self._head[1])
+
+    def treated(self, rows: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Rows as directions, common parts removed; zero rows stay zero."""
+        treated = np.empty(rows.shape, np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            part = rows[start : start + _BLOCK]
+            directions = unit_rows(part)
+            if self.common is not None:
+                directions = unit_rows(self.common.remove_from(directions))
+                directions[~part.any(axis=1)] = 0
+            treated[start : start + _BLOCK] = directions
+        return treated
+
+    def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
+        """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
+        from softbleu.embeddings.graph import GraphKey, cached_graph, nearest_graph
+
+        exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
+        key = GraphKey(
+            self._source.fingerprint,
+            words,
+            len(self.places),
+            {"count": count},
+            case="exact",
+            processing=self._measure.postprocess,
+        )
+        graph = cached_graph(key, lambda: nearest_graph(rows, self.rows, count, exclude))
+        return graph.owners, graph.targets
+
+    def density(self, words: Sequence[str], rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Mean cosine of each word to its nearest neighbours; 0 for a word without a vector."""
+        owners, places = self.nearest(words, rows, CSLS_NEIGHBOURS)
+        # Multiplied anew, in double precision: the search says which, and need not say how near.
+        cosines = np.empty(len(owners))
+        for start in range(0, len(owners), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            left, right = rows[owners[part]].astype(np.float64), self.rows[places[part]].astype(np.float64)
+            np.einsum("ij,ij->i", left, right, out=cosines[part])
+        found = np.bincount(owners, minlength=len(words))
+        density: NDArray[np.float64] = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
+        return density
+
+
+def measure_words(
+    source: VectorSource, words: Sequence[str], case: VectorCase, measure: WordMeasure
+) -> MeasuredWords:
+    """Take the vectors of these words and all that their similarity depends on.
+
+    Raises
+    ------
+    VectorError
+        The set is damaged.
+    """
+    selected = source.select(words, case)
+    if not measure.needs_scope:
+        return MeasuredWords(selected, selected.rows)
+    scope = Scope(source, measure)
+    rows = scope.treated(selected.rows)
+    found = _found_forms(source, words, case, scope)
+    density = scope.density(found, rows) if measure.similarity == "csls" else None
+    links = None if measure.neighbours is None else _links(scope, found, rows, measure.neighbours, measure.mutual)
+    return MeasuredWords(selected, rows, density, links)
+
+
+def _found_forms(source: VectorSource, words: Sequence[str], case: VectorCase, scope: Scope) -> list[str]:
+    """Spellings that the words were found under: as written if the set has that, else in lower case."""
+    if case == "exact":
+        return list(words)
+    unsure = [word for word in words if word not in scope.places and word != word.lower()]
+    as_written = source.select(unsure, "exact").known if unsure else ()
+    lowered = {word for word, known in zip(unsure, as_written, strict=True) if not known}
+    return [word.lower() if word in lowered else word for word in words]
+
+
+def _links(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int, mutual: bool) -> Integers:
+    """Number the pairs of words that may meet; words found under one spelling always may."""
+    owners, places = scope.nearest(words, rows, count)
+    codes: dict[str, list[int]] = {}
+    for code, word in enumerate(words):
+        codes.setdefault(word, []).append(code)
+    size = len(words)
+    # Of each place in the scope, the codes of the words found there.
+    there: dict[int, list[int]] = {scope.places[word]: same for word, same in codes.items() if word in scope.places}
+    wanted = np.isin(places, np.fromiter(there, np.int64, len(there)))
+    near = np.array(
+        [
+            code * size + other
+            for code, place in zip(owners[wanted].tolist(), places[wanted].tolist(), strict=True)
+            for other in there[place]
+        ],
+        np.int64,
+    )
+    back = near % size * size + near // size
+    met = np.intersect1d(near, back) if mutual else np.union1d(near, back)
+    same = np.array([a * size + b for group in codes.values() for a in group for b in group], np.int64)
+    return np.union1d(met, same)
+
+
+def parse_percentile(text: str) -> float:
+    """Read a quantile of random pairs, such as `p99.9`.
+
+    >>> parse_percentile("p99.9")
+    99.9
+
+    Raises
+    ------
+    InputError
+        Anything else.
+    """
+    try:
+        percentile = float(text.removeprefix("p")) if text.startswith("p") else float("nan")
+    except ValueError:
+        percentile = float("nan")
+    if not 0 <= percentile <= 100:
+        raise InputError(f"threshold must be a number from 0 to 1, or a quantile such as p99.9, not {text!r}")
+    return percentile
+
+
+def similarity_quantile(source: VectorSource, percentile: float, measure: WordMeasure | None = None) -> float:
+    """Similarity that so many percent of random pairs of words do not exceed, to 6 decimals.
+
+    Drawn are `PAIRS` pairs of different words among the first `SCOPE`, with a fixed seed. A store knows the usual
+    ones of its plain cosines.
+
+    >>> from softbleu.embeddings import open_vectors
+    >>> similarity_quantile(open_vectors("glove-6b-100d"), 50.0)
+    -0.0...
+    """
+    measure = measure or WordMeasure()
+    if measure.similarity == "cosine" and not measure.removal:
+        kept = getattr(source, "quantiles", {})
+        if _key(percentile) in kept:
+            return float(kept[_key(percentile)])
+    similarities = random_similarities(source, measure)
+    return round(float(np.percentile(similarities, percentile)), 6)
+
+
+def measure_quantiles(source: VectorSource) -> dict[str, Any]:
+    """Quantiles of the plain cosine as they are kept with a store, and how they were found."""
+    similarities = random_similarities(source, WordMeasure())
+    values = np.percentile(similarities, PERCENTILES)
+    return {
+        "pairs": PAIRS,
+        "seed": SEED,
+        "scope": SCOPE,
+        "cosine": {_key(p): round(float(value), 6) for p, value in zip(PERCENTILES, values, strict=True)},
+    }
+
+
+def kept_quantiles(meta: dict[str, Any]) -> dict[str, float]:
+    """Quantiles that a store knows, if they were found as they would be now."""
+    kept = meta.get(QUANTILES)
+    if not isinstance(kept, dict) or (kept.get("pairs"), kept.get("seed"), kept.get("scope")) != (PAIRS, SEED, SCOPE):
+        return {}
+    cosine = kept.get("cosine")
+    return dict(cosine) if isinstance(cosine, dict) else {}
+
+
+def _key(percentile: float) -> str:
+    return f"p{percentile:g}"
+
+
+def random_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np.float64]:
+    """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time.
+
+    Raises
+    ------
+    VectorError
+        There are no two words with a vector.
+    """
+    scope = Scope(source, measure)
+    rows, words = scope.rows, np.array(list(scope.places), dtype=object)
+    known = np.flatnonzero(rows.any(axis=1))
+    if len(known) < 2:
+        raise VectorError(f"{source.name}: too few words with a vector for random pairs; give --threshold a number")
+    generator = np.random.default_rng(SEED)
+    density = None
+    if measure.similarity == "csls":
+        known = np.sort(generator.choice(known, min(CSLS_SAMPLE, len(known)), replace=False))
+        density = scope.density([str(word) for word in words[known]], rows[known])
+    rows = rows[known]
+    one = generator.integers(len(rows), size=PAIRS)
+    # Any word but the same.
+    other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
+    similarities = np.empty(PAIRS)
+    for start in range(0, PAIRS, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        left, right = rows[one[part]].astype(np.float64), rows[other[part]].astype(np.float64)
+        np.einsum("ij,ij->i", left, right, out=similarities[part])
+    if density is not None:
+        similarities = 2 * similarities - density[one] - density[other]
+    return similarities

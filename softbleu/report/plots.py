@@ -1,0 +1,150 @@
+"""Pictures, drawn by matplotlib (extra ``plots``): the same bytes for the same numbers."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMATS = ("svg", "png")
+_STYLE: dict[str, Any] = {
+    "svg.hashsalt": "softbleu",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 150,
+}
+_MARKERS = "osD^vP*X<>"
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
+"""Told apart by people with any colour vision (Okabe and Ito 2008); markers say the same once more."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines over one axis: points by the name of the line.
+
+    Attributes
+    ----------
+    title, x_label, y_label
+        As text.
+    lines
+        (x, y) of the points of each line, in order.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+    y_range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values fall between ascending edges, for each of several kinds."""
+
+    title: str
+    x_label: str
+    y_label: str
+    edges: Sequence[float]
+    counts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_format: str) -> bytes:
+    """Draw a picture, or several side by side, as SVG or PNG.
+
+    Raises
+    ------
+    MissingExtraError
+        matplotlib is not installed.
+    UnknownNameError
+        Another format.
+    """
+    if picture_format not in FORMATS:
+        raise UnknownNameError("picture format", picture_format, FORMATS)
+    panels = [picture] if isinstance(picture, Lines | Histogram) else list(picture)
+    if not panels:
+        raise InputError("there is nothing to draw")
+    with _matplotlib() as figure_class:
+        figure = figure_class(figsize=(6.0 * len(panels), 4.0), layout="constrained")
+        for number, panel in enumerate(panels, start=1):
+            axes = figure.add_subplot(1, len(panels), number)
+            _draw_panel(axes, panel)
+        out = io.BytesIO()
+        # Without the date, the bytes depend on the numbers only.
+        metadata = {"Date": None, "Creator": "softbleu"} if picture_format == "svg" else {"Software": "softbleu"}
+        figure.savefig(out, format=picture_format, metadata=metadata)
+    return out.getvalue()
+
+
+@contextmanager
+def _matplotlib() -> Iterator[Any]:
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("pictures need another package: pip install 'softbleu[plots]'") from None
+    style: Any = _STYLE
+    with mpl.rc_context(style):
+        yield Figure
+
+
+def _draw_panel(axes: Any, panel: Lines | Histogram) -> None:
+    if isinstance(panel, Lines):
+        _draw_lines(axes, panel)
+    else:
+        _draw_histogram(axes, panel)
+
+
+def _draw_lines(axes: Any, picture: Lines) -> None:
+    for number, (name, points) in enumerate(picture.lines.items()):
+        xs, ys = zip(*points, strict=True) if points else ((), ())
+        axes.plot(
+            xs,
+            ys,
+            label=name,
+            color=_COLOURS[number % len(_COLOURS)],
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=4,
+            linewidth=1.4,
+            linestyle=("-", "--", ":")[number // len(_COLOURS) % 3],
+        )
+    _label(axes, picture)
+    if picture.y_range is not None:
+        axes.set_ylim(*picture.y_range)
+    if len(picture.lines) > 1:
+        axes.legend(fontsize="small")
+
+
+def _draw_histogram(axes: Any, picture: Histogram) -> None:
+    for number, (name, counts) in enumerate(picture.counts.items()):
+        axes.stairs(
+            counts,
+            picture.edges,
+            label=name,
+            fill=True,
+            alpha=0.45,
+            color=_COLOURS[number % len(_COLOURS)],
+            hatch=("", "//", "..")[number % 3],
+        )
+    _label(axes, picture)
+    if len(picture.counts) > 1:
+        axes.legend(fontsize="small")
+
+
+def _label(axes: Any, picture: Lines | Histogram) -> None:
+    # A dollar sign in a name is no formula.
+    axes.set_title(picture.title.replace("$", r"\$"), fontsize="medium")
+    axes.set_xlabel(picture.x_label)
+    axes.set_ylabel(picture.y_label)

@@ -1,0 +1,190 @@
+"""`embeddings neighbours`, `embeddings index` and `embeddings graph`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softbleu.cli.examples import GRAPH, INDEX, NEIGHBOURS
+from softbleu.embeddings import write_store
+
+FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def write_set(place: Path, words: list[str]) -> Path:
+    rows = np.random.default_rng(4).normal(size=(len(words), 20))
+    write_store(place, words, rows, dtype="float32", name="set", source="made up", licence="CC0-1.0")
+    return place
+
+
+def test_neighbours(program: Any, files: Any) -> None:
+    done = program("embeddings", "neighbours", "small", "a", "-k", 2, "--vectors", files.vectors, "-f", "tsv")
+    assert (done.code, done.err) == (0, "")
+    header, *rows = (line.split("\t") for line in done.out.splitlines())
+    assert header == ["query", "rank", "word", "similarity"]
+    assert [row[:3] for row in rows] == [
+        ["small", "1", "little"],
+        ["small", "2", "the"],
+        ["a", "1", "the"],
+        ["a", "2", "hound"],
+    ]
+    assert float(rows[0][3]) == pytest.approx(0.92 / (1.01 * 0.85) ** 0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("output_format", FORMATS)
+def test_formats(command: Any, files: Any, output_format: str) -> None:
+    done = command("embeddings", "neighbours", "dog", "--vectors", files.vectors, "-t", 0.5, "-f", output_format)
+    assert (done.code, done.err) == (0, "")
+    assert "hound" in done.out
+    assert "small" not in done.out
+
+
+def test_words_from_standard_input(program: Any, files: Any) -> None:
+    stdin = b"dog\r\n\n  small \n"
+    for arguments in ((), ("-",)):
+        done = program(
+            "embeddings", "neighbours", *arguments, "-k", 1, "--vectors", files.vectors, "-f", "jsonl", stdin=stdin
+        )
+        rows = [json.loads(line) for line in done.out.splitlines()]
+        assert [(row["query"], row["word"]) for row in rows] == [("dog", "hound"), ("small", "little")]
+
+
+def test_limit(command: Any, files: Any) -> None:
+    done = command("embeddings", "neighbours", "dog", "--vectors", files.vectors, "--limit", 2, "-f", "jsonl")
+    assert {json.loads(line)["word"] for line in done.out.splitlines()} == {"small", "little"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["dog", "taxi", "bus"], "no vector in vectors.txt for 'taxi', 'bus': leave out or respell"),
+        (["dog", "--count", "0"], "the count must be at least 1, not 0"),
+        (["dog", "--count", "x"], "'x' is not a whole number"),
+        (["dog", "--limit", "-1"], "the limit must be at least 1, not -1"),
+        (["dog", "--index", "hsnw"], "unknown index 'hsnw' (did you mean 'hnsw'?)"),
+        (["dog", "--index", "hnsw", "-t", "0.5"], "need an exact index, not hnsw"),
+        (["dog", "--index", "ivfpq"], "6 words: ivfpq needs at least 624"),
+        (["dog", "-t", "nan"], "the threshold is no number"),
+        (["dog", "--vector-case", "low"], "unknown vector case 'low'"),
+        (["dog", "--format", "xml"], "unknown format 'xml'"),
+        (["dog", "--bogus"], "No such option: --bogus"),
+        (["-"], "no words"),
+    ],
+)
+def test_bad_input(program: Any, files: Any, arguments: list[str], message: str) -> None:
+    output = files.folder / "out.txt"
+    done = program("embeddings", "neighbours", *arguments, "--vectors", files.vectors, "-o", output)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("softbleu: error: ")
+    assert done.err.count("\n") == 1
+    assert message in done.err
+    assert not output.exists()
+
+
+def words_of(table: str) -> set[str]:
+    return {line.split("\t")[2] for line in table.splitlines()[1:]}
+
+
+def test_index(program: Any, tmp_path: Path) -> None:
+    store = write_set(tmp_path / "set", [f"w{number}" for number in range(700)])
+    asked = ("embeddings", "neighbours", "w3", "--vectors", store, "-f", "tsv")
+    exact = words_of(program(*asked).out)
+    for kind in ("hnsw", "ivfpq"):
+        done = program("embeddings", "index", store, "--kind", kind, "-f", "json")
+        assert (done.code, done.err) == (0, "")
+        facts = json.loads(done.out)
+        path = Path(facts["index"])
+        assert path.parent == store
+        assert (facts["kind"], facts["words"], facts["bytes"]) == (kind, 700, path.stat().st_size)
+        used = program(*asked, "--index", kind)
+        assert (used.code, used.err) == (0, "")
+        assert len(words_of(used.out) & exact) >= 8
+        path.write_bytes(path.read_bytes()[:-1])
+        broken = program(*asked, "--index", kind)
+        assert (broken.code, broken.out) == (2, "")
+        assert "damaged; build it again with 'softbleu embeddings index'" in broken.err
+        assert broken.err.count("\n") == 1
+
+
+def test_bad_index(program: Any, files: Any) -> None:
+    store = write_set(files.folder / "set", ["one", "two"])
+    before = sorted(path.name for path in store.iterdir())
+    for arguments, message in (
+        ((store, "--kind", "ivfpq"), "2 words: ivfpq needs at least 624"),
+        ((store, "--kind", "exact"), "unknown index 'exact'"),
+        ((files.folder / "none",), "no vector store"),
+        ((files.vectors,), "no vector store"),
+    ):
+        done = program("embeddings", "index", *arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert message in done.err
+    assert sorted(path.name for path in store.iterdir()) == before
+
+
+def test_graph(program: Any, files: Any, cache: Path) -> None:
+    words = files.write("words.txt", ["dog", "small", "", "unheard", "dog"])
+    asked = ("embeddings", "graph", "--vocabulary", words, "-t", 0.9, "--vectors", files.vectors)
+    first = program(*asked)
+    assert (first.code, first.err) == (0, "softbleu: 1 of 3 words have no vector\n")
+    assert [line.split("\t")[:2] for line in first.out.splitlines()] == [
+        ["word", "neighbour"],
+        ["dog", "hound"],
+        ["small", "little"],
+    ]
+    kept = list(cache.rglob("*.npz"))
+    assert len(kept) == 1
+    kept[0].write_bytes(b"damaged")
+    again = program(*asked, "--quiet")
+    assert (again.code, again.out, again.err) == (0, first.out, "")
+    assert kept[0].read_bytes() != b"damaged"
+    closed = program(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
+    assert (closed.code, closed.out, closed.err) == (0, first.out, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--vocabulary", "none.txt", "-t", "0.5"], "none.txt"),
+        (["--vocabulary", "unheard.txt", "-t", "0.5"], "no word of the vocabulary has a vector in vectors.txt"),
+        (["--vocabulary", "unheard.txt", "-t", "nan"], "no word of the vocabulary"),
+        (["--vocabulary", "unheard.txt"], "Missing option '--threshold'"),
+        (["--vocabulary", "unheard.txt", "-t", "0.5", "-o", "unheard.txt"], "is an input"),
+    ],
+)
+def test_bad_graph(
+    program: Any, files: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    files.write("unheard.txt", ["unheard"])
+    monkeypatch.chdir(files.folder)
+    done = program("embeddings", "graph", *arguments, "--vectors", files.vectors)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+    assert files.folder.joinpath("unheard.txt").read_text() == "unheard\n"
+
+
+@pytest.mark.parametrize("example", [*NEIGHBOURS.values(), *INDEX.values(), *GRAPH.values()])
+def test_examples_run(program: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
+    files.write("words.txt", ["cat", "dog"])
+    write_set(files.folder / "my-vectors", ["cat", "dog", *(f"w{number}" for number in range(700))])
+    monkeypatch.chdir(files.folder)
+    line = example.rpartition("| ")[2]
+    done = program(*shlex.split(line)[1:], stdin=b"cat\ndog\n")
+    assert (done.code, done.err) == (0, "")
+    assert done.out or (files.folder / "pairs.tsv").stat().st_size
+
+
+@pytest.mark.parametrize(("name", "examples"), [("neighbours", NEIGHBOURS), ("index", INDEX), ("graph", GRAPH)])
+def test_help(program: Any, name: str, examples: dict[str, str]) -> None:
+    shown = " ".join(program("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
+    assert all(example in shown for example in examples.values())

@@ -1,0 +1,102 @@
+"""The cache: where it lies, and that losing it does no harm."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softbleu.embeddings.cache import cache_folder, read_cached, replace_file, write_cached
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize(
+    ("own", "xdg", "expected"),
+    [
+        ("/a/mine", "/b", "/a/mine"),
+        ("", "/b", "/b/softbleu"),
+        (None, "/b", "/b/softbleu"),
+        (None, "", "/home/me/.cache/softbleu"),
+        (None, "relative", "/home/me/.cache/softbleu"),
+        (None, None, "/home/me/.cache/softbleu"),
+    ],
+)
+def test_place(own: str | None, xdg: str | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
+    for name, value in (("SOFTBLEU_CACHE", own), ("XDG_CACHE_HOME", xdg)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert cache_folder() == Path(expected)
+
+
+def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    def home() -> Path:
+        raise RuntimeError("no home")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("SOFTBLEU_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_folder() is None
+    assert read_cached("some/name") is None
+    assert write_cached("some/name", {"values": np.arange(2)}) is False
+
+
+def test_round_trip(cache: Path) -> None:
+    assert read_cached("some/name") is None
+    arrays = {"numbers": np.arange(6).reshape(2, 3), "none": np.empty(0, dtype=np.float32)}
+    assert write_cached("some/name", arrays)
+    again = read_cached("some/name")
+    assert again is not None
+    assert again.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again[name], array)
+        assert again[name].dtype == array.dtype
+    assert [path.name for path in cache.rglob("*") if path.is_file()] == ["name.npz"]
+
+
+def test_damage_at_every_byte_is_never_an_error(cache: Path) -> None:
+    write_cached("one", {"values": np.arange(3)})
+    path = cache / "one.npz"
+    content = path.read_bytes()
+    spoilt = 0
+    for place in range(len(content)):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        again = read_cached("one")
+        spoilt += again is None or "values" not in again
+        assert again is None or all(np.array_equal(array, np.arange(3)) for array in again.values())
+        path.write_bytes(content[:place])
+        assert read_cached("one") is None
+    assert spoilt > len(content) // 2
+
+
+def test_no_objects(cache: Path) -> None:
+    cache.mkdir()
+    np.savez(cache / "one.npz", values=np.array([{"a": 1}], dtype=object))
+    assert read_cached("one") is None
+
+
+def test_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file" / "below"))
+    assert write_cached("one", {"values": np.arange(3)}) is False
+    assert read_cached("one") is None
+
+
+def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    (tmp_path / "kept").write_bytes(b"old")
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        replace_file(tmp_path / "kept", b"new")
+    assert os.listdir(tmp_path) == ["kept"]  # noqa: PTH208
+    assert (tmp_path / "kept").read_bytes() == b"old"

@@ -1,0 +1,482 @@
+"""Conversion: every format gives the same store; what is left out is counted; what goes wrong changes nothing."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from shared_data import shared
+
+from softbleu import score_corpus
+from softbleu.corpora import Segments
+from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings.convert import Conversion, convert_vectors
+from softbleu.embeddings.store import StoreType, store_fingerprint
+from softbleu.errors import VectorError
+from softbleu.matchers import make_matcher
+from softbleu.metrics import Bleu
+from softbleu.scoring import VectorChoice
+
+WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
+ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
+UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
+Rows = NDArray[np.float32]
+
+
+@pytest.fixture(autouse=True)
+def _few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Quantiles of a million pairs take a while, and are tested elsewhere."""
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+
+
+def binary(words: Sequence[str | bytes], rows: Rows, count: int | None = None) -> bytes:
+    records = (
+        (word if isinstance(word, bytes) else word.encode()) + b" " + row.astype("<f4").tobytes() + b"\n"
+        for word, row in zip(words, rows, strict=True)
+    )
+    return b"%d %d\n" % (len(rows) if count is None else count, rows.shape[1]) + b"".join(records)
+
+
+def text(words: Sequence[str | bytes], rows: Rows, *, header: bool = False, trailing: bytes = b"") -> bytes:
+    lines = [
+        (word if isinstance(word, bytes) else word.encode())
+        + b" "
+        + " ".join(repr(float(value)) for value in row).encode()
+        + trailing
+        + b"\n"
+        for word, row in zip(words, rows, strict=True)
+    ]
+    return (b"%d %d\n" % rows.shape if header else b"") + b"".join(lines)
+
+
+PLAIN = {
+    "word2vec binary": binary(WORDS, ROWS),
+    "word2vec text": text(WORDS, ROWS, header=True),
+    "GloVe": text(WORDS, ROWS),
+    "fastText .vec": text(WORDS, ROWS, header=True, trailing=b" "),
+}
+CONTENTS = (
+    PLAIN
+    | {f"{name}, gzip": gzip.compress(content) for name, content in PLAIN.items()}
+    | {f"{name}, bzip2": bz2.compress(content) for name, content in PLAIN.items()}
+)
+
+
+def save_keyed(folder: Path) -> Path:
+    models = pytest.importorskip("gensim.models")
+    keyed = models.KeyedVectors(ROWS.shape[1])
+    keyed.add_vectors(WORDS, ROWS)
+    keyed.save(str(folder / "vectors.kv"))
+    return folder / "vectors.kv"
+
+
+def save_store(folder: Path) -> Path:
+    write_store(folder / "source", WORDS, ROWS, dtype="float32", name="s", source="made up", licence="CC0-1.0")
+    return folder / "source"
+
+
+OTHERS: dict[str, Callable[[Path], Any]] = {
+    "gensim .kv": save_keyed,
+    "store": save_store,
+    "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True)),
+}
+
+
+@pytest.fixture(params=[*CONTENTS, *OTHERS])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    if request.param in OTHERS:
+        return OTHERS[request.param](tmp_path)
+    (tmp_path / "vectors.any").write_bytes(CONTENTS[request.param])
+    return tmp_path / "vectors.any"
+
+
+def given(tmp_path: Path, content: bytes) -> Path:
+    (tmp_path / "vectors.any").write_bytes(content)
+    return tmp_path / "vectors.any"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def meta(place: Path) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((place / "meta.json").read_text(encoding="utf-8"))
+    return result
+
+
+def words_of(place: Path) -> list[str]:
+    return open_vectors(place).head()[0]
+
+
+# every format
+
+
+def test_every_format_gives_the_same_unit_rows(location: Any, tmp_path: Path) -> None:
+    done = convert_vectors(location, tmp_path / "store", dtype="float32", trust=True)
+    assert done == Conversion(8, 0, 0, 0, 0, 0, {})
+    words, rows = open_vectors(tmp_path / "store").head()
+    assert words == WORDS
+    np.testing.assert_allclose(rows, UNIT, rtol=2e-7, atol=1e-9)
+    selected = open_vectors(tmp_path / "store").select(["end", "The", "THE", "absent"])
+    np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
+
+
+def test_every_file_format_gives_the_same_bytes(tmp_path: Path) -> None:
+    stores = []
+    for number, content in enumerate(CONTENTS.values()):
+        convert_vectors(given(tmp_path, content), tmp_path / f"store{number}", dtype="int8")
+        stores.append(store_fingerprint(tmp_path / f"store{number}"))
+        assert meta(tmp_path / f"store{number}")["sha256"] == stores[-1]
+    assert len(set(stores)) == 1
+
+
+def test_a_gensim_model_gives_its_words(tmp_path: Path) -> None:
+    models = pytest.importorskip("gensim.models")
+    corpus = [["cat", "dog", "mat"], ["dog", "cat", "sat"]] * 5
+    model = models.Word2Vec(corpus, vector_size=6, min_count=1, seed=1, workers=1, epochs=1)
+    model.save(str(tmp_path / "words.model"))
+    convert_vectors(tmp_path / "words.model", tmp_path / "store", dtype="float32", normalize=False, trust=True)
+    words, rows = open_vectors(tmp_path / "store").head()
+    assert words == list(model.wv.index_to_key)
+    np.testing.assert_array_equal(rows, model.wv.vectors)
+
+
+def test_a_pickle_is_not_opened_unless_trusted(tmp_path: Path) -> None:
+    import pickle
+
+    class Evil:
+        def __reduce__(self) -> tuple[Any, tuple[str]]:
+            return (Path.touch, (tmp_path / "touched",))  # type: ignore[return-value]
+
+    (tmp_path / "evil.kv").write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with --trust"):
+        convert_vectors(tmp_path / "evil.kv", tmp_path / "store")
+    assert names(tmp_path) == ["evil.kv"]
+
+
+def test_a_trusted_file_that_gensim_cannot_open(tmp_path: Path) -> None:
+    (tmp_path / "cut.kv").write_bytes(save_keyed(tmp_path).read_bytes()[:100])
+    before = names(tmp_path)
+    with pytest.raises(VectorError, match=r"cut\.kv: gensim cannot open it"):
+        convert_vectors(tmp_path / "cut.kv", tmp_path / "store", trust=True)
+    assert names(tmp_path) == before
+
+
+# precision
+
+
+@pytest.mark.parametrize(("dtype", "relative", "of_largest"), [("float16", 2**-11, 0.0), ("int8", 0.0, 0.5 / 127)])
+def test_precision(dtype: StoreType, relative: float, of_largest: float, tmp_path: Path) -> None:
+    rows = np.random.default_rng(11).normal(size=(500, 50)).astype(np.float32) * 7
+    words = [f"w{number}" for number in range(500)]
+    convert_vectors(dict(zip(words, rows, strict=True)), tmp_path / "store", dtype=dtype)
+    unit = rows.astype(np.float64) / np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
+    kept = open_vectors(tmp_path / "store").head()[1]
+    bound = relative * np.abs(unit) + of_largest * np.abs(unit).max(axis=1, keepdims=True) + 1e-7
+    assert (np.abs(kept - unit) <= bound).all()
+    assert (kept != unit).any()
+    similarities = (kept @ kept.T) / np.outer(np.linalg.norm(kept, axis=1), np.linalg.norm(kept, axis=1))
+    assert np.abs(similarities - unit @ unit.T).max() < {"float16": 2**-10, "int8": 8e-3}[dtype]
+
+
+def test_lengths_are_kept_when_asked_for(tmp_path: Path) -> None:
+    source = given(tmp_path, PLAIN["word2vec binary"])
+    convert_vectors(source, tmp_path / "store", dtype="float32", normalize=False)
+    np.testing.assert_array_equal(open_vectors(tmp_path / "store").head()[1], ROWS)
+    assert meta(tmp_path / "store")["normalisation"] == "none"
+
+
+def test_what_is_known_of_a_set_is_kept_with_it(tmp_path: Path) -> None:
+    source = given(tmp_path, PLAIN["GloVe"])
+    convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
+    kept = meta(tmp_path / "my set")
+    assert (kept["name"], kept["source"], kept["licence"]) == ("my set", "vectors.any", "PDDL-1.0")
+    assert (kept["count"], kept["dimension"], kept["dtype"], kept["normalisation"]) == (8, 5, "float32", "unit")
+    assert kept["source_sha256"] == open_vectors(source).fingerprint
+    assert kept["conversion"]["words"] == 8
+    convert_vectors(source, tmp_path / "other", name="n", source="somewhere")
+    assert [meta(tmp_path / "other")[key] for key in ("name", "source")] == ["n", "somewhere"]
+
+
+# which words
+
+
+def test_limit_takes_the_first_words(location: Any, tmp_path: Path) -> None:
+    done = convert_vectors(location, tmp_path / "store", dtype="float32", limit=3, trust=True)
+    words, rows = open_vectors(tmp_path / "store").head()
+    assert (done.words, words) == (3, WORDS[:3])
+    np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
+    assert meta(tmp_path / "store")["conversion"]["limit"] == 3
+
+
+def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path: Path) -> None:
+    many = given(tmp_path, text([f"w{n}" for n in range(20_000)], np.ones((20_000, 12), np.float32)))
+    convert_vectors(many, tmp_path / "store", limit=2)
+    assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
+
+
+def test_vocabulary(location: Any, tmp_path: Path) -> None:
+    wanted = {"end", "THE", "日本", "absent", "the"}
+    done = convert_vectors(location, tmp_path / "store", vocabulary=wanted, trust=True)
+    assert words_of(tmp_path / "store") == ["the", "日本", "end"]
+    assert (done.words, done.passed_over) == (3, 5)
+
+
+def test_limit_counts_words_of_the_vocabulary(location: Any, tmp_path: Path) -> None:
+    convert_vectors(location, tmp_path / "store", vocabulary={"end", "日本", "The"}, limit=2, trust=True)
+    assert words_of(tmp_path / "store") == ["The", "日本"]
+
+
+@pytest.mark.parametrize("kind", ["binary", "text"])
+def test_what_is_left_out_is_counted(kind: str, tmp_path: Path) -> None:
+    words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]
+    rows = np.arange(1, 21, dtype=np.float32).reshape(10, 2)
+    rows[3], rows[4], rows[5] = 0, np.nan, [np.inf, 1]
+    content = binary(words, rows) if kind == "binary" else text(words, rows, header=True)
+    done = convert_vectors(given(tmp_path, content), tmp_path / "store", dtype="float32", normalize=False)
+    kept, values = open_vectors(tmp_path / "store").head()
+    assert kept == ["cat", "dog", "nil", "mat"]
+    # the first row of a repeated word counts
+    assert values.tolist() == [[1, 2], [3, 4], [0, 0], [15, 16]]
+    counts = (done.words, done.duplicates, done.zero_rows, done.damaged_rows, done.unusable_words, done.passed_over)
+    assert counts == (4, 3, 1, 2, 1, 0)
+    assert done.examples == {
+        "duplicates": "cat", "zero_rows": "nil", "damaged_rows": "nan", "unusable_words": "\ufffd\ufffd",
+    }  # fmt: skip
+    assert meta(tmp_path / "store")["conversion"]["duplicates"] == 3
+
+
+def test_words_that_no_line_can_hold(tmp_path: Path) -> None:
+    done = convert_vectors(
+        {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]},
+        tmp_path / "store", dtype="float32", normalize=False,
+    )  # fmt: skip
+    assert (done.words, done.unusable_words, done.examples) == (3, 3, {"unusable_words": ""})
+    words, rows = open_vectors(tmp_path / "store").head()
+    assert dict(zip(words, rows[:, 0].tolist(), strict=True)) == {"a\rb": 2, "a\u2028b": 3, "ok": 4}
+    assert open_vectors(tmp_path / "store").select(["a\u2028b", "a\rb"]).rows[:, 0].tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("limit", range(1, 7))
+def test_a_limit_means_the_first_usable_words(limit: int, tmp_path: Path) -> None:
+    words = ["a", "b", "c", "d", "e", "f"]
+    rows = np.ones((6, 2), np.float32)
+    rows[1] = np.nan
+    source = given(tmp_path, binary(words, rows))
+    convert_vectors(source, tmp_path / "store", limit=limit)
+    assert words_of(tmp_path / "store") == ["a", "c", "d", "e", "f"][:limit]
+
+
+@pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
+def test_tiny_and_huge_rows_have_a_direction(size: float, tmp_path: Path) -> None:
+    row = np.array([size, 0], np.float32)
+    convert_vectors({"odd": row, "usual": [0.0, 2.0]}, tmp_path / "store", dtype="float32")
+    np.testing.assert_allclose(open_vectors(tmp_path / "store").head()[1], [[1, 0], [0, 1]], rtol=1e-6)
+
+
+# damage
+
+
+def changed(content: bytes, place: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+DAMAGED = {
+    "binary, cut in a row": (PLAIN["word2vec binary"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
+    "binary, too many": (PLAIN["word2vec binary"] + b"more", r"more data after the 8 vectors of the header, at byte"),
+    "binary, header wrong": (binary(WORDS, ROWS, count=9), r"truncated at word 9, byte \d+: 8 of 9 vectors read"),
+    "text, cut off": (PLAIN["word2vec text"][:-70], r"line \d+"),
+    "GloVe, a value short": (PLAIN["GloVe"] + b"last 1 2\n", r"line 9: 2 values found, 5 expected"),
+    "GloVe, no number": (PLAIN["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
+    "gzip, cut off": (gzip.compress(PLAIN["GloVe"])[:-10], "damaged packed file"),
+    "bzip2, cut off": (bz2.compress(PLAIN["GloVe"])[:-10], "damaged packed file"),
+    "gzip, a byte changed": (changed(gzip.compress(PLAIN["word2vec binary"], 0), 60), "damaged packed file"),
+    "empty": (b"", "the file is empty"),
+    "a zip": (b"PK\x03\x04" + b"x" * 50, "a zip or npz archive"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
+def test_damage_is_named_and_nothing_written(content: bytes, message: str, old: bool, tmp_path: Path) -> None:
+    source = given(tmp_path, content)
+    if old:
+        convert_vectors({"old": [1.0]}, tmp_path / "store")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(VectorError, match=message) as caught:
+        convert_vectors(source, tmp_path / "store", force=True)
+    assert str(source) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert names(tmp_path) == (["store", "vectors.any"] if old else ["vectors.any"])
+
+
+def test_a_file_cut_anywhere_is_never_a_store(tmp_path: Path) -> None:
+    content = PLAIN["word2vec binary"]
+    # "8 5" alone would be a word and its one number.
+    for end in (*range(3), *range(4, len(content) - 1)):
+        with pytest.raises(VectorError):
+            convert_vectors(given(tmp_path, content[:end]), tmp_path / "store")
+        assert names(tmp_path) == ["vectors.any"]
+
+
+def test_nothing_usable(tmp_path: Path) -> None:
+    with pytest.raises(VectorError, match=r"no word was kept \(8 passed over\); nothing was written"):
+        convert_vectors(given(tmp_path, PLAIN["GloVe"]), tmp_path / "store", vocabulary=["absent"])
+    assert names(tmp_path) == ["vectors.any"]
+
+
+def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from collections import namedtuple
+
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(0, 0, 79))
+    source = given(tmp_path, PLAIN["word2vec binary"])
+    with pytest.raises(VectorError, match="are needed for 8 words as float16, 0 MB are free; make room"):
+        convert_vectors(source, tmp_path / "store")
+    assert names(tmp_path) == ["vectors.any"]
+    assert convert_vectors(source, tmp_path / "store", dtype="int8").words == 8
+
+
+# what is there already
+
+
+def test_what_is_there_stays_without_force(tmp_path: Path) -> None:
+    convert_vectors({"old": [1.0]}, tmp_path / "store")
+    with pytest.raises(VectorError, match=r"store: exists already; choose another place, or replace it with --force"):
+        convert_vectors({"new": [1.0]}, tmp_path / "store")
+    assert words_of(tmp_path / "store") == ["old"]
+
+
+def test_force_replaces_a_store_and_keeps_other_files(tmp_path: Path) -> None:
+    place = tmp_path / "store"
+    convert_vectors({"old": [1.0], "older": [2.0]}, place, dtype="int8")
+    (place / "card.md").write_text("a card")
+    for index in ("exact.faiss", "lookup.npy"):
+        (place / index).write_bytes(b"of the old vectors")
+    convert_vectors({"new": [1.0, 2.0], "newer": [2.0, 1.0]}, place, dtype="float16", force=True)
+    assert names(place) == ["card.md", "meta.json", "vectors.npy", "vocab.txt"]
+    assert (place / "card.md").read_text() == "a card"
+    assert words_of(place) == ["new", "newer"]
+    assert names(tmp_path) == ["store"]
+
+
+def test_force_does_not_replace_what_is_no_store(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    for name in ("file", "folder"):
+        with pytest.raises(VectorError, match="exists and is no store; remove it or choose another place"):
+            convert_vectors({"new": [1.0]}, tmp_path / name, force=True)
+    assert (tmp_path / "file").read_text() == "precious"
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_store_can_be_converted_onto_itself(tmp_path: Path) -> None:
+    place = tmp_path / "store"
+    convert_vectors(dict(zip(WORDS, ROWS, strict=True)), place, dtype="float32")
+    before = open_vectors(place).head()[1]
+    convert_vectors(place, place, dtype="int8", limit=4, force=True)
+    words, rows = open_vectors(place).head()
+    assert words == WORDS[:4]
+    np.testing.assert_allclose(rows, before[:4], atol=0.5 / 127)
+
+
+def test_a_link_to_a_store_still_leads_to_it(tmp_path: Path) -> None:
+    convert_vectors({"old": [1.0]}, tmp_path / "store")
+    (tmp_path / "link").symlink_to("store")
+    convert_vectors({"new": [1.0]}, tmp_path / "link", force=True)
+    assert words_of(tmp_path / "link") == ["new"]
+    assert names(tmp_path) == ["link", "store"]
+
+
+def test_the_folder_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    convert_vectors({"new": [1.0]}, ".", force=True)
+    assert words_of(tmp_path / "here") == ["new"]
+    assert names(tmp_path) == ["here"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"limit": 0}, "the limit must be at least 1 word, not 0"), ({"dtype": "int4"}, "unknown store type 'int4'")],
+)
+def test_refused_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(VectorError, match=message):
+        convert_vectors({"a": [1.0]}, tmp_path / "store", **options)
+    assert names(tmp_path) == []
+
+
+def test_values_too_large_for_float16(tmp_path: Path) -> None:
+    with pytest.raises(VectorError, match="too large for float16"):
+        convert_vectors({"a": [1.0], "b": [1e6]}, tmp_path / "store", normalize=False)
+    assert names(tmp_path) == []
+
+
+def test_a_newer_format_is_refused(tmp_path: Path) -> None:
+    convert_vectors({"a": [1.0]}, tmp_path / "store")
+    (tmp_path / "store" / "meta.json").write_text(json.dumps({**meta(tmp_path / "store"), "format": 2}))
+    with pytest.raises(
+        VectorError, match=r"store format 2 is newer than this softbleu reads \(1\); upgrade softbleu"
+    ):
+        convert_vectors(tmp_path / "store", tmp_path / "other")
+    assert names(tmp_path) == ["store"]
+
+
+def test_progress_reaches_the_size_of_the_file(tmp_path: Path) -> None:
+    rows = np.random.default_rng(1).normal(size=(20_000, 30)).astype(np.float32)
+    source = given(tmp_path, binary([f"w{number}" for number in range(20_000)], rows))
+    seen: list[tuple[int, int]] = []
+    convert_vectors(source, tmp_path / "store", progress=lambda done, size: seen.append((done, size)))
+    assert len(seen) > 1
+    assert {size for _, size in seen} == {source.stat().st_size}
+    assert all(one[0] <= other[0] for one, other in pairwise(seen))
+    assert 0 < seen[-1][0] <= source.stat().st_size
+
+
+# scoring
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same vectors as the file has them, and as each kind of store."""
+    file = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
+    folder = tmp_path_factory.mktemp("stores")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+        for dtype in ("float32", "float16", "int8"):
+            convert_vectors(file, folder / dtype, dtype=dtype)  # type: ignore[arg-type]
+    return {"file": file, **{dtype: folder / dtype for dtype in ("float32", "float16", "int8")}}
+
+
+def scores(stores: dict[str, Path], matcher: str, lines: int | None) -> dict[str, float]:
+    candidates, references = (
+        shared("data", "morgan2014", name).read_text(encoding="utf-8").splitlines()[:lines]
+        for name in ("umd.2922.txt", "reference.en")
+    )
+    metric = Bleu(make_matcher(matcher, threshold=0.8))
+    segments = Segments.of(candidates, references)
+    return {
+        name: score_corpus(segments, metric, vectors=VectorChoice(place))[0].score.score
+        for name, place in stores.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("matcher", "lines"), [("sleu", 500), ("vleu", 500), ("xleu", 500), ("vleu", None)]
+)  # fmt: skip
+def test_scores_are_those_of_the_file(stores: dict[str, Path], matcher: str, lines: int | None) -> None:
+    found = scores(stores, matcher, lines)
+    assert found["file"] > 20
+    assert found["float32"] == pytest.approx(found["file"], abs=1e-6)
+    assert found["float16"] == pytest.approx(found["file"], abs=0.05)
+    assert found["int8"] == pytest.approx(found["file"], abs=0.05)
+    assert len(set(found.values())) > 1

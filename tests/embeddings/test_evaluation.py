@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared_data import shared
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.evaluation import (
+    BENCHMARKS,
+    Agreement,
+    Coverage,
+    count_coverage,
+    evaluate_vectors,
+    evaluation_card,
+    measure_agreement,
+    measure_coverage,
+    rank_agreement,
+    read_benchmark,
+)
+from softbleu.errors import InputError, UnknownNameError
+
+ROOM = Path(__file__).resolve().parents[2] / "embeddings"
+
+
+def slow_spearman(left: list[float], right: list[float]) -> float:
+    """Pearson's correlation of ranks, equal values sharing the mean of theirs."""
+
+    def ranks(values: list[float]) -> list[float]:
+        return [
+            sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
+            for value in values
+        ]
+
+    one, other = ranks(left), ranks(right)
+    mean = (len(one) + 1) / 2
+    product = sum((a - mean) * (b - mean) for a, b in zip(one, other, strict=True))
+    spread = sum((a - mean) ** 2 for a in one) * sum((b - mean) ** 2 for b in other)
+    return product / spread**0.5
+
+
+@pytest.mark.parametrize(("name", "pairs"), [("WordSim-353", 353), ("SimLex-999", 999)])
+def test_benchmarks(name, pairs):
+    found = read_benchmark(name)
+    assert len(found) == pairs
+    assert all(first and second and 0 <= score <= 10 for first, second, score in found)
+
+
+def test_benchmarks_as_they_are_written():
+    assert ("Jerusalem", "Israel", 8.46) in read_benchmark("WordSim-353")
+
+
+def test_unknown_benchmark():
+    with pytest.raises(UnknownNameError, match="did you mean 'SimLex-999'"):
+        read_benchmark("SimLex-99")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "pairs", "missing"),
+    [
+        ("WordSim-353", 0.6548, 353, ()),
+        ("SimLex-999", 0.3375, 996, ("orthodontist–dentist", "doctor–orthodontist", "disorganize–organize")),
+    ],
+)
+def test_default_vectors_as_on_their_card(name, value, pairs, missing):
+    found = measure_agreement(open_vectors("glove-6b-100d"), name)
+    assert replace(found, spearman=round(found.spearman, 4)) == Agreement(value, pairs, missing)
+    assert f"| {value} | {pairs} |" in (ROOM / "glove-6b-100d" / "card.md").read_text(encoding="utf-8")
+
+
+def test_the_script_of_the_card_measures_the_same(tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("The cat didn't zzyzx. The CAT sat.\n")
+    script = (
+        "import sys; from pathlib import Path; from measures import BENCHMARKS, agreement, coverage\n"
+        "from softbleu.embeddings import open_vectors\n"
+        "words, rows = open_vectors('glove-6b-100d').head()\n"
+        "print([agreement(name, words, rows.astype(float)) for name in BENCHMARKS])\n"
+        "print(coverage(Path(sys.argv[1]), words))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(text)],
+        cwd=ROOM,
+        env={**os.environ, "PYTHONPATH": str(ROOM.parent), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    source = open_vectors("glove-6b-100d")
+    split = ["The", "cat", "didn't", "zzyzx", ".", "The", "CAT", "sat", "."]
+    expected = [measure_agreement(source, name) for name in BENCHMARKS]
+    assert done.stdout == f"{expected}\n{measure_coverage(source, [split])}\n"
+
+
+numbers = st.integers(-4, 4).map(float)
+
+
+@given(
+    st.lists(st.tuples(numbers, numbers).filter(any), min_size=3, max_size=6),
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), numbers), min_size=3, max_size=12),
+)
+def test_agreement_is_the_correlation_of_ranks(rows, judged):
+    words = [f"w{number}" for number in range(len(rows))]
+    pairs = [(f"w{one}", f"w{other}", score) for one, other, score in judged]
+    found = rank_agreement(pairs, words, np.array(rows))
+    known = [pair for pair in pairs if pair[0] in words and pair[1] in words]
+    missing = tuple(f"{one}–{other}" for one, other, _ in pairs if one not in words or other not in words)
+    assert (found.pairs, found.missing) == (len(known), missing)
+    unit = {word: np.array(row) / np.hypot(*row) for word, row in zip(words, rows, strict=True)}
+    cosines = [float(np.einsum("i,i->", unit[one], unit[other])) for one, other, _ in known]
+    scores = [score for *_, score in known]
+    if found.spearman is None:
+        assert len(known) < 3 or len(set(scores)) == 1 or np.ptp(cosines) < 1e-12
+    # Ties that rounding may break either way are left out.
+    elif all(abs(a - b) > 1e-9 for place, a in enumerate(cosines) for b in cosines[:place]):
+        assert found.spearman == pytest.approx(slow_spearman(cosines, scores), abs=1e-12)
+
+
+def test_a_set_that_knows_nothing():
+    found = measure_agreement(open_vectors({"zzyzx": [1.0]}), "SimLex-999")
+    assert (found.spearman, found.pairs, len(found.missing)) == (None, 0, 999)
+
+
+def test_written_forms_come_first():
+    """A cased set is asked for Jerusalem before jerusalem."""
+    pairs = [pair for pair in read_benchmark("WordSim-353") if "Jerusalem" in pair]
+    words = {word: [1.0, place] for place, word in enumerate({word for pair in pairs for word in pair[:2]})}
+    assert measure_agreement(open_vectors(words), "WordSim-353").pairs == len(pairs)
+    lowered = {word.lower(): row for word, row in words.items()}
+    assert measure_agreement(open_vectors(lowered), "WordSim-353").pairs == len(pairs)
+    assert measure_agreement(open_vectors(lowered), "WordSim-353", "exact").pairs == 0
+
+
+def test_coverage_of_a_text():
+    source = open_vectors({"a": [1.0, 0.0], "rose": [0.0, 1.0], "is": [0.0, 0.0]})
+    found = measure_coverage(source, [["A", "rose", "is"], [], ["a", "rose", "too"]])
+    # A row of zeros counts as no vector.
+    assert found == Coverage(6, 4, 5, 3, Counter({"is": 1, "too": 1}))
+    assert (found.share, found.type_share) == (4 / 6, 3 / 5)
+    assert measure_coverage(source, [["A", "rose"]], "exact").missing == Counter({"A": 1})
+
+
+@given(st.lists(st.sampled_from("abcdef"), min_size=1), st.sets(st.sampled_from("abcdef")))
+def test_coverage_counts(tokens, known):
+    found = count_coverage(Counter(tokens), (word in known for word in Counter(tokens)))
+    assert found.covered == sum(token in known for token in tokens)
+    assert found.covered_types == len(set(tokens) & known)
+    assert found.covered + found.missing.total() == found.tokens == len(tokens)
+
+
+def test_news_are_covered_as_on_the_card():
+    from softbleu.tokens import Tokenizer
+
+    split = Tokenizer("13a").splitter
+    with shared("data", "morgan2014", "reference.en").open(encoding="utf-8", newline="\n") as lines:
+        found = measure_coverage(open_vectors("glove-6b-100d"), (split(line.rstrip("\n")) for line in lines))
+    assert (found.tokens, found.covered, found.missing["don't"]) == (64_505, 62_238, 30)
+
+
+def test_a_text_without_tokens_is_named():
+    with pytest.raises(InputError, match=r"empty\.txt: no coverage"):
+        evaluate_vectors(open_vectors({"a": [1.0]}), {"empty.txt": [[], []]})
+
+
+def test_card():
+    source = open_vectors({"a|b": [1.0, 0.0], "cat": [0.0, 1.0]})
+    evaluation = evaluate_vectors(source, {"my text": [["cat", "x|y", "x|y"]]})
+    card = evaluation_card(evaluation, {"trained on": "one\n| two", "tokens": 12345, "lowercase": True})
+    lines = card.splitlines()
+    assert f"| SHA-256 | `{source.fingerprint}` |" in lines
+    assert "| trained on | one \\| two |" in lines
+    assert "| tokens | 12,345 |" in lines
+    assert "| lowercase | True |" in lines
+    assert "| my text | 3 | 33.33% | 2 | 50.00% | `x\\|y` 2 |" in lines
+    assert "| SimLex-999 | – | 0 | 999 |" in lines
+    assert card.endswith("|\n")

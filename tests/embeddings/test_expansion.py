@@ -1,0 +1,262 @@
+"""Expansion of references: exactly the most probable variants, made from allowed words only."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import expansion as oracle
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.expansion import (
+    Expansion,
+    Variant,
+    expand_corpus,
+    expand_tokens,
+    find_alternatives,
+    iterate_variants,
+)
+from softbleu.errors import InputError
+
+WORDS = ("a", "b", "c", "d", "e")
+# Few values, 1 among them, so that ties are frequent; 0.8 * 0.5 and 0.4 differ by rounding only, if at all.
+SIMILARITIES = st.one_of(
+    st.sampled_from([1.0, 0.8, 0.7, 0.5, 0.4, 0.49]), st.floats(1e-6, 1.0, allow_nan=False, exclude_min=True)
+)
+ALTERNATIVES = st.dictionaries(
+    st.sampled_from(WORDS),
+    st.lists(st.tuples(st.sampled_from(("u", "v", "w", *WORDS)), SIMILARITIES), max_size=3),
+    max_size=4,
+)
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=5)
+MOST = st.one_of(st.none(), st.integers(1, 3))
+
+
+def plain(found: Sequence[Variant]) -> list[tuple[float, list[str]]]:
+    return [(variant.probability, list(variant.tokens)) for variant in found]
+
+
+@given(TEXTS, ALTERNATIVES, st.integers(1, 40), MOST)
+def test_the_most_probable_variants_are_found(tokens, alternatives, budget, most):
+    expected = oracle.variants(tokens, alternatives, most)
+    assert plain(expand_tokens(tokens, alternatives, budget, most)) == expected[:budget]
+
+
+@given(TEXTS, ALTERNATIVES, MOST)
+def test_all_variants_come_once_and_say_what_was_replaced(tokens, alternatives, most):
+    found = list(iterate_variants(tokens, alternatives, most))
+    assert plain(found) == oracle.variants(tokens, alternatives, most)
+    assert len({variant.tokens for variant in found}) == len(found)
+    for variant in found:
+        changed = {each.position: each for each in variant.replacements}
+        assert sorted(changed) == [each.position for each in variant.replacements]
+        for place, (before, after) in enumerate(zip(tokens, variant.tokens, strict=True)):
+            assert (place in changed) == (before != after)
+            if place in changed:
+                assert (changed[place].word, changed[place].by) == (before, after)
+                assert (after, changed[place].similarity) in alternatives[before]
+
+
+def test_ties():
+    near = {"x": [("one", 0.5), ("two", 0.5)], "y": [("three", 1.0)], "z": [("four", 0.25)]}
+    texts = [" ".join(variant.tokens) for variant in expand_tokens(["x", "y", "z"], near, 9)]
+    # 1; then 1/2: one replacement, the left choice first; then two replacements
+    assert texts == [
+        "x three z", "one y z", "two y z", "one three z", "two three z", "x y four", "x three four", "one y four",
+        "two y four",
+    ]  # fmt: skip
+
+
+def test_products_that_differ_by_rounding_are_ties():
+    assert 0.2 * 0.1 > 0.02
+    near = {"x": [("u", 0.2)], "y": [("v", 0.1)], "z": [("w", 0.02)]}
+    found = [variant.tokens for variant in expand_tokens(["x", "y", "z"], near, 4)]
+    assert found == [("u", "y", "z"), ("x", "v", "z"), ("x", "y", "w"), ("u", "v", "z")]
+
+
+def test_a_long_text_with_many_choices_takes_little_work():
+    rng = np.random.default_rng(3)
+    words = [f"w{number}" for number in range(300)]
+    near = {word: [(f"{word}{k}", float(value)) for k, value in enumerate(rng.uniform(0.1, 1, 20))] for word in words}
+    found = expand_tokens(words, near, 300)
+    probabilities = [variant.probability for variant in found]
+    assert probabilities == sorted(probabilities, reverse=True)
+    # The best of all takes whatever is best anywhere: no single replacement may be missing before it.
+    singles = sorted((value for choices in near.values() for _, value in choices), reverse=True)
+    ones = [variant.probability for variant in found if len(variant.replacements) == 1]
+    assert ones == singles[: len(ones)]
+    assert singles[len(ones)] <= probabilities[-1]
+
+
+@pytest.mark.parametrize(
+    ("near", "budget", "most", "message"),
+    [
+        ({"a": [("b", 0.0)]}, 1, None, "the similarity of 'a' and 'b' must be above 0 and at most 1, not 0.0"),
+        ({"a": [("b", 1.01)]}, 1, None, "at most 1, not 1.01"),
+        ({"a": [("b", float("nan"))]}, 1, None, "not nan"),
+        ({}, 0, None, "the budget must be at least 1 variant, not 0"),
+        ({}, 1, 0, "at least 1 replacement must be allowed, not 0"),
+    ],
+)
+def test_refused(near, budget, most, message):
+    with pytest.raises(InputError, match=message):
+        expand_tokens(["a"], near, budget, most)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 1.5}, "threshold must lie between 0 and 1, not 1.5"),
+        ({"threshold": float("nan")}, "threshold must lie between 0 and 1, not nan"),
+        ({"neighbours": 0}, "the number of neighbours must lie between 1 and 100, not 0"),
+        ({"budget": 0}, "the budget must lie between 1 and 1000 variants, not 0"),
+        ({"max_replacements": 0}, "at least 1 replacement must be allowed, not 0"),
+    ],
+)
+def test_refused_settings(options, message):
+    with pytest.raises(InputError, match=message):
+        Expansion(**options)
+
+
+# several references
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=3), ALTERNATIVES, st.integers(1, 12))
+def test_of_several_references_the_most_probable_variants_that_are_none_of_them(segment, alternatives, budget):
+    every = [
+        (-float(f"{probability:.12g}"), sum(map(str.__ne__, words, reference)), number, order, words)
+        for number, reference in enumerate(segment)
+        for order, (probability, words) in enumerate(oracle.variants(reference, alternatives))
+    ]
+    expected: list[list[str]] = []
+    for *_, words in sorted(every, key=lambda entry: entry[:4]):
+        if words not in segment and words not in expected:
+            expected.append(words)
+    found = Expansion(budget=budget).expand(segment, alternatives)
+    assert [list(variant.tokens) for variant in found] == expected[:budget]
+    for variant in found:
+        differing = sum(map(str.__ne__, variant.tokens, segment[variant.reference]))
+        assert differing == len(variant.replacements)
+
+
+# which words
+
+
+def alternatives_of(words, vectors, **options):
+    return find_alternatives(open_vectors(vectors), words, Expansion(**options))
+
+
+NEAR = [[1.0, 0.01 * step] for step in range(1, 12)]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["cat", "Cat", "CAT", "dog", "Dog", "mat", "x2", "!", "été"]),
+        st.lists(st.integers(-2, 3).map(float), min_size=2, max_size=2),
+        min_size=1,
+    ),
+    st.sampled_from([0.0, 0.4, 0.7, 0.99]),
+    st.integers(1, 4),
+)
+def test_alternatives_are_the_near_neighbours(vectors, threshold, most):
+    words = ["cat", "dog", "mat", "x2", "!", "été", "absent"]
+    found = alternatives_of(words, vectors, threshold=threshold, neighbours=most)
+    expected = {word: oracle.neighbours(word, vectors, threshold, most) for word in words}
+    assert found == {word: near for word, near in expected.items() if near}
+
+
+def test_spelling_follows_the_word():
+    vectors = dict(zip(["car", "vehicle", "Cars"], NEAR, strict=False))
+    found = alternatives_of(["car", "Car", "CAR", "cAR"], vectors)
+    names = {word: [name for name, _ in near] for word, near in found.items()}
+    assert names == {
+        "car": ["vehicle", "Cars"],
+        "Car": ["Vehicle", "Cars"],
+        "CAR": ["VEHICLE", "CARS"],
+        "cAR": ["vehicle", "Cars"],
+    }
+
+
+def test_a_single_capital_letter_is_no_word_in_capitals():
+    found = alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})
+    assert [name for name, _ in found["I"]] == ["We"]
+
+
+def test_spellings_that_become_one_count_once_and_nearest():
+    vectors = dict(zip(["car", "vehicle", "Vehicle", "truck"], NEAR, strict=False))
+    found = alternatives_of(["Car"], vectors, neighbours=2)
+    assert [name for name, _ in found["Car"]] == ["Vehicle", "Truck"]
+    assert found["Car"][0][1] == round(oracle.cosine(NEAR[0], NEAR[1]), 6)
+
+
+def test_never_another_case_of_the_word_itself():
+    spellings = ["".join(letters) for letters in itertools.product("aA", "bB", "cC", "dD")]
+    rows = {name: [1.0, 0.001 * number] for number, name in enumerate(spellings)} | {"other": [1.0, 0.5]}
+    found = alternatives_of(["abcd", "ABCD", "aBcD"], rows, neighbours=1)
+    assert {word: [name for name, _ in near] for word, near in found.items()} == {
+        "abcd": ["other"], "ABCD": ["OTHER"], "aBcD": ["other"],
+    }  # fmt: skip
+
+
+def test_neither_punctuation_nor_numbers_are_swapped():
+    vectors = dict(zip(["two", "2", "3", "three", "!", "?", "well-known", "'s", "zero"], NEAR, strict=False))
+    found = alternatives_of(["two", "2", "!", "well-known", "'s"], vectors | {"zero": [0.0, 0.0]})
+    assert {word: [name for name, _ in near] for word, near in found.items()} == {"two": ["three"]}
+
+
+def test_function_words_stay_and_are_not_put_in():
+    vectors = dict(zip(["the", "this", "rule", "law", "over"], NEAR, strict=False))
+    everything = alternatives_of(["The", "rule"], vectors)
+    content = alternatives_of(["The", "rule"], vectors, content_words=True)
+    assert "This" in [name for name, _ in everything["The"]]
+    assert "this" in [name for name, _ in everything["rule"]]
+    assert {word: [name for name, _ in near] for word, near in content.items()} == {"rule": ["law"]}
+
+
+def test_nothing_to_look_for():
+    assert alternatives_of([], {"a": [1.0]}) == {}
+    assert alternatives_of(["a"], {"2": [1.0]}) == {}
+    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
+
+
+def test_a_threshold_is_exceeded_strictly():
+    vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
+    assert alternatives_of(["a"], vectors, threshold=0.6) == {}
+    assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}
+
+
+# a corpus
+
+
+def test_a_corpus_is_read_twice_block_by_block():
+    corpus = [[[["the", "car"]]], [[["a", "Car", "!"], ["sky"]], [[]]]]
+    reads = []
+
+    def blocks():
+        reads.append("pass")
+        for number, block in enumerate(corpus):
+            reads.append(number)
+            yield block
+
+    vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "truck": [1.0, 0.3]})
+    done: list[int] = []
+    stream = expand_corpus(blocks, vectors, Expansion(budget=1), progress=done.append)
+    first = next(iter(stream))
+    assert [variant.tokens for variant in first] == [("the", "vehicle")]
+    assert reads == ["pass", 0, 1, "pass", 0]
+    rest = list(stream)
+    assert [[variant.tokens for variant in found] for found in rest] == [[("a", "Vehicle", "!")], []]
+    assert done == [1, 3]
+
+
+def test_default_vectors_replace_words_by_like_ones():
+    source = open_vectors("glove-6b-100d")
+    near = find_alternatives(source, ["Car", "quick"], Expansion(threshold=0.6))
+    assert "Vehicle" in [name for name, _ in near["Car"]]
+    found = islice(iterate_variants(["The", "Car", "was", "quick", "."], near), 3)
+    assert all(variant.tokens[0] == "The" and variant.tokens[4] == "." for variant in found)

@@ -1,0 +1,240 @@
+"""FAISS indexes against brute force: ids, similarities, ties, recall; and as files."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import neighbours as oracle
+from shared_data import shared
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.faiss_kinds import MINIMUM_FOR_IVFPQ
+from softbleu.embeddings.index import NeighbourIndex, build_index
+from softbleu.embeddings.index_files import index_path, load_index, save_index
+from softbleu.errors import InputError, UnknownNameError, VectorError
+
+PRINT = "0123456789abcdef" * 4
+RNG = np.random.default_rng(8)
+ROWS = RNG.normal(size=(700, 12)).astype(np.float32)
+ROWS[[3, 650]] = 0
+ROWS[40:60] = ROWS[39]
+QUERIES = np.concatenate([ROWS[[0, 3, 39, 45, 699]], RNG.normal(size=(20, 12)).astype(np.float32)])
+
+# Small whole numbers: sums are exact, so that ties are ties for both sides.
+rows_of_numbers = st.integers(1, 5).flatmap(
+    lambda dimension: st.tuples(
+        *(
+            st.lists(st.lists(st.integers(-2, 2), min_size=dimension, max_size=dimension), min_size=1, max_size=most)
+            for most in (40, 4)
+        )
+    )
+)
+
+
+def found(ids: Any, similarities: Any) -> list[list[tuple[int, float]]]:
+    return [
+        [(int(a), float(b)) for a, b in zip(*pair, strict=True) if a >= 0]
+        for pair in zip(ids, similarities, strict=True)
+    ]
+
+
+@given(rows_of_numbers, st.integers(1, 45), st.sampled_from(["exact", "hnsw"]))
+def test_search_is_brute_force(data: Any, count: int, kind: Any) -> None:
+    rows, queries = (np.array(part, dtype=np.float32) for part in data)
+    ids, similarities = build_index(rows, kind).search(queries, count)
+    assert ids.shape == similarities.shape == (len(queries), count)
+    assert (ids.dtype, similarities.dtype) == (np.int64, np.float32)
+    np.testing.assert_array_equal(ids < 0, np.isneginf(similarities))
+    expected = [oracle.nearest(query, rows.tolist(), count) for query in queries.tolist()]
+    if kind == "exact":
+        assert found(ids, similarities) == expected
+    for got, wanted in zip(found(ids, similarities), expected, strict=True):
+        # A graph may not reach every row, and finds any of equal ones; what it finds is real and in order.
+        assert {pair[0] for pair in got} <= {number for number, row in enumerate(rows.tolist()) if any(row)}
+        assert got == sorted(got, key=lambda pair: (-pair[1], pair[0]))
+        assert [value for _, value in got] <= [value for _, value in wanted]
+
+
+@given(rows_of_numbers, st.floats(-1.1, 1.1))
+def test_above_is_brute_force(data: Any, threshold: float) -> None:
+    rows, queries = (np.array(part, dtype=np.float32) for part in data)
+    bounds, ids, similarities = build_index(rows).above(queries, threshold)
+    parts = [
+        list(zip(ids[first:last].tolist(), similarities[first:last].tolist(), strict=True))
+        for first, last in pairwise(bounds.tolist())
+    ]
+    assert parts == [oracle.above(query, rows.tolist(), threshold) for query in queries.tolist()]
+
+
+def test_many_equal_rows_beyond_those_fetched() -> None:
+    rows = np.ones((500, 3), dtype=np.float32)
+    rows[::2] *= 4
+    ids, similarities = build_index(rows).search([[2.0, 2.0, 2.0]], 4)
+    assert ids.tolist() == [[0, 1, 2, 3]]
+    assert (similarities == similarities[0, 0]).all()
+
+
+def test_threshold_is_strict() -> None:
+    index = build_index([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
+    assert index.above([[1.0, 0.0]], 0.6)[1].tolist() == [0]
+    assert index.above([[1.0, 0.0]], 0.59)[1].tolist() == [0, 2]
+    assert index.above([[1.0, 0.0]], 1.0)[1].tolist() == []
+
+
+@pytest.mark.parametrize("kind", ["exact", "hnsw", "ivfpq"])
+def test_rows_are_left_alone_and_zero_rows_out(kind: Any) -> None:
+    before = ROWS.copy()
+    index = build_index(ROWS, kind)
+    np.testing.assert_array_equal(ROWS, before)
+    assert (len(index), index.dimension) == (698, 12)
+    ids, similarities = index.search(QUERIES, 10)
+    assert not np.isin(ids, [3, 650]).any()
+    assert (ids[1] == -1).all()
+    true = ROWS / np.maximum(np.linalg.norm(ROWS, axis=1, keepdims=True), 1e-30)
+    own = QUERIES / np.maximum(np.linalg.norm(QUERIES, axis=1, keepdims=True), 1e-30)
+    expected = np.einsum("qd,qkd->qk", own, true[ids])
+    np.testing.assert_allclose(similarities[ids >= 0], expected[ids >= 0], atol=1e-6)
+    assert (np.diff(similarities[[0, *range(2, 25)]], axis=1) <= 0).all()
+
+
+def test_answers_do_not_depend_on_company() -> None:
+    index = build_index(ROWS)
+    together = index.search(QUERIES, 10)
+    for number, query in enumerate(QUERIES):
+        for whole, alone in zip(together, index.search(query[None], 10), strict=True):
+            np.testing.assert_array_equal(whole[number], alone[0])
+
+
+@pytest.fixture(scope="module")
+def real() -> tuple[list[str], Any]:
+    return open_vectors(shared("data", "googlenews-26k", "googlenews-26k-300d.bin")).head()
+
+
+@pytest.mark.parametrize(("kind", "least"), [("exact", 1.0), ("hnsw", 0.95), ("ivfpq", 0.8)])
+def test_recall_on_real_vectors(real: Any, kind: Any, least: float) -> None:
+    _, rows = real
+    queries = rows[RNG.choice(len(rows), 300, replace=False)]
+    unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float64)
+    cosines = (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float64) @ unit.T
+    best = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
+    ids, similarities = build_index(rows, kind).search(queries, 10)
+    recall = np.mean([len(set(one) & set(other)) / 10 for one, other in zip(ids, best, strict=True)])
+    print(f"recall@10 of {kind}: {recall:.4f}")  # noqa: T201
+    assert recall >= least
+    np.testing.assert_allclose(similarities, np.take_along_axis(cosines, ids, axis=1), atol=1e-6)
+
+
+def test_gensim_finds_the_same(real: Any) -> None:
+    from gensim.models import KeyedVectors
+
+    words, rows = real
+    keyed = KeyedVectors(rows.shape[1])
+    keyed.add_vectors(words, rows)
+    asked = RNG.choice(len(words), 50, replace=False)
+    ids, similarities = build_index(rows).search(rows[asked], 11)
+    for place, near, values in zip(asked, ids, similarities, strict=True):
+        theirs = keyed.most_similar(words[place], topn=10)
+        assert [words[other] for other in near if other != place] == [word for word, _ in theirs]
+        np.testing.assert_allclose(values[near != place], [value for _, value in theirs], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["exact", "hnsw", "ivfpq"])
+@pytest.mark.parametrize("with_rows", [True, False])
+def test_files(kind: Any, with_rows: bool, tmp_path: Path) -> None:
+    index = build_index(ROWS, kind)
+    path = save_index(index, tmp_path, PRINT)
+    assert [entry.name for entry in tmp_path.iterdir()] == [f"neighbours-{kind}-0123456789ab.faiss"] == [path.name]
+    again = load_index(tmp_path, kind, PRINT, ROWS if with_rows else None)
+    assert again is not None
+    np.testing.assert_array_equal(again.places, index.places)
+    here, there = index.search(QUERIES, 5), again.search(QUERIES, 5)
+    if with_rows or kind != "ivfpq":
+        np.testing.assert_array_equal(here[0], there[0])
+        np.testing.assert_array_equal(here[1], there[1])
+    else:
+        assert np.abs(here[1][2:] - there[1][2:]).max() < 0.25
+    assert load_index(tmp_path, kind, "f" * 64) is None
+
+
+def test_same_index_every_time(tmp_path: Path) -> None:
+    for kind in ("hnsw", "ivfpq"):
+        first, second = (save_index(build_index(ROWS, kind), tmp_path, PRINT).read_bytes() for _ in range(2))
+        assert first == second
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "short"])
+def test_damaged_file(damage: str, tmp_path: Path) -> None:
+    path = save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes({"cut": content[:-1000], "empty": b"", "flipped": content, "short": b"x"}[damage])
+    with pytest.raises(VectorError, match=r"neighbours-hnsw-0123456789ab\.faiss: damaged; build it again") as caught:
+        load_index(tmp_path, "hnsw", PRINT)
+    assert "\n" not in str(caught.value)
+
+
+def test_file_of_other_vectors(tmp_path: Path) -> None:
+    path = save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
+    for rows in (ROWS[:100], ROWS[:, :5]):
+        with pytest.raises(VectorError, match="other vectors"):
+            load_index(tmp_path, "hnsw", PRINT, rows)
+    path.rename(index_path(tmp_path, "exact", PRINT))
+    with pytest.raises(VectorError, match="another kind"):
+        load_index(tmp_path, "exact", PRINT)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="permissions, which root has all")
+def test_closed_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(VectorError, match="cannot be written"):
+        save_index(build_index(ROWS), tmp_path, PRINT)
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(VectorError, match="cannot be written") as caught:
+        save_index(build_index(ROWS), tmp_path / "missing", PRINT)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivfpq"])
+def test_no_native_output(kind: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    build_index(ROWS[: MINIMUM_FOR_IVFPQ + 10], kind).search(QUERIES, 3)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_index_without_rows() -> None:
+    for rows in (np.empty((0, 3)), np.zeros((2, 3))):
+        index = build_index(rows)
+        assert len(index) == 0
+        assert index.search([[1.0, 0, 0]], 2)[0].tolist() == [[-1, -1]]
+        assert index.above([[1.0, 0, 0]], -1)[0].tolist() == [0, 0]
+
+
+def index() -> NeighbourIndex:
+    return build_index(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: build_index(ROWS, "hsnw"), UnknownNameError, "unknown index 'hsnw'"),  # type: ignore[arg-type]
+        (lambda: build_index(ROWS[:100], "ivfpq"), VectorError, "99 words: ivfpq needs at least 624"),
+        (lambda: build_index([[1.0, np.nan]]), VectorError, "row 0: NaN or infinite"),
+        (lambda: build_index([1.0, 2.0]), VectorError, "shape"),
+        (lambda: build_index([["a"]]), VectorError, "must be numbers"),
+        (lambda: index().search(QUERIES, 0), InputError, "at least 1, not 0"),
+        (lambda: index().search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
+        (lambda: index().above(QUERIES, float("nan")), InputError, "threshold is no number"),
+        (lambda: build_index(ROWS, "hnsw").above(QUERIES, 0.5), InputError, "need an exact index, not hnsw"),
+    ],
+)
+def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()

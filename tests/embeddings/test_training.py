@@ -1,0 +1,368 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.store import store_fingerprint
+from softbleu.embeddings.training import TrainingSettings, train_vectors
+from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, TextCorpus
+from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
+
+SMALL = TrainingSettings(dimension=8, min_count=1, epochs=2, bucket=50)
+
+
+def make_text(segments: int = 400, seed: int = 5) -> list[list[str]]:
+    """Two topics: words of one never meet those of the other."""
+    generator = np.random.default_rng(seed)
+    topics = [[f"{topic}{number}" for number in range(6)] for topic in ("sea", "hill")]
+    return [list(generator.choice(topics[number % 2], 8)) for number in range(segments)]
+
+
+def test_words_that_meet_are_alike(tmp_path):
+    settings = TrainingSettings(dimension=16, min_count=1, epochs=15, sample=0, alpha=0.05)
+    train_vectors(make_text(1500), tmp_path / "set", settings)
+    words, rows = open_vectors(tmp_path / "set").head()
+    cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
+    same = np.array([[one.rstrip("012345") == other.rstrip("012345") for other in words] for one in words])
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
+    assert cosines[same].min() > cosines[~same].max()
+
+
+@pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
+@pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
+@pytest.mark.parametrize("hierarchical", [False, True])
+def test_gensim_gets_every_setting(algorithm, architecture, hierarchical, monkeypatch, tmp_path):
+    import gensim.models
+
+    kind = {"word2vec": "Word2Vec", "fasttext": "FastText"}[algorithm]
+    made = []
+
+    class Spied(getattr(gensim.models, kind)):
+        def __init__(self, **options):
+            super().__init__(**options)
+            made.append(self)
+
+    monkeypatch.setattr(gensim.models, kind, Spied)
+    settings = TrainingSettings(
+        algorithm,
+        architecture,
+        dimension=9,
+        window=3,
+        min_count=2,
+        epochs=3,
+        negative=4,
+        hierarchical_softmax=hierarchical,
+        sample=0.01,
+        alpha=0.04,
+        min_alpha=0.002,
+        min_ngram=2,
+        max_ngram=5,
+        bucket=70,
+        seed=11,
+        workers=2,
+    )
+    train_vectors(make_text(40), tmp_path / "set", settings)
+    (model,) = made
+    assert (model.sg, model.hs, model.negative) == (int(architecture == "skipgram"), int(hierarchical), 4)
+    assert (model.vector_size, model.window, model.min_count, model.epochs) == (9, 3, 2, 3)
+    assert (model.sample, model.alpha, model.min_alpha, model.seed, model.workers) == (0.01, 0.04, 0.002, 11, 2)
+    if algorithm == "fasttext":
+        assert (model.wv.min_n, model.wv.max_n, model.wv.bucket) == (2, 5, 70)
+
+
+def test_vectors_are_those_that_gensim_trains(tmp_path):
+    """The same by gensim alone, words in the order given here."""
+    from gensim.models import Word2Vec
+
+    text = make_text(200)
+    train_vectors(text, tmp_path / "set", SMALL, dtype="float32")
+    words, rows = open_vectors(tmp_path / "set").head()
+    counts = Counter(word for segment in text for word in segment)
+    assert words == sorted(counts, key=lambda word: (-counts[word], word))
+    plain = Word2Vec(vector_size=8, min_count=1, sg=1, workers=1, seed=1, sorted_vocab=0)
+    plain.build_vocab_from_freq({word: counts[word] for word in words}, corpus_count=len(text))
+    plain.train(text, total_examples=len(text), total_words=counts.total(), epochs=2)
+    expected = plain.wv.vectors / np.linalg.norm(plain.wv.vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(rows, expected, atol=1e-6)
+
+
+SCRIPT = """
+import sys
+from softbleu.embeddings.training import TrainingSettings, train_vectors
+from softbleu.embeddings.training_corpus import TextCorpus
+settings = TrainingSettings(sys.argv[3], dimension=8, min_count=1, epochs=2, bucket=50, seed=int(sys.argv[4]))
+train_vectors(TextCorpus([sys.argv[1]], str.split), sys.argv[2], settings, name="set")
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
+def test_same_bytes_in_any_process(algorithm, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"{' '.join(segment)}\n" for segment in make_text(200)))
+
+    def train(hash_seed: str, seed: int) -> dict[str, bytes]:
+        target = tmp_path / f"{hash_seed}-{seed}"
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", SCRIPT, str(text), str(target), algorithm, str(seed)],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+        )
+        # gensim says nothing either.
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        return {path.name: path.read_bytes() for path in target.iterdir()}
+
+    first = train("1", 3)
+    assert set(first) == {"meta.json", "vectors.npy", "vocab.txt"}
+    assert train("2", 3) == first
+    assert train("1", 4)["vectors.npy"] != first["vectors.npy"]
+
+
+def test_meta_says_how_it_was_made(tmp_path):
+    texts = []
+    for name, pack in (("plain.txt", bytes), ("packed.txt.gz", gzip.compress), ("packed.txt.bz2", bz2.compress)):
+        path = tmp_path / name
+        path.write_bytes(pack(b"a rose is a rose\n\nis a rose\n"))
+        texts.append(path)
+    target = tmp_path / "set"
+    training = train_vectors(
+        TextCorpus(texts, str.split),
+        target,
+        SMALL,
+        dtype="int8",
+        licence="CC0-1.0",
+        tokenization={"tokenizer": "none"},
+    )
+    meta = json.loads((target / "meta.json").read_text())
+    assert (training.words, training.rare_words, training.segments) == (3, 0, 9)
+    assert (training.tokens, training.trained_tokens) == (24, 24)
+    assert training.fingerprint == meta["sha256"] == store_fingerprint(target)
+    assert (meta["name"], meta["licence"], meta["dtype"]) == ("set", "CC0-1.0", "int8")
+    assert meta["source"] == ", ".join(map(str, texts))
+    assert meta["training"]["corpus"] == [
+        {"file": str(path), "sha256": hashlib.sha256(path.read_bytes()).hexdigest()} for path in texts
+    ]
+    assert (meta["training"]["tokens"], meta["training"]["segments"]) == (24, 9)
+    assert meta["training"]["settings"]["bucket"] == 50
+    assert meta["training"]["tokenizer"] == "none"
+    assert meta["training"]["gensim"]
+    assert (target / "vocab.txt").read_text() == "a\nrose\nis\n"
+
+
+def test_rare_words_are_left_out(tmp_path):
+    settings = TrainingSettings(dimension=4, min_count=20)
+    training = train_vectors([["b", "a", "b", "c"]] * 20 + [["d"]] * 19, tmp_path / "set", settings)
+    assert (training.words, training.rare_words, training.tokens, training.trained_tokens) == (3, 1, 99, 80)
+    assert open_vectors(tmp_path / "set").head()[0] == ["b", "a", "c"]
+
+
+def test_progress_goes_to_the_end(tmp_path):
+    seen = []
+    text = make_text(4000)
+    train_vectors(text, tmp_path / "set", SMALL, progress=lambda done, total: seen.append((done, total)))
+    done = [each for each, _ in seen]
+    assert {total for _, total in seen} == {4000 * 8 * 2}
+    assert done == sorted(done)
+    assert len(done) == 6
+    assert done[-1] > 60_000
+
+
+def test_long_segments_are_not_cut_short(tmp_path):
+    """Words after the ten-thousandth token of a segment are trained too: their vectors move."""
+    long = [["a", "b"] * (LONGEST_SEGMENT // 2) + ["c", "d"] * 3000]
+
+    def rows(alpha: float) -> np.ndarray:
+        settings = TrainingSettings(dimension=8, min_count=1, epochs=1, sample=0, alpha=alpha, min_alpha=1e-9)
+        train_vectors(long, tmp_path / "set", settings, dtype="float32", force=True)
+        return open_vectors(tmp_path / "set").select(["c", "d"]).rows
+
+    assert np.abs(rows(0.05) - rows(1e-8)).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "parts"),
+    [
+        ([], SMALL, ["no tokens"]),
+        ([[], []], SMALL, ["no tokens"]),
+        ([["a", "b"], ["a"]], TrainingSettings(min_count=3), ["no word occurs 3 times", "'a'", "2", "--min-count"]),
+        (["a rose"], SMALL, ["segment 1", "split"]),
+        ([["a", "two\nlines"]], SMALL, [r"'two\nlines'"]),
+        ([["a", ""]], SMALL, ["''", "empty"]),
+        ([["a", "\udcff"]], SMALL, [r"'\udcff'"]),
+    ],
+)
+def test_text_that_nothing_can_be_learnt_from(text, settings, parts, tmp_path):
+    with pytest.raises(InputError) as error:
+        train_vectors(text, tmp_path / "set", settings)
+    assert all(part in str(error.value) for part in parts), error.value
+    assert "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_generator_is_refused(tmp_path):
+    with pytest.raises(InputError, match="once only"):
+        train_vectors((segment for segment in make_text(3)), tmp_path / "set", SMALL)
+
+
+class Changing:
+    """Gives something else the second time."""
+
+    def __init__(self, *passes: object) -> None:
+        self.passes = list(passes)
+
+    def __iter__(self):
+        current = self.passes.pop(0) if len(self.passes) > 1 else self.passes[0]
+        if isinstance(current, Exception):
+            raise current
+        return iter(current)
+
+
+@pytest.mark.parametrize(
+    ("second", "kind", "message"),
+    [
+        ([["a", "b"]], InputError, "had 6 tokens at first and 2 later"),
+        (VectorError("gone"), VectorError, "gone"),
+        (ValueError("strange"), InputError, "cannot be read .strange."),
+        (FileNotFoundError(2, "no such file"), InputError, "the corpus cannot be read .*no such file"),
+    ],
+)
+def test_what_fails_later_is_told_at_once(second, kind, message, tmp_path):
+    """gensim itself would wait for ever."""
+    with pytest.raises(kind, match=message):
+        train_vectors(Changing([["a", "b", "c"]] * 2, second), tmp_path / "set", SMALL)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_fails_at_first_is_no_fault_of_the_store(tmp_path):
+    with pytest.raises(InputError, match=r"the corpus cannot be read .*no such file"):
+        train_vectors(Changing(FileNotFoundError(2, "no such file")), tmp_path / "set", SMALL)
+
+
+def test_progress_that_fails_ends_the_training(tmp_path):
+    def fail(done: int, total: int) -> None:
+        raise RuntimeError("no screen")
+
+    with pytest.raises(InputError, match="no screen"):
+        train_vectors(make_text(3000), tmp_path / "set", SMALL, progress=fail)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dimension": 0}, "dimension must be at least 1, not 0"),
+        ({"min_count": 0}, "min count must be at least 1"),
+        ({"negative": -1}, "negative must be at least 0"),
+        ({"negative": 0}, "nothing to learn from"),
+        ({"sample": float("nan")}, "sample must be at least 0"),
+        ({"alpha": 0.0}, "learning rates"),
+        ({"alpha": 0.01, "min_alpha": 0.02}, "learning rates"),
+        ({"min_ngram": 4, "max_ngram": 3}, "longest n-gram"),
+        ({"seed": 2**32}, "seed must be at most"),
+        ({"workers": 0}, "workers must be at least 1"),
+    ],
+)
+def test_settings_that_cannot_be(options, message):
+    with pytest.raises(InputError, match=message):
+        TrainingSettings(**options)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("algorithm", "glove"), ("architecture", "skip")])
+def test_unknown_names(kind, name):
+    with pytest.raises(UnknownNameError, match=f"unknown {kind} '{name}'"):
+        TrainingSettings(**{kind: name})
+
+
+def test_a_place_that_is_taken(tmp_path):
+    target = tmp_path / "set"
+    train_vectors(make_text(20), target, SMALL)
+    before = {path.name: path.read_bytes() for path in target.iterdir()}
+    with pytest.raises(VectorError, match="exists already"):
+        train_vectors(make_text(30), target, SMALL)
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
+    train_vectors(make_text(30), target, SMALL, force=True)
+    assert (target / "vectors.npy").read_bytes() != before["vectors.npy"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(VectorError, match="no store"):
+        train_vectors(make_text(20), tmp_path / "file", SMALL, force=True)
+
+
+def test_a_place_that_cannot_be_written_is_found_before_training(tmp_path):
+    (tmp_path / "file").write_text("")
+    text = Changing(AssertionError("read"))
+    with pytest.raises(VectorError, match="cannot be written"):
+        train_vectors(text, tmp_path / "file" / "set", SMALL)
+
+
+def test_files_are_read_as_text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes("\ufeffa\u2028b c\r\n\n d\x0ce".encode())
+    assert list(TextCorpus([path], lambda line: [line])) == [["a\u2028b c"], [""], [" d\x0ce"]]
+    path.write_bytes("caf\u00e9\nth\u00e9\n".encode("utf-16"))
+    assert list(TextCorpus([path], str.split, "utf-16")) == [["caf\u00e9"], ["th\u00e9"]]
+    path.write_bytes("caf\u00e9\n".encode("latin-1"))
+    assert list(TextCorpus([path], str.split, "latin-1")) == [["caf\u00e9"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "parts"),
+    [
+        (b"good\nb\xffd\n", "utf-8", ["line 2", "--encoding"]),
+        ("good".encode("utf-16")[:-1], "utf-16", ["line 0", "utf-16"]),
+        (b"good\n", "martian", ["unknown encoding 'martian'"]),
+        (gzip.compress(b"good\n" * 99)[:-9], "utf-8", ["damaged"]),
+        (bz2.compress(b"good\n" * 99)[:-9], "utf-8", ["damaged"]),
+    ],
+)
+def test_files_that_cannot_be_read(content, encoding, parts, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(content)
+    with pytest.raises(SoftbleuError) as error:
+        list(TextCorpus([path], str.split, encoding))
+    assert all(part in str(error.value) for part in parts), error.value
+
+
+def test_files_that_are_none(tmp_path):
+    for files, message in (([], "no text"), ([tmp_path / "no"], "no such file"), ([tmp_path], "no regular file")):
+        with pytest.raises(InputError, match=message):
+            TextCorpus(files, str.split)
+
+
+def test_a_file_that_changes(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("a b\n")
+    corpus = TextCorpus([path], str.split)
+    assert list(corpus) == [["a", "b"]]
+    path.write_text("a c\n")
+    with pytest.raises(InputError, match="changed since"):
+        list(corpus)
+
+
+def test_the_text_is_never_held(tmp_path):
+    """Of 25 times the text, memory holds no more."""
+    start = "\nimport gensim.models, softbleu.embeddings.training as t, tracemalloc\n"
+    start += "t.measure_quantiles = lambda source: {}\ntracemalloc.start()\ntrain_vectors("
+    script = SCRIPT.replace("\ntrain_vectors(", start) + "print(tracemalloc.get_traced_memory()[1])\n"
+    peaks = []
+    for name, times in (("small", 20), ("large", 500)):
+        path: Path = tmp_path / f"{name}.txt"
+        path.write_text("".join(f"{' '.join(segment)}\n" for segment in make_text(40)) * times)
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(path), str(tmp_path / name), "word2vec", "1"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peaks.append(int(done.stdout))
+    # The tokens of the larger text are 160,000 strings: 9 MB.
+    assert peaks[1] - peaks[0] < 4_000_000, peaks

@@ -1,0 +1,238 @@
+"""Scores under CSLS, common parts removed and neighbours only equal those of the literal oracle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import measure, soft
+from strategies import GREEDY, PATHS, SOFT, Case, Vectors, limits
+
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.measure import WordMeasure, measure_words
+from softbleu.scoring import VectorChoice, explain_corpus
+from softbleu.similarity import TokenVectors
+from softbleu.tokens import Tokenizer
+
+SCOPE = "softbleu.embeddings.measure.SCOPE"
+SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
+"""Words of the set; `zero` has a zero vector."""
+SPOKEN = (*SET, "THE", "Cat", "oov", "Oov")
+REMEDIES: dict[str, dict[str, Any]] = {
+    "csls": {"similarity": "csls"},
+    "mean": {"mean": True},
+    "pc:1": {"components": 1},
+    "mean,pc:2": {"mean": True, "components": 2},
+    "neighbours 2": {"neighbours": 2},
+    "neighbours 3, mutual": {"neighbours": 3, "mutual": True},
+    "all": {"similarity": "csls", "mean": True, "components": 1, "neighbours": 4},
+}
+SMALLEST_NORM = 0.01
+"""Squared norms nearer to 0 than this make similarities that depend on the last bits."""
+MASS = 1e-5
+
+
+def as_text(remedy: dict[str, Any]) -> str:
+    """What `mean` and `components` are called."""
+    components = remedy.get("components", 0)
+    return ",".join(["mean"] * remedy.get("mean", False) + [f"pc:{components}"] * (components > 0)) or "none"
+
+
+def as_settings(remedy: dict[str, Any]) -> dict[str, Any]:
+    """The remedy by the names of `WordMeasure`."""
+    kept = {name: value for name, value in remedy.items() if name not in ("mean", "components")}
+    return {**kept, "postprocess": as_text(remedy)}
+
+
+@dataclass(frozen=True)
+class RemedyCase(Case):
+    """A corpus whose words are compared under a remedy."""
+
+    remedy: dict[str, Any] = field(default_factory=dict)
+    scope: int = measure.SCOPE
+
+    @property
+    def product(self) -> soft.TokenProduct:
+        return measure.Measure(self.vectors, self.vector_case, **self.remedy, scope=self.scope).product
+
+    @property
+    def vector_choice(self) -> VectorChoice:
+        return VectorChoice(self.vectors, self.vector_case, **as_settings(self.remedy))  # type: ignore[arg-type]
+
+    @property
+    def smallest_norm(self) -> float:
+        """The squared norm nearest to 0 of any n-gram."""
+        product = self.product
+        texts = [text for line, more in zip(self.candidates, self.references, strict=True) for text in (line, *more)]
+        ngrams = {ngram for text in texts for order in range(1, self.order + 1) for ngram in soft.ngrams(text, order)}
+        return min((abs(sum(product(a, b) for a in x for b in x)) for x in ngrams), default=1.0)
+
+
+def random_vectors(seed: int, dimension: int) -> Vectors:
+    """Vectors in general position, off the origin, as a file would hold them."""
+    generator = np.random.default_rng(seed)
+    rows = (generator.normal(size=(len(SET), dimension)) + 0.5).astype(np.float32)
+    return {
+        word: ([0.0] * dimension if word == "zero" else row.tolist()) for word, row in zip(SET, rows, strict=True)
+    }
+
+
+@st.composite
+def remedy_cases(draw: st.DrawFn, remedy: dict[str, Any], *, longest: int = 7, **options: object) -> RemedyCase:
+    line = st.lists(st.sampled_from(SPOKEN), max_size=longest)
+    size = draw(st.integers(1, 3))
+    candidates = draw(st.lists(line, min_size=size, max_size=size))
+    references = draw(st.lists(st.lists(line, min_size=1, max_size=2), min_size=size, max_size=size))
+    dimension = draw(st.integers(3, 5))
+    return RemedyCase(
+        candidates,
+        references,
+        random_vectors(draw(st.integers(0, 1 << 32)), dimension),
+        matcher=draw(st.sampled_from(SOFT)),
+        order=draw(st.integers(1, 4)),
+        vector_case=draw(st.sampled_from(["fallback", "exact"])),
+        options={"threshold": draw(st.sampled_from([0.0, 0.3, 0.7])), **options},
+        remedy=remedy,
+        scope=draw(st.integers(dimension + 4, len(SET) + 3)),
+    )
+
+
+def assert_equal_to_the_oracle(case: RemedyCase) -> None:
+    with limits({SCOPE: case.scope}):
+        scores = case.scores()
+    for score, statistics in zip(scores, case.oracle(), strict=True):
+        assert score.totals == statistics.totals
+        assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
+
+
+@pytest.mark.parametrize("composition", ["mean", "aligned"])
+@pytest.mark.parametrize("remedy", REMEDIES)
+def test_scores(remedy: str, composition: str) -> None:
+    @given(data=st.data())
+    @settings(max_examples=25)
+    def check(data: st.DataObject) -> None:
+        assignment, consumption = data.draw(st.sampled_from(GREEDY))
+        options = {"assignment": assignment, "consumption": consumption, "composition": composition}
+        case = data.draw(remedy_cases(REMEDIES[remedy], **options))
+        assume(case.smallest_norm > SMALLEST_NORM)
+        assert_equal_to_the_oracle(case)
+
+    check()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
+def test_segments_of_any_length(remedy: str, path: str) -> None:
+    @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
+    @settings(max_examples=10)
+    def check(case: RemedyCase) -> None:
+        assume(case.smallest_norm > SMALLEST_NORM)
+        with limits(PATHS[path]):
+            assert_equal_to_the_oracle(case)
+
+    check()
+
+
+@pytest.mark.parametrize("remedy", REMEDIES)
+def test_explanations_show_the_same_similarities(remedy: str) -> None:
+    @given(case=remedy_cases(REMEDIES[remedy]))
+    @settings(max_examples=20)
+    def check(case: RemedyCase) -> None:
+        assume(case.smallest_norm > SMALLEST_NORM)
+        numbers = range(1, len(case.candidates) + 1)
+        choice, matcher = case.vector_choice, case.metric.matcher
+        with limits({SCOPE: case.scope}):
+            explained = explain_corpus(case.segments, matcher, case.order, Tokenizer(), choice, numbers)
+        for explanation, statistics in zip(explained, case.oracle(), strict=True):
+            expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
+            found = [
+                (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
+                for match in explanation.matches
+            ]
+            assert found == expected
+
+    check()
+
+
+# token products themselves
+
+
+def products(vectors: Vectors, words: list[str], case: str, remedy: dict[str, Any], scope: int) -> np.ndarray:
+    """Token products of all words with all, as the matchers see them."""
+    with limits({SCOPE: scope}):
+        measured = measure_words(open_vectors(vectors), words, case, WordMeasure(**as_settings(remedy)))  # type: ignore[arg-type]
+    norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
+    unit, codes = TokenVectors(measured.rows, norms, None, measured.density, measured.links).unit(
+        np.arange(len(words), dtype=np.int32)
+    )
+    return unit.products(codes[None], codes[None])[1][0]
+
+
+measures = st.fixed_dictionaries(
+    {
+        "similarity": st.sampled_from(["cosine", "csls"]),
+        "mean": st.booleans(),
+        "components": st.integers(0, 2),
+        "neighbours": st.sampled_from([None, 1, 2, 5, 9]),
+    }
+)
+
+
+@given(
+    seed=st.integers(0, 1 << 32),
+    remedy=measures,
+    case=st.sampled_from(["fallback", "exact"]),
+    scope=st.integers(9, 18),
+    mutual=st.booleans(),
+)
+@settings(max_examples=100)
+def test_token_products(seed: int, remedy: dict[str, Any], case: str, scope: int, mutual: bool) -> None:
+    remedy = {**remedy, "mutual": mutual and remedy["neighbours"] is not None}
+    vectors, words = random_vectors(seed, 4), list(SPOKEN)
+    oracle = measure.Measure(vectors, case, **remedy, scope=scope)
+    expected = np.array([[oracle.product(a, b) for b in words] for a in words])
+    found = products(vectors, words, case, remedy, scope)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    # Which words may meet is no matter of digits.
+    assert ((found == 0) == (expected == 0)).all()
+
+
+@given(seed=st.integers(0, 1 << 32), similarity=st.sampled_from(["cosine", "csls"]), beyond=st.integers(0, 3))
+def test_as_many_neighbours_as_words_restrict_nothing(seed: int, similarity: str, beyond: int) -> None:
+    """Within the scope, that is: two words beyond it are nobody's neighbours."""
+    scope = 10
+    vectors, words = random_vectors(seed, 4), list(SET[:scope])
+    free = products(vectors, words, "exact", {"similarity": similarity}, scope)
+    # All the others, at least.
+    most = {"similarity": similarity, "neighbours": min(scope - 1 + beyond, scope)}
+    assert (products(vectors, words, "exact", most, scope) == free).all()
+
+
+@given(seed=st.integers(0, 1 << 32), count=st.integers(1, 9), remedy=measures)
+def test_mutual_neighbours_are_neighbours(seed: int, count: int, remedy: dict[str, Any]) -> None:
+    vectors, words = random_vectors(seed, 4), list(SPOKEN)
+    restricted = {**remedy, "neighbours": count}
+    either = products(vectors, words, "fallback", restricted, 18)
+    both = products(vectors, words, "fallback", {**restricted, "mutual": True}, 18)
+    met = both != 0
+    assert (both[met] == either[met]).all()
+    assert (met == met.T).all()
+
+
+@given(seed=st.integers(0, 1 << 32), remedy=measures)
+def test_products_are_symmetric_and_words_equal_themselves(seed: int, remedy: dict[str, Any]) -> None:
+    found = products(random_vectors(seed, 4), list(SPOKEN), "fallback", {**remedy, "similarity": "csls"}, 12)
+    np.testing.assert_allclose(found, found.T, rtol=0, atol=1e-15)
+    assert (np.diagonal(found) == 1).all()
+    assert np.abs(found).max() <= 1
+
+
+@given(seed=st.integers(0, 1 << 32))
+def test_no_remedy_is_the_plain_cosine(seed: int) -> None:
+    vectors, words = random_vectors(seed, 4), list(SPOKEN)
+    expected = np.array([[soft.token_product_from(vectors)(a, b) for b in words] for a in words])
+    np.testing.assert_allclose(products(vectors, words, "fallback", {}, 5), expected, rtol=0, atol=1e-12)
