@@ -33,7 +33,7 @@ def signature_of(*values: object, short: bool = False, **more: object) -> str:
     for value in values:
         _add(value, pairs, short)
     for key, value in more.items():
-        pairs[key] = format_value(value)
+        pairs[key.replace("_", "-")] = format_value(value)
     pairs["version"] = __version__
     return "|".join(f"{key}:{value}" for key, value in pairs.items())
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from softbleu.errors import UnknownNameError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels.numpy_kernels import SCALE as SCALE
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ZERO_NORM = 1e-12
+SIF = 1e-3
+"""The a of a / (a + p), as Arora et al. (2017) have it."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,25 @@ class TokenVectors:
     """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
     links: Codes | None = None
     """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
+    lone: NDArray[np.bool_] | None = None
+    """Words that meet nothing but themselves, whatever their vectors."""
+    frequencies: Floats | None = None
+    """Share of each word among the references' tokens, for compositions that weigh by it."""
 
     @property
     def known(self) -> NDArray[np.bool_]:
         """Which words have a vector."""
         known: NDArray[np.bool_] = self.norms > 0
         return known
+
+    def weighted(self, *, by_frequency: bool) -> TokenVectors:
+        """The same with the weights that a composition asks for: a / (a + p), p being a word's frequency."""
+        if not by_frequency:
+            return self
+        if self.frequencies is None:
+            raise InputError("this composition weighs words by their frequencies, which these vectors lack")
+        weights = SIF / (SIF + self.frequencies)
+        return replace(self, weights=weights if self.weights is None else weights * self.weights)
 
     def unit(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Codes]:
         """Unit vectors of the distinct words among coded tokens, and the tokens coded anew for them."""
@@ -48,9 +63,10 @@ class TokenVectors:
         rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
         weights = None if self.weights is None else self.weights[distinct]
         relation = None
-        if self.density is not None or self.links is not None:
+        if not (self.density is None and self.links is None and self.lone is None):
             density = None if self.density is None else self.density[distinct]
-            relation = Relation(distinct.astype(np.int64), len(self.norms), norms > 0, density, self.links)
+            lone = None if self.lone is None else self.lone[distinct]
+            relation = Relation(distinct.astype(np.int64), len(self.norms), norms > 0, density, self.links, lone)
         return UnitVectors(rows, weights, relation), codes_there
 
 
@@ -65,6 +81,7 @@ class Relation:
     known: NDArray[np.bool_]
     density: Floats | None
     links: Codes | None
+    lone: NDArray[np.bool_] | None
 
     def apply(self, products: Floats, left: Codes, right: Codes) -> None:
         """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
@@ -77,6 +94,8 @@ class Relation:
             places = np.minimum(np.searchsorted(self.links, pairs), max(len(self.links) - 1, 0))
             met = self.links[places] == pairs if len(self.links) else np.zeros(pairs.shape, bool)
             np.copyto(products, 0.0, where=~met)
+        if self.lone is not None:
+            np.copyto(products, 0.0, where=self.lone[left] | self.lone[right])
 
 
 @dataclass(frozen=True)
@@ -203,6 +222,10 @@ class Composition(Protocol):
     def name(self) -> str:
         """What it is called."""
 
+    @property
+    def by_frequency(self) -> bool:
+        """Whether it weighs words by how rare they are."""
+
     def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
         """Similarity of every two n-grams of such orders, (batch, starts, starts); None: never similar."""
 
@@ -212,6 +235,7 @@ class Mean:
     """Cosine of averaged vectors (Morgan 2014): B(x, y) / sqrt(B(x, x) B(y, y)), blind to word order."""
 
     name: str = "mean"
+    by_frequency: bool = False
 
     def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
         """See `Composition.similarities`."""
@@ -226,6 +250,7 @@ class Aligned:
     """Mean of the token products position by position: same order only, and word order counts."""
 
     name: str = "aligned"
+    by_frequency: bool = False
 
     def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
         """See `Composition.similarities`."""
@@ -239,14 +264,19 @@ class Aligned:
         return total / order
 
 
-COMPOSITIONS: dict[str, Composition] = {"mean": Mean(), "aligned": Aligned()}
+COMPOSITIONS: dict[str, Composition] = {
+    "mean": Mean(),
+    "aligned": Aligned(),
+    # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
+    "sif": Mean("sif", by_frequency=True),
+}
 
 
 def composition(name: str) -> Composition:
     """Find the composition of that name.
 
     >>> composition("aligned")
-    Aligned(name='aligned')
+    Aligned(name='aligned', by_frequency=False)
     """
     if name not in COMPOSITIONS:
         raise UnknownNameError("composition", name, COMPOSITIONS)

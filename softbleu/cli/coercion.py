@@ -39,9 +39,11 @@ class PlainValues:
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert what the command line has, or one of several."""
+        # Options that are repeated, and arguments of any number.
+        several = getattr(param, "multiple", False) or param.nargs == -1
         if value is None:
-            return () if param.multiple else None
-        if param.multiple:
+            return () if several else None
+        if several:
             return [self._convert(entry, param, ctx) for entry in value]
         return self._convert(value, param, ctx)
 

@@ -39,6 +39,7 @@ def explain(
     vectors_postprocess: opt.Postprocess = None,
     neighbours: opt.Neighbours = None,
     mutual: opt.Mutual = None,
+    function_words: opt.FunctionWords = None,
     assignment: opt.Assignment = None,
     consumption: opt.Consumption = None,
     composition: opt.Composition = None,

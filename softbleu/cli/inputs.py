@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
 
 SAMPLE = {"candidate": ["candidate.en"], "reference": ["reference.en", "reference2.en"]}
-VECTOR_OPTIONS = ("vectors", "vector_case", "similarity", "vectors_postprocess", "neighbours", "mutual")
+VECTOR_OPTIONS = (
+    "vectors",
+    "vector_case",
+    "similarity",
+    "vectors_postprocess",
+    "neighbours",
+    "mutual",
+    "function_words",
+)
 Options = Mapping[str, Any]
 """Options of a command by name, as typer's context has them."""
 

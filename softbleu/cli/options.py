@@ -317,6 +317,16 @@ Mutual = Annotated[
         rich_help_panel=MATCHING,
     ),
 ]
+FunctionWords = Annotated[
+    str | None,
+    typer.Option(
+        "--function-words",
+        metavar="NAME",
+        help="Let English function words match others (soft), or only themselves (exact) (default: soft).",
+        autocompletion=lambda: ["soft", "exact"],
+        rich_help_panel=MATCHING,
+    ),
+]
 Assignment = Annotated[
     str | None,
     typer.Option(
@@ -342,7 +352,8 @@ Composition = Annotated[
     typer.Option(
         "--composition",
         metavar="NAME",
-        help="How n-grams are compared: by their mean vectors (mean) or word by word (aligned) (default: mean).",
+        help="How n-grams are compared: by mean vectors (mean), the same with rare words weighing more (sif), or "
+        "word by word (aligned) (default: mean).",
         autocompletion=compositions,
         rich_help_panel=MATCHING,
     ),

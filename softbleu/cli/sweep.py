@@ -72,6 +72,7 @@ def sweep(
     vectors_postprocess: opt.Postprocess = None,
     neighbours: opt.Neighbours = None,
     mutual: opt.Mutual = None,
+    function_words: opt.FunctionWords = None,
     assignment: opt.Assignment = None,
     consumption: opt.Consumption = None,
     composition: opt.Composition = None,

@@ -130,7 +130,9 @@ def compare_words(
         similarity = float(np.clip(2 * similarity - measured.density.sum(), -1, 1))
     if one == other:
         similarity = 1.0
-    elif measured.links is not None and 1 not in measured.links:
+    elif (measured.links is not None and 1 not in measured.links) or (
+        measured.lone is not None and measured.lone.any()
+    ):
         similarity = 0.0
     random = random_similarities(source, measure)
     return WordSimilarity(one, other, similarity, float((random < similarity).mean() * 100))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
+from softbleu.embeddings.packages import open_package, package_names
 from softbleu.embeddings.store import META
 from softbleu.embeddings.store_source import open_store
 from softbleu.embeddings.streams import BLOCK_SIZE
@@ -28,8 +29,8 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     Parameters
     ----------
     location
-        A vector file or a store directory; the name of a bundled set, tried if no such path exists; a
-        gensim KeyedVectors; or a mapping of words to vectors.
+        A vector file or a store directory; the name of a bundled set or of one that a Python package brings,
+        tried if no such path exists; a gensim KeyedVectors; or a mapping of words to vectors.
     block_size
         Bytes of a file read at a time.
 
@@ -63,8 +64,10 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return FileSource(path, block_size)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
-    names = ", ".join(bundled_names()) or "none"
-    raise VectorError(f"{text!r}: no such vector file, store or bundled set; bundled: {names}")
+    if isinstance(location, str) and text in package_names():
+        return open_package(text)
+    names = ", ".join((*bundled_names(), *package_names()))
+    raise VectorError(f"{text!r}: no such vector file, store or set; known sets: {names}")
 
 
 def bundled_names() -> tuple[str, ...]:

@@ -14,11 +14,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, UnknownNameError, VectorError
 
 Similarity = Literal["cosine", "csls"]
+FunctionWords = Literal["soft", "exact"]
 Integers = NDArray[np.int64]
 
 SCOPE = 50_000
@@ -50,6 +52,8 @@ class WordMeasure:
         A word meets another only if one of them is among the so many nearest neighbours of the other.
     mutual
         Only if each is among those of the other.
+    function_words
+        `exact`: English function words, and tokens without a letter, meet nothing but themselves.
 
     Raises
     ------
@@ -61,10 +65,13 @@ class WordMeasure:
     postprocess: str = "none"
     neighbours: int | None = None
     mutual: bool = False
+    function_words: FunctionWords = "soft"
 
     def __post_init__(self) -> None:
         if self.similarity not in get_args(Similarity):
             raise UnknownNameError("similarity", self.similarity, get_args(Similarity))
+        if self.function_words not in get_args(FunctionWords):
+            raise UnknownNameError("way with function words", self.function_words, get_args(FunctionWords))
         # Kept in one spelling, for signatures.
         object.__setattr__(self, "postprocess", str(Postprocess.parse(self.postprocess)))
         if self.neighbours is not None and not 1 <= self.neighbours <= SCOPE:
@@ -97,12 +104,15 @@ class MeasuredWords:
         Shape (words,): mean cosine to the nearest neighbours, under CSLS.
     links
         Ascending numbers `one * words + other` of the words that may meet; None: any may.
+    lone
+        Shape (words,): words that meet nothing but themselves.
     """
 
     selected: WordVectors
     rows: NDArray[np.float32]
     density: NDArray[np.float64] | None = None
     links: Integers | None = None
+    lone: NDArray[np.bool_] | None = None
 
 
 class Scope:
@@ -187,14 +197,17 @@ def measure_words(
         The set is damaged.
     """
     selected = source.select(words, case)
+    lone = None
+    if measure.function_words == "exact":
+        lone = np.array([is_function_word(word) for word in words], dtype=bool)
     if not measure.needs_scope:
-        return MeasuredWords(selected, selected.rows)
+        return MeasuredWords(selected, selected.rows, lone=lone)
     scope = Scope(source, measure)
     rows = scope.treated(selected.rows)
     found = _found_forms(source, words, case, scope)
     density = scope.density(found, rows) if measure.similarity == "csls" else None
     links = None if measure.neighbours is None else _links(scope, found, rows, measure.neighbours, measure.mutual)
-    return MeasuredWords(selected, rows, density, links)
+    return MeasuredWords(selected, rows, density, links, lone)
 
 
 def _found_forms(source: VectorSource, words: Sequence[str], case: VectorCase, scope: Scope) -> list[str]:

@@ -90,6 +90,10 @@ class Matcher(ABC):
         """Whether any n-gram up to that order may match approximately."""
         return any(self.pool_orders(order, max_order) for order in range(1, max_order + 1))
 
+    def needs_frequencies(self, max_order: int) -> bool:
+        """Whether words are weighed by how frequent they are."""
+        return False
+
     def options(self) -> dict[str, object]:
         """Fields and their values."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -106,7 +110,7 @@ class SoftMatcher(Matcher):
         (Morgan 2014: one pass, left to right) or `optimal` (greatest total mass)
     consumption : what an approximate match takes from the pool: one instance (`unit`), or as much of it as the
         n-grams are similar (`similarity`, Morgan 2014)
-    composition : how n-grams are compared, `mean` or `aligned`
+    composition : how n-grams are compared: `mean`, `aligned` or `sif`
     """
 
     threshold: float = 0.0
@@ -130,6 +134,10 @@ class SoftMatcher(Matcher):
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
         return threshold_in_millionths(self.threshold) < SCALE and super().needs_vectors(max_order)
+
+    def needs_frequencies(self, max_order: int) -> bool:
+        """Whether words are weighed by how frequent they are."""
+        return composition(self.composition).by_frequency and self.needs_vectors(max_order)
 
     def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Matches]:
         """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""

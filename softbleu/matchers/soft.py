@@ -34,7 +34,8 @@ def soft_matches(matcher: SoftMatcher, chunk: Chunk, vectors: TokenVectors, max_
     """Match the n-grams of orders 1…max_order of every segment, approximately where the matcher allows."""
     pools = [Pool.of(ngrams, chunk.positions + 1, matcher) for ngrams in chunk.ngrams(max_order)]
     matches = [pool.start(order, matcher, max_order) for order, pool in enumerate(pools, start=1)]
-    unit_vectors, codes = vectors.unit(chunk.layout.codes)
+    by_frequency = composition(matcher.composition).by_frequency
+    unit_vectors, codes = vectors.weighted(by_frequency=by_frequency).unit(chunk.layout.codes)
     codes = np.append(codes, 0)
     for candidate, reference in batches(chunk):
         if candidate.shape[1] * reference.shape[1] > LONG_CELLS:

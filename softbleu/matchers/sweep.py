@@ -12,14 +12,14 @@ from softbleu.errors import InputError
 from softbleu.matchers.base import Matcher, SoftMatcher
 from softbleu.matchers.pool import Pool
 from softbleu.matchers.soft import LONG_CELLS, BatchMatching, batches
-from softbleu.similarity import SCALE, TokenProducts, threshold_in_millionths
+from softbleu.similarity import SCALE, TokenProducts, composition, threshold_in_millionths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import TokenVectors, UnitVectors
 
     Integers = NDArray[np.int64]
 
@@ -78,6 +78,7 @@ class _Ladder:
     def __init__(self, matcher: SoftMatcher, thresholds: list[float], chunk: Chunk, max_order: int) -> None:
         self.matcher = replace(matcher, threshold=thresholds[0])
         self.thresholds = thresholds
+        self.by_frequency = composition(matcher.composition).by_frequency
         self.millionths = np.array([threshold_in_millionths(threshold) for threshold in thresholds])
         self.pools = [Pool.of(ngrams, chunk.positions + 1, matcher) for ngrams in chunk.ngrams(max_order)]
         self.masses = np.zeros((len(thresholds), len(chunk), max_order), np.int64)
@@ -110,16 +111,26 @@ class _Ladder:
 
 
 def _sweep(ladders: list[_Ladder], chunk: Chunk, vectors: TokenVectors, max_order: int) -> None:
-    unit_vectors, codes = vectors.unit(chunk.layout.codes)
-    codes = np.append(codes, 0)
+    weightings = sorted({ladder.by_frequency for ladder in ladders})
+    units = {weighting: _units(vectors, chunk, weighting) for weighting in weightings}
     for candidate, reference in batches(chunk, SWEEP_CELLS):
         segments = chunk.layout.segment[candidate[:, 0]]
         if candidate.shape[1] * reference.shape[1] > LONG_CELLS:
             _match_long(ladders, chunk, int(segments[0]), vectors, max_order)
             continue
-        products = TokenProducts.of(codes[candidate], codes[reference], unit_vectors, max_order)
+        products = {
+            weighting: TokenProducts.of(codes[candidate], codes[reference], unit_vectors, max_order)
+            for weighting, (unit_vectors, codes) in units.items()
+        }
         for ladder in ladders:
-            ladder.add(segments, BatchMatching(ladder.matcher, ladder.pools, candidate, reference, products))
+            own = products[ladder.by_frequency]
+            ladder.add(segments, BatchMatching(ladder.matcher, ladder.pools, candidate, reference, own))
+
+
+def _units(vectors: TokenVectors, chunk: Chunk, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+    """Vectors of a chunk's words, and the codes of its positions; padding has any code."""
+    unit_vectors, codes = vectors.weighted(by_frequency=by_frequency).unit(chunk.layout.codes)
+    return unit_vectors, np.append(codes, 0)
 
 
 def _match_long(ladders: list[_Ladder], chunk: Chunk, segment: int, vectors: TokenVectors, max_order: int) -> None:
@@ -183,8 +194,7 @@ def match_lives(
                 np.full(number, count),
             )
         )
-    unit_vectors, codes = vectors.unit(chunk.layout.codes)
-    codes = np.append(codes, 0)
+    unit_vectors, codes = _units(vectors, chunk, ladder.by_frequency)
     for candidate, reference in batches(chunk, SWEEP_CELLS):
         if candidate.shape[1] * reference.shape[1] > LONG_CELLS:
             raise InputError(

@@ -78,6 +78,11 @@ class Metric(ABC):
         """
 
     @property
+    def needs_frequencies(self) -> bool:
+        """Whether words are weighed by how frequent they are in the references."""
+        return False
+
+    @property
     def needs_rows(self) -> bool:
         """Whether a corpus score needs the rows of every segment, not only their sum."""
         return False

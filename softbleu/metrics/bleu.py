@@ -88,6 +88,11 @@ class Bleu(Metric):
         """Whether the matcher looks at similarities."""
         return self.matcher.needs_vectors(self.order)
 
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether the matcher weighs words by their frequencies."""
+        return self.matcher.needs_frequencies(self.order)
+
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""
         return self.statistics_of(chunk, self.matcher.masses(chunk, vectors, self.order, kernels))

@@ -117,6 +117,11 @@ class Gleu(Metric):
         return self.matcher.needs_vectors(self.order)
 
     @property
+    def needs_frequencies(self) -> bool:
+        """Whether the matcher weighs words by their frequencies."""
+        return self.matcher.needs_frequencies(self.order)
+
+    @property
     def needs_rows(self) -> bool:
         """Whether a corpus score needs the statistics of every segment, not only their sum."""
         return self.variant != "gleu0"

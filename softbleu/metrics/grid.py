@@ -53,6 +53,11 @@ class Grid(Metric):
         """Whether any of them looks at similarities."""
         return any(metric.needs_vectors for metric in self.metrics)
 
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether any of them weighs words by their frequencies."""
+        return any(metric.needs_frequencies for metric in self.metrics)
+
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Compute the statistics of all of them, side by side: (segments, metrics * k)."""
         matchers = [metric.matcher for metric in self.metrics]

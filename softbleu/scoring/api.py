@@ -21,7 +21,7 @@ from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorLocation
-    from softbleu.embeddings.measure import Similarity
+    from softbleu.embeddings.measure import FunctionWords, Similarity
     from softbleu.kernels import KernelName
     from softbleu.scoring.blocks import Level
     from softbleu.scoring.run import Corpus
@@ -113,6 +113,7 @@ class Settings:
     vectors_postprocess: str = "none"
     neighbours: int | None = None
     mutual: bool = False
+    function_words: FunctionWords = "soft"
     quantile: str | None = None
 
     def __post_init__(self) -> None:
@@ -213,6 +214,7 @@ class Settings:
             self.vectors_postprocess,
             self.neighbours,
             self.mutual,
+            self.function_words,
             self.quantile,
         )
 
@@ -328,7 +330,7 @@ def score(
     settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``: metric, matcher, threshold,
         assignment, consumption, composition, order, smooth, smooth_value, effective_order, denominator, variant,
         penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, preset, tokenize, lowercase,
-        vectors, vector_case, normalize, similarity, vectors_postprocess, neighbours, mutual
+        vectors, vector_case, normalize, similarity, vectors_postprocess, neighbours, mutual, function_words
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -129,11 +130,15 @@ class WordWork:
     """What a worker does beforehand when vectors are needed: the words that occur."""
 
     tokenizer: Tokenizer
+    frequencies: bool = False
 
-    def __call__(self, block: Segments | FileBlock) -> tuple[set[str], set[str]]:
-        """Words of a block: those of the references, and those of the candidates."""
+    def __call__(self, block: Segments | FileBlock) -> tuple[set[str], set[str], Counter[str]]:
+        """Words of a block: those of the references, those of the candidates, and how frequent the former are."""
         segments = block.load()
+        split = self.tokenizer.splitter
+        references = [*chain.from_iterable(segments.references)]
         return (
-            distinct_words(chain.from_iterable(segments.references), self.tokenizer),
+            distinct_words(references, self.tokenizer),
             distinct_words(chain.from_iterable(segments.candidates.values()), self.tokenizer),
+            Counter(chain.from_iterable(map(split, references)) if self.frequencies else ()),
         )

@@ -71,7 +71,11 @@ def explain_corpus(
     if soft and vectors is None:
         raise InputError(NO_VECTORS)
     chosen = _pick(corpus, segments)
-    prepared = prepare_vectors(chosen, tokenizer, vectors) if soft and vectors is not None else None
+    prepared = None
+    if soft and vectors is not None:
+        frequencies = matcher.needs_frequencies(order)
+        # Frequencies are those of the whole corpus.
+        prepared = prepare_vectors(corpus if frequencies else chosen, tokenizer, vectors, frequencies=frequencies)
     vocabulary = prepared.vocabulary if prepared else Vocabulary()
     token_vectors = prepared.vectors if prepared else None
     explained = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
@@ -219,7 +220,8 @@ def collect_statistics(
         if vectors is None or not metric.needs_vectors:
             total = _add_up(work, corpus, executor, 2 * jobs, progress)
             return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, {})
-        prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs)
+        frequencies = metric.needs_frequencies
+        prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs, frequencies=frequencies)
         stack.enter_context(single_threaded_blas())
         shared = prepared if executor is None else stack.enter_context(prepared.stored())
         total = _add_up(replace(work, vectors=shared), corpus, executor, 2 * jobs, progress)
@@ -254,14 +256,23 @@ def prepare_vectors(
     vectors: VectorChoice,
     executor: Executor | None = None,
     window: int = 2,
+    *,
+    frequencies: bool = False,
 ) -> CorpusVectors:
     """Find the words of a corpus, in one pass over it, and read their vectors."""
     in_references: set[str] = set()
     words: set[str] = set()
-    for of_references, of_candidates in run_in_order(WordWork(tokenizer), corpus.blocks(), executor, window):
+    counts: Counter[str] = Counter()
+    work = WordWork(tokenizer, frequencies)
+    for of_references, of_candidates, counted in run_in_order(work, corpus.blocks(), executor, window):
         in_references |= of_references
         words |= of_references | of_candidates
+        counts.update(counted)
     # The references' words come first: what is taken from them does not depend on the systems.
     ordered = [*sorted(in_references), *sorted(words - in_references)]
     vocabulary = Vocabulary((word, code) for code, word in enumerate(ordered))
-    return CorpusVectors.of(vocabulary, vectors.select(ordered), len(in_references), normalize=vectors.normalize)
+    prepared = CorpusVectors.of(vocabulary, vectors.select(ordered), len(in_references), normalize=vectors.normalize)
+    if not frequencies:
+        return prepared
+    shares = np.array([counts[word] for word in ordered]) / max(counts.total(), 1)
+    return replace(prepared, vectors=replace(prepared.vectors, frequencies=shares))

@@ -19,9 +19,16 @@ from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorLocation
-    from softbleu.embeddings.measure import MeasuredWords, Similarity, WordMeasure
+    from softbleu.embeddings.measure import FunctionWords, MeasuredWords, Similarity, WordMeasure
 
-OPTIONAL = {"similarity": "cosine", "postprocess": "none", "neighbours": None, "mutual": False, "quantile": None}
+OPTIONAL = {
+    "similarity": "cosine",
+    "postprocess": "none",
+    "neighbours": None,
+    "mutual": False,
+    "function_words": "soft",
+    "quantile": None,
+}
 """Keys of the signature that its short form leaves out where they have these values."""
 
 
@@ -39,6 +46,7 @@ class VectorChoice:
     postprocess : what is removed from the vectors first: `none`, `mean`, `pc:2`, `mean,pc:2`
     neighbours : a word meets only words among its so many nearest neighbours, or whose neighbour it is; None: any
     mutual : only words that are neighbours of each other
+    function_words : whether English function words meet others like any word (`soft`) or only themselves (`exact`)
     quantile : where the threshold was taken from, such as `p99.9` of random pairs of words
     """
 
@@ -49,6 +57,7 @@ class VectorChoice:
     postprocess: str = "none"
     neighbours: int | None = None
     mutual: bool = False
+    function_words: FunctionWords = "soft"
     quantile: str | None = None
 
     def __post_init__(self) -> None:
@@ -60,7 +69,7 @@ class VectorChoice:
         """Say how alike two words are."""
         from softbleu.embeddings.measure import WordMeasure
 
-        return WordMeasure(self.similarity, self.postprocess, self.neighbours, self.mutual)
+        return WordMeasure(self.similarity, self.postprocess, self.neighbours, self.mutual, self.function_words)
 
     def select(self, words: list[str]) -> MeasuredWords:
         """Read the vectors of these words."""
@@ -117,7 +126,9 @@ class CorpusVectors:
             weights = np.where(selected.known, selected.norms, mean)
         identity = f"{selected.name}#{selected.fingerprint[:12]}"
         norms = selected.norms if measured.rows is selected.rows else np.linalg.norm(measured.rows, axis=1)
-        vectors = TokenVectors(measured.rows, norms.astype(np.float64), weights, measured.density, measured.links)
+        vectors = TokenVectors(
+            measured.rows, norms.astype(np.float64), weights, measured.density, measured.links, measured.lone
+        )
         return cls(vocabulary, vectors, identity, selected.zero_words)
 
     def load(self) -> CorpusVectors:

@@ -271,7 +271,14 @@ OTHER_VALUES: dict[type, dict[str, Any]] = {
     },
     Tokenizer: {"name": "13a", "lowercase": True},
     VectorChoice: {"location": {"cat": [1.0, 2.0]}, "case": "exact", "normalize": False}
-    | {"similarity": "csls", "postprocess": "mean", "neighbours": 1, "mutual": True, "quantile": "p99"},
+    | {
+        "similarity": "csls",
+        "postprocess": "mean",
+        "neighbours": 1,
+        "mutual": True,
+        "function_words": "exact",
+        "quantile": "p99",
+    },
 }
 SOFT = Bleu(make_matcher("vleu"), smooth="floor")
 
@@ -343,6 +350,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         "vectors_postprocess": "mean",
         "neighbours": 1,
         "mutual": True,
+        "function_words": "exact",
         "quantile": "p99",
     }
     base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS, neighbours=2 if name == "mutual" else None)
@@ -381,6 +389,7 @@ def test_the_signature_by_its_keys() -> None:
         "postprocess": "none",
         "neighbours": "none",
         "mutual": "no",
+        "function-words": "soft",
         "quantile": "none",
         "level": "corpus",
         "version": __version__,

@@ -56,6 +56,7 @@ GIVEN: dict[str, Any] = {
     "vectors_postprocess": "mean",
     "neighbours": 5,
     "mutual": True,
+    "function_words": "exact",
     "quantile": "p99",
 }
 
@@ -68,7 +69,7 @@ def test_every_setting_arrives() -> None:
     )
     assert settings.make_metric() == Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all")
     assert settings.tokenizer() == Tokenizer("13a", lowercase=True)
-    assert settings.vector_choice() == VectorChoice(VECTORS, "exact", False, "csls", "mean", 5, True, "p99")
+    assert settings.vector_choice() == VectorChoice(VECTORS, "exact", False, "csls", "mean", 5, True, "exact", "p99")
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])
@@ -181,7 +182,7 @@ def test_score_with_is_what_score_does() -> None:
         (
             {"matcher": "vleu", "vectors": "glove-7b"},
             VectorError,
-            "'glove-7b': no such vector file, store or bundled",
+            "'glove-7b': no such vector file, store or set",
         ),
         ({"level": "document"}, InputError, "level 'document'.*corpus.*segment"),
         (

@@ -12,9 +12,8 @@ from softbleu.embeddings import DEFAULT_VECTORS
 DIGITS = 4
 STDIN = "-"
 
-# One word here and the others from the context: arguments that repeat have no plain converter.
-Word = Annotated[
-    str | None,
+Words = Annotated[
+    list[str] | None,
     typer.Argument(metavar="WORD…", help="Words to look up; - or none: read them from standard input, one a line."),
 ]
 Count = Annotated[
@@ -60,8 +59,7 @@ Limit = Annotated[
 
 
 def neighbours(
-    ctx: typer.Context,
-    word: Word = None,
+    words: Words = None,
     vectors: opt.Vectors = None,
     count: Count = None,
     threshold: Threshold = None,
@@ -85,7 +83,6 @@ def neighbours(
     write = find_record_writer(output_format)
     target = Output.of(output)
     layout = Layout(digits, target.colours)
-    words = [word, *ctx.args] if word else []
     asked = words if words and words != [STDIN] else read_words(STDIN, encoding)
     found = nearest_words(
         open_vectors(vectors or DEFAULT_VECTORS),

@@ -21,6 +21,7 @@ def similarity(
     vectors_postprocess: opt.Postprocess = None,
     neighbours: opt.Neighbours = None,
     mutual: opt.Mutual = None,
+    function_words: opt.FunctionWords = None,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
     debug: opt.Debug = False,
@@ -41,6 +42,7 @@ def similarity(
         postprocess=vectors_postprocess or "none",
         neighbours=neighbours,
         mutual=bool(mutual),
+        function_words=function_words or "soft",  # type: ignore[arg-type]
     )
     source = open_vectors(choice.location)
     found = compare_words(source, one, other, choice.measure(), choice.case)

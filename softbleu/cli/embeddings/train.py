@@ -28,9 +28,8 @@ def _option(name: str, metavar: str, text: str, panel: str = TRAINING, names: tu
     )
 
 
-# One file here and the others from the context: arguments that repeat have no plain converter.
 Corpus = Annotated[
-    str,
+    list[str],
     typer.Argument(metavar="CORPUS...", help="Text files, a segment a line, plain or packed (.gz, .bz2)."),
 ]
 Target = Annotated[
@@ -134,7 +133,7 @@ def train(
     given = {field.name: ctx.params[field.name] for field in fields(TrainingSettings)}
     settings = TrainingSettings(**{name: value for name, value in given.items() if value is not None})
     tokenizer = Tokenizer(tokenize or "none", bool(lowercase))
-    files = [corpus, *ctx.args]
+    files = list(corpus)
     text = TextCorpus(files, tokenizer.splitter, encoding)
     with ProgressBar(quiet=quiet, what="training", many=1_000_000) as progress:
         training = train_vectors(

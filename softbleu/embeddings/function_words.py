@@ -1,0 +1,40 @@
+"""English function words: the closed classes, whose vectors are near to much that they do not mean."""
+
+from __future__ import annotations
+
+_CLASSES = {
+    "determiners": """
+        a an the this that these those each every either neither some any no all both half several many much few
+        little more most less least enough such another other others what which whose
+    """,
+    "pronouns": """
+        i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself
+        we us our ours ourselves they them their theirs themselves one ones oneself who whom whoever whatever
+        whichever somebody someone something anybody anyone anything nobody none nothing everybody everyone everything
+    """,
+    "prepositions": """
+        about above across after against along amid among amongst around as at before behind below beneath beside
+        besides between beyond by concerning despite down during except for from in inside into like near of off on
+        onto out outside over past per regarding since through throughout till to toward towards under underneath
+        until unto up upon via with within without
+    """,
+    "conjunctions": """
+        and but or nor so yet if because although though unless while whereas whether than that when whenever where
+        wherever once lest how why
+    """,
+    "auxiliaries": """
+        be am is are was were been being have has had having do does did done doing will would shall should can could
+        may might must ought cannot
+    """,
+    "particles": "not n't 's 're 've 'm 'll 'd s t there here then thus hence therefore however too also very just",
+}
+FUNCTION_WORDS = frozenset(word for words in _CLASSES.values() for word in words.split())
+
+
+def is_function_word(word: str) -> bool:
+    """Whether a token is an English function word, in any case, or holds no letter.
+
+    >>> [is_function_word(word) for word in ("The", "n't", ",", "house")]
+    [True, True, True, False]
+    """
+    return word.lower() in FUNCTION_WORDS or not any(map(str.isalpha, word))
