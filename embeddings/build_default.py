@@ -34,9 +34,8 @@ from sources import (
     read_sister_package,
 )
 
-from softbleu.embeddings.measure import QUANTILES, measure_quantiles
-from softbleu.embeddings.store import amend_meta, write_store
-from softbleu.embeddings.store_source import open_store
+from softbleu.embeddings.store import write_store
+from softbleu.embeddings.store_source import measure_store
 from softbleu.errors import SoftbleuError, VectorError
 
 NAME = "glove-6b-100d"
@@ -66,11 +65,17 @@ def build(tarball: Path, sister: Path | None, output: Path, count: int, packages
         "processing": _steps(len(words), recovered=sister is not None),
         "recovered_words": [] if sister is None else [word for word in words if word in set(RECOVERED_WORDS)],
     }
-    fingerprint = write_store(
-        output, words, treat(rows), dtype="int8", name=NAME, source=SOURCE, licence=LICENCE, extra=extra
+    return write_store(
+        output,
+        words,
+        treat(rows),
+        dtype="int8",
+        name=NAME,
+        source=SOURCE,
+        licence=LICENCE,
+        extra=extra,
+        measure=measure_store,
     )
-    amend_meta(output, {QUANTILES: measure_quantiles(open_store(output))})
-    return fingerprint
 
 
 def _steps(count: int, *, recovered: bool) -> list[str]:

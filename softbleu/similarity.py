@@ -290,8 +290,10 @@ def to_millionths(similarities: Floats) -> NDArray[np.int32]:
     [123457, 1000000, -500000]
     """
     np.multiply(similarities, SCALE, out=similarities)
+    # Where words are compared by CSLS, norms may be near 0 and quotients far beyond 1.
+    np.clip(similarities, -SCALE, SCALE, out=similarities)
     millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
-    return np.minimum(millionths, SCALE, out=millionths)
+    return millionths
 
 
 def threshold_in_millionths(threshold: float) -> int:

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.drafts import mend
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors
-from softbleu.embeddings.measure import QUANTILES, measure_quantiles
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreType, StoreWriter, amend_meta
-from softbleu.embeddings.store_source import StoreSource, open_store
+from softbleu.embeddings.store import StoreType, StoreWriter
+from softbleu.embeddings.store_source import StoreSource, measure_store
 from softbleu.embeddings.streams import Stream
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
@@ -108,11 +108,12 @@ def convert_vectors(
     >>> convert_vectors({"yes": [3.0, 4.0], "no": [0.0, 0.0]}, place).zero_rows
     1
     >>> open_vectors(place).select(["yes"]).rows.round(2).tolist()
-    [[0.6..., 0.7...]]
+    [[0.6..., 0.8...]]
     """
     target = Path(directory)
     if limit is not None and limit < 1:
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
+    mend(target.resolve())
     if target.exists() and not force:
         raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
     opened = _open(location, trust=trust)
@@ -132,9 +133,8 @@ def convert_vectors(
                 "source_sha256": fingerprint,
                 "conversion": {**asdict(conversion), "limit": limit},
             },
+            measure=measure_store if conversion.words - conversion.zero_rows > 1 else None,
         )
-    if conversion.words - conversion.zero_rows > 1:
-        amend_meta(target, {QUANTILES: measure_quantiles(open_store(target))})
     return conversion
 
 
@@ -150,57 +150,77 @@ class _StoreSink:
         self._limit = limit
         self._vocabulary = vocabulary
         self._seen: set[bytes] = set()
-        self._pending: list[bytes] = []
+        # What was met since rows were last added, and what became of it; kept if that is "".
+        self._pending: list[tuple[str, bytes]] = []
         self._counts = dict.fromkeys(("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over"), 0)
         self._examples: dict[str, str] = {}
 
     @property
     def full(self) -> bool:
-        return self._limit is not None and self._writer.count + len(self._pending) >= self._limit
+        return self._limit is not None and self._writer.count >= self._limit
 
     def take(self, word: bytes, _: None) -> int | None:
-        if self._limit is not None and self.full:
-            return None
+        kind = ""
         if word in self._seen:
-            self._note("duplicates", word)
+            kind = "duplicates"
         elif self._vocabulary is not None and word not in self._vocabulary:
-            self._counts["passed_over"] += 1
+            kind = "passed_over"
         elif not word or b"\n" in word or not (word.isascii() or _is_text(word)):
-            self._note("unusable_words", word)
+            kind = "unusable_words"
         else:
             self._seen.add(word)
-            self._pending.append(word)
-            return len(self._seen)
-        return None
+        self._pending.append((kind, word))
+        return None if kind else len(self._seen)
 
     def _note(self, kind: str, word: bytes) -> None:
         self._counts[kind] += 1
-        self._examples.setdefault(kind, word.decode("utf-8", "replace"))
+        if kind != "passed_over":
+            self._examples.setdefault(kind, word.decode("utf-8", "replace"))
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Take the rows of the words that are pending."""
-        words, self._pending = self._pending, []
+        """Take the rows of the words that are pending, as far as the limit goes."""
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        room = None if self._limit is None else self._limit - self._writer.count
+        words, places = self._settle(np.isfinite(squares).tolist(), room)
         if not words:
             return
-        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        if not (finite := np.isfinite(squares)).all():
-            for place in np.flatnonzero(~finite):
-                self._note("damaged_rows", words[place])
-            words = [word for word, kept in zip(words, finite, strict=True) if kept]
-            rows, squares = rows[finite], squares[finite]
+        rows, squares = rows[places], squares[places]
         for place in np.flatnonzero(squares == 0):
             self._note("zero_rows", words[place])
         if self._normalize:
+            # In double precision: the length of a tiny row has an inverse that is no float32.
             scales = np.divide(1, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
-            rows = rows * scales[:, None].astype(np.float32)
+            rows = (rows * scales[:, None]).astype(np.float32)
         self._writer.add(words, rows)
+
+    def _settle(self, finite: Sequence[bool], room: int | None) -> tuple[list[bytes], list[int]]:
+        """Count what is pending; give the words to keep, and the places of their rows."""
+        pending, self._pending = self._pending, []
+        words: list[bytes] = []
+        places: list[int] = []
+        row = 0
+        for kind, word in pending:
+            if len(words) == room:
+                break
+            if kind:
+                self._note(kind, word)
+            elif finite[row]:
+                words.append(word)
+                places.append(row)
+            else:
+                self._note("damaged_rows", word)
+            row += not kind
+        return words, places
 
     def conversion(self) -> Conversion:
         """Say what became of the words."""
+        if not self.full:
+            self._settle((), None)
         return Conversion(self._writer.count, **self._counts, examples=self._examples)
 
     def describe(self) -> str:
         """Say it in one line."""
+        self.conversion()
         counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
         return ", ".join(counts) or "the set is empty"
 

@@ -15,6 +15,8 @@ from softbleu.errors import VectorError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+# Of this process; others that bear its number are of an earlier one.
+_mine: set[Path] = set()
 
 
 @contextmanager
@@ -30,9 +32,10 @@ def draft_of(target: Path) -> Iterator[Path]:
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _mend(target)
+        mend(target)
         draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
         draft.mkdir()
+        _mine.add(draft)
     except OSError as error:
         raise VectorError(f"{target}: cannot be written ({error.strerror or error})") from error
     try:
@@ -46,6 +49,7 @@ def draft_of(target: Path) -> Iterator[Path]:
         raise VectorError(f"{target}: cannot be written ({error.strerror or error})") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+        _mine.discard(draft)
 
 
 def put_in_place(draft: Path, target: Path) -> None:
@@ -86,12 +90,14 @@ def _exchange(one: Path, other: Path) -> bool:
     return done == 0
 
 
-def _mend(target: Path) -> None:
+def mend(target: Path) -> None:
     """Remove drafts of processes that are no more, and put back what one of them had moved away."""
-    for left in sorted(target.parent.glob(f".{target.name}.*")):
-        _, _, rest = left.name.rpartition(f".{target.name}.")
-        process, _, kind = rest.partition(".")
-        if kind not in ("draft", "former") or not process.isdigit() or _lives(int(process)):
+    prefix = f".{target.name}."
+    for left in sorted(target.parent.iterdir()) if target.parent.is_dir() else ():
+        process, _, kind = left.name.removeprefix(prefix).partition(".")
+        if not left.name.startswith(prefix) or kind not in ("draft", "former") or not process.isdigit():
+            continue
+        if left in _mine or (int(process) != os.getpid() and _lives(int(process))):
             continue
         if kind == "former" and not target.exists():
             left.rename(target)
@@ -100,8 +106,6 @@ def _mend(target: Path) -> None:
 
 
 def _lives(process: int) -> bool:
-    if process == os.getpid():
-        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -6,6 +6,8 @@ sets, and never in the corpus: a similarity does not depend on what else is scor
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +37,8 @@ PERCENTILES = (50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.9, 99.95, 99.99)
 """Kept with every store; others are computed when asked for."""
 QUANTILES = "similarity_quantiles"
 _BLOCK = 1 << 11
+_NOTHING = 1e-6
+_PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -151,8 +155,10 @@ class Scope:
             part = rows[start : start + _BLOCK]
             directions = unit_rows(part)
             if self.common is not None:
-                directions = unit_rows(self.common.remove_from(directions))
-                directions[~part.any(axis=1)] = 0
+                directions = self.common.remove_from(directions)
+                # What is left of a vector that was nothing but common parts is rounding.
+                directions[(np.abs(directions).max(axis=1) < _NOTHING) | ~part.any(axis=1)] = 0
+                directions = unit_rows(directions)
             treated[start : start + _BLOCK] = directions
         return treated
 
@@ -204,17 +210,24 @@ def measure_words(
         return MeasuredWords(selected, selected.rows, lone=lone)
     scope = Scope(source, measure)
     rows = scope.treated(selected.rows)
-    found = _found_forms(source, words, case, scope)
+    found = _found_forms(source, words, case, scope, selected)
     density = scope.density(found, rows) if measure.similarity == "csls" else None
     links = None if measure.neighbours is None else _links(scope, found, rows, measure.neighbours, measure.mutual)
     return MeasuredWords(selected, rows, density, links, lone)
 
 
-def _found_forms(source: VectorSource, words: Sequence[str], case: VectorCase, scope: Scope) -> list[str]:
+def _found_forms(
+    source: VectorSource, words: Sequence[str], case: VectorCase, scope: Scope, selected: WordVectors
+) -> list[str]:
     """Spellings that the words were found under: as written if the set has that, else in lower case."""
     if case == "exact":
         return list(words)
-    unsure = [word for word in words if word not in scope.places and word != word.lower()]
+    # A word found as written keeps its row even if that is zero.
+    unsure = [
+        word
+        for word, known in zip(words, selected.known, strict=True)
+        if known and word not in scope.places and word != word.lower()
+    ]
     as_written = source.select(unsure, "exact").known if unsure else ()
     lowered = {word for word, known in zip(unsure, as_written, strict=True) if not known}
     return [word.lower() if word in lowered else word for word in words]
@@ -255,11 +268,9 @@ def parse_percentile(text: str) -> float:
     InputError
         Anything else.
     """
-    try:
-        percentile = float(text.removeprefix("p")) if text.startswith("p") else float("nan")
-    except ValueError:
-        percentile = float("nan")
-    if not 0 <= percentile <= 100:
+    match = _PERCENTILE.fullmatch(text)
+    percentile = float(match[1]) if match else math.inf
+    if percentile > 100:
         raise InputError(f"threshold must be a number from 0 to 1, or a quantile such as p99.9, not {text!r}")
     return percentile
 
@@ -336,5 +347,5 @@ def random_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[n
         left, right = rows[one[part]].astype(np.float64), rows[other[part]].astype(np.float64)
         np.einsum("ij,ij->i", left, right, out=similarities[part])
     if density is not None:
-        similarities = 2 * similarities - density[one] - density[other]
+        similarities = np.clip(2 * similarities - density[one] - density[other], -1, 1)
     return similarities

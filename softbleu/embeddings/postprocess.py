@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from softbleu.errors import InputError
 
 Rows = NDArray[np.float64]
-_PARTS = re.compile(r"none|(mean)?(?:(?<=n),(?=pc)|)(?:pc:([1-9]\d?))?")
+_PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
 
 
 def unit_rows(rows: NDArray[np.floating]) -> Rows:
@@ -79,9 +79,11 @@ class Postprocess:
             It says anything else.
         """
         match = _PARTS.fullmatch(text)
-        if not text or match is None:
-            raise InputError(f"vectors-postprocess must be 'none', 'mean', 'pc:N' or 'mean,pc:N', not {text!r}")
-        return cls(match[1] is not None, int(match[2] or 0))
+        if match is None:
+            raise InputError(
+                f"vectors-postprocess must be 'none', 'mean', 'pc:N' or 'mean,pc:N' with N from 1 to 99, not {text!r}"
+            )
+        return cls(text.startswith("mean"), int(match["only"] or match["also"] or 0))
 
     def __str__(self) -> str:
         parts = ["mean"] * self.subtract_mean + [f"pc:{self.components}"] * (self.components > 0)

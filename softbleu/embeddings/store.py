@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
@@ -44,6 +44,7 @@ def write_store(
     source: str,
     licence: str,
     extra: Mapping[str, object] | None = None,
+    measure: Callable[[Path], Mapping[str, object]] | None = None,
 ) -> str:
     """Write a store atomically: beside its place first, then renamed; an older store there is replaced.
 
@@ -61,6 +62,8 @@ def write_store(
         What the set is called, where it comes from, and under which terms.
     extra
         Further entries of ``meta.json``.
+    measure
+        Finds still further ones in the finished draft.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def write_store(
             with np.errstate(over="ignore"):
                 block = rows[part].astype(np.float32)
             writer.add([word.encode() for word in words[part]], block)
-        return writer.finish(name=name, source=source, licence=licence, extra=extra)
+        return writer.finish(name=name, source=source, licence=licence, extra=extra, measure=measure)
 
 
 class StoreWriter:
@@ -117,7 +120,8 @@ class StoreWriter:
     def __init__(self, target: Path, dimension: int, dtype: StoreType) -> None:
         check_target(target, dtype)
         self.count = 0
-        self._target = target
+        # What a link points to is replaced, not the link.
+        self._target = target.resolve()
         self._dimension = dimension
         self._dtype = dtype
         self._lookup = LookupBuilder()
@@ -165,8 +169,19 @@ class StoreWriter:
         self._lookup.add(words)
         self.count += len(words)
 
-    def finish(self, *, name: str, source: str, licence: str, extra: Mapping[str, object] | None = None) -> str:
-        """Complete the store, put it in its place and return its fingerprint; see `write_store`."""
+    def finish(
+        self,
+        *,
+        name: str,
+        source: str,
+        licence: str,
+        extra: Mapping[str, object] | None = None,
+        measure: Callable[[Path], Mapping[str, object]] | None = None,
+    ) -> str:
+        """Complete the store, put it in its place and return its fingerprint; see `write_store`.
+
+        What `measure` finds in the finished draft is kept in ``meta.json``, too.
+        """
         self._write_headers()
         for handle in (self._vectors, self._vocabulary, self._scales):
             if handle is not None:
@@ -185,18 +200,17 @@ class StoreWriter:
             "sha256": fingerprint,
             **(extra or {}),
         }
-        (self._draft / META).write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        _write_meta(self._draft, meta)
+        if measure is not None:
+            _write_meta(self._draft, {**meta, **measure(self._draft)})
         _keep_other_files(self._target, self._draft)
         put_in_place(self._draft, self._target)
         return fingerprint
 
 
-def amend_meta(directory: Path, extra: Mapping[str, object]) -> None:
-    """Add entries to the ``meta.json`` of a store, in one step."""
-    meta = json.loads((directory / META).read_bytes())
-    beside = directory / f".{META}.{os.getpid()}"
-    beside.write_text(json.dumps({**meta, **extra}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    beside.replace(directory / META)
+def _write_meta(directory: Path, meta: Mapping[str, object]) -> None:
+    text = json.dumps(meta, indent=2, ensure_ascii=False) + "\n"
+    (directory / META).write_text(text, encoding="utf-8")
 
 
 def store_fingerprint(directory: str | os.PathLike[str]) -> str:

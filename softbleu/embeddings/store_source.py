@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.lookup import LOOKUP, find_rows
-from softbleu.embeddings.measure import kept_quantiles
+from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quantiles
 from softbleu.embeddings.store import META, SCALES, STORE_FORMAT, STORE_TYPES, VECTORS, VOCABULARY
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import VectorError
@@ -155,6 +155,11 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     elif (words := _count_lines(place / VOCABULARY)) != source.count:
         raise VectorError(f"{place / VOCABULARY}: {words} words, {source.count} expected; write the store again")
     return source
+
+
+def measure_store(directory: Path) -> dict[str, object]:
+    """Take the measures of a finished store that are kept in its ``meta.json``."""
+    return {QUANTILES: measure_quantiles(open_store(directory))}
 
 
 def _read_meta(place: Path) -> dict[str, Any]:

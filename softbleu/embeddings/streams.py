@@ -30,7 +30,8 @@ _LONGEST_MAGIC = 3
 class _HashingReader(io.RawIOBase):
     """A raw file that feeds all that is read from it to a SHA-256."""
 
-    def __init__(self, handle: io.RawIOBase) -> None:
+    def __init__(self, path: Path, handle: io.RawIOBase) -> None:
+        self._path = path
         self._handle = handle
         self.digest = hashlib.sha256()
         self.count = 0
@@ -39,7 +40,11 @@ class _HashingReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        count = self._handle.readinto(buffer)
+        try:
+            count = self._handle.readinto(buffer)
+        except OSError as error:
+            # Said here, where it is known to come from reading, not from what is written meanwhile.
+            raise _unreadable(self._path, error) from error
         self.digest.update(memoryview(buffer)[: count or 0])
         self.count += count or 0
         return count
@@ -86,8 +91,12 @@ def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
         Within the ``with`` block too: the file cannot be read, or its packing is damaged.
     """
     try:
-        with path.open("rb", buffering=0) as handle:
-            reader = _HashingReader(handle)
+        opened = path.open("rb", buffering=0)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    try:
+        with opened as handle:
+            reader = _HashingReader(path, handle)
             packed = io.BufferedReader(reader, max(block_size, _LONGEST_MAGIC))
             content: io.BufferedIOBase = packed
             head = packed.peek(_LONGEST_MAGIC)
@@ -100,7 +109,11 @@ def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
     except OSError as error:
-        if error.errno is None:
-            # What bz2 says of damage.
-            raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
-        raise VectorError(f"{path}: cannot be read ({error.strerror or error})") from error
+        if error.errno is not None:
+            raise
+        # What bz2 says of damage.
+        raise VectorError(f"{path}: damaged packed file ({error}); download or pack it again") from error
+
+
+def _unreadable(path: Path, error: OSError) -> VectorError:
+    return VectorError(f"{path}: cannot be read ({error.strerror or error})")

@@ -12,9 +12,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.measure import QUANTILES, measure_quantiles
-from softbleu.embeddings.store import StoreType, StoreWriter, amend_meta
-from softbleu.embeddings.store_source import open_store
+from softbleu.embeddings.store import StoreType, StoreWriter
+from softbleu.embeddings.store_source import measure_store
 from softbleu.embeddings.training_corpus import Passes, Progress, TextCorpus
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
 
@@ -210,9 +209,8 @@ def train_vectors(
             source=source or ", ".join(passes.file_names()) or "not stated",
             licence=licence,
             extra={"normalisation": "unit", "training": {**_describe(passes, settings), **(tokenization or {})}},
+            measure=measure_store if len(frequencies) > 1 else None,
         )
-    if len(frequencies) > 1:
-        amend_meta(target, {QUANTILES: measure_quantiles(open_store(target))})
     trained = sum(frequencies.values())
     rare = len(counts) - len(frequencies)
     return Training(len(frequencies), rare, passes.segments, passes.tokens, trained, fingerprint)

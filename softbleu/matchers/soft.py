@@ -47,7 +47,7 @@ def soft_matches(matcher: SoftMatcher, chunk: Chunk, vectors: TokenVectors, max_
     return matches
 
 
-def batches(chunk: Chunk, most_cells: int = BATCH_CELLS) -> Iterator[tuple[Integers, Integers]]:
+def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[tuple[Integers, Integers]]:
     """Group the segments that have tokens on both sides by size.
 
     Yields
@@ -64,7 +64,7 @@ def batches(chunk: Chunk, most_cells: int = BATCH_CELLS) -> Iterator[tuple[Integ
         widest = np.maximum.accumulate(width[ranked[start:]])
         cells = height[ranked[start:]] * widest * np.arange(1, len(widest) + 1)
         # Heights ascend, so the cells do: as many segments as fit, but at least one.
-        chosen = ranked[start : start + max(1, int(np.searchsorted(cells, most_cells, side="right")))]
+        chosen = ranked[start : start + max(1, int(np.searchsorted(cells, most_cells or BATCH_CELLS, side="right")))]
         yield (
             _padded(candidate[chosen], height[chosen], chunk.positions),
             _padded(reference[chosen], width[chosen], chunk.positions),

@@ -125,10 +125,10 @@ class CorpusVectors:
             mean = float(norms[norms > 0].mean()) if (norms > 0).any() else 1.0
             weights = np.where(selected.known, selected.norms, mean)
         identity = f"{selected.name}#{selected.fingerprint[:12]}"
-        norms = selected.norms if measured.rows is selected.rows else np.linalg.norm(measured.rows, axis=1)
-        vectors = TokenVectors(
-            measured.rows, norms.astype(np.float64), weights, measured.density, measured.links, measured.lone
-        )
+        norms = selected.norms
+        if measured.rows is not selected.rows:
+            norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
+        vectors = TokenVectors(measured.rows, norms, weights, measured.density, measured.links, measured.lone)
         return cls(vocabulary, vectors, identity, selected.zero_words)
 
     def load(self) -> CorpusVectors:

@@ -109,7 +109,7 @@ def test_pickles_need_trust(command, files):
 
 
 BAD = {
-    "missing": (["absent.bin", "store"], "'absent.bin': no such vector file, store or bundled set"),
+    "missing": (["absent.bin", "store"], "'absent.bin': no such vector file, store or set"),
     "no vectors": (["prose.txt", "store"], "prose.txt: neither word2vec"),
     "truncated": (["cut.txt", "store"], "cut.txt: truncated at line 3: 2 of 5 vectors read"),
     "line": (["short.txt", "store"], "short.txt: line 2: 1 values found, 2 expected"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import stat
 import subprocess
 import sys
 
@@ -169,6 +170,17 @@ def test_examples_run_in_their_order(program, files, monkeypatch):
         assert done.out
     shown = " ".join(program("embeddings", "expand", "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in EXPAND.values())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
+def test_files_that_are_replaced_keep_their_permissions(command, files):
+    files.write("more.1", ["old"]).chmod(0o604)
+    expand(command, files, "--output-prefix", files.folder / "more")
+    assert (files.folder / "more.1").read_text() != "old\n"
+    assert stat.S_IMODE((files.folder / "more.1").stat().st_mode) == 0o604
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((files.folder / "more.2").stat().st_mode) == 0o666 & ~mask
 
 
 BAD = {

@@ -144,6 +144,14 @@ def test_of_several_references_the_most_probable_variants_that_are_none_of_them(
         assert differing == len(variant.replacements)
 
 
+def test_a_variant_that_is_there_already_or_comes_twice_is_passed_over():
+    near = {"big": [("large", 0.9), ("huge", 0.8)], "large": [("huge", 0.85)], "great": [("huge", 0.7)]}
+    found = Expansion(budget=9).expand([["big", "!"], ["large", "!"], ["great", "!"]], near)
+    assert [(variant.tokens, variant.probability, variant.reference) for variant in found] == [
+        (("huge", "!"), 0.85, 1)
+    ]
+
+
 # which words
 
 

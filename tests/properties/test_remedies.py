@@ -15,7 +15,7 @@ from strategies import GREEDY, PATHS, SOFT, Case, Vectors, limits
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.scoring import VectorChoice, explain_corpus
-from softbleu.similarity import TokenVectors
+from softbleu.similarity import TokenVectors, to_millionths
 from softbleu.tokens import Tokenizer
 
 SCOPE = "softbleu.embeddings.measure.SCOPE"
@@ -209,7 +209,7 @@ def test_as_many_neighbours_as_words_restrict_nothing(seed: int, similarity: str
     free = products(vectors, words, "exact", {"similarity": similarity}, scope)
     # All the others, at least.
     most = {"similarity": similarity, "neighbours": min(scope - 1 + beyond, scope)}
-    assert (products(vectors, words, "exact", most, scope) == free).all()
+    np.testing.assert_allclose(products(vectors, words, "exact", most, scope), free, rtol=0, atol=1e-6)
 
 
 @given(seed=st.integers(0, 1 << 32), count=st.integers(1, 9), remedy=measures)
@@ -236,3 +236,8 @@ def test_no_remedy_is_the_plain_cosine(seed: int) -> None:
     vectors, words = random_vectors(seed, 4), list(SPOKEN)
     expected = np.array([[soft.token_product_from(vectors)(a, b) for b in words] for a in words])
     np.testing.assert_allclose(products(vectors, words, "fallback", {}, 5), expected, rtol=0, atol=1e-12)
+
+
+def test_similarities_beyond_1_are_1_however_great() -> None:
+    """Under CSLS an n-gram's norm may come near to 0, and what is divided by it need not."""
+    assert to_millionths(np.array([1.5, 3000.0, 1e9, -1.5])).tolist() == [1_000_000] * 3 + [-1_000_000]

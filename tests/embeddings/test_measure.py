@@ -1,0 +1,217 @@
+"""Quantiles of random pairs, densities, what is kept with a store, and where scopes end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import measure as oracle
+from shared_data import shared
+
+from softbleu import InputError, score
+from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings.measure import (
+    PERCENTILES,
+    QUANTILES,
+    SCOPE,
+    WordMeasure,
+    kept_quantiles,
+    measure_quantiles,
+    measure_words,
+    parse_percentile,
+    random_similarities,
+    similarity_quantile,
+)
+from softbleu.errors import UnknownNameError, VectorError
+
+Vectors = dict[str, list[float]]
+
+
+def random_vectors(count: int, dimension: int = 6, seed: int = 7) -> Vectors:
+    rows = np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32) + np.float32(0.4)
+    return {f"w{number}": row.tolist() for number, row in enumerate(rows)}
+
+
+@pytest.mark.parametrize("percentile", [0.0, 1.0, 50.0, 97.5, 100.0])
+@pytest.mark.parametrize(
+    ("measure", "same"),
+    [
+        (WordMeasure(), {}),
+        (WordMeasure("csls"), {"similarity": "csls"}),
+        (WordMeasure(postprocess="mean,pc:1"), {"mean": True, "components": 1}),
+        (WordMeasure(neighbours=2), {}),
+    ],
+)
+def test_quantiles_are_those_of_all_pairs(percentile: float, measure: WordMeasure, same: dict[str, Any]) -> None:
+    """A million pairs of forty words are each of their 1560 pairs many times; neighbours do not count here."""
+    vectors = {**random_vectors(40), "nothing": [0.0] * 6}
+    words = oracle.Measure(vectors, "exact", **same)
+    found = similarity_quantile(open_vectors(vectors), percentile, measure)
+    # So many percent either way are beyond any sampling error; the least and the greatest pair are hit for certain.
+    least, most = (words.every_quantile(min(max(percentile + shift, 0), 100)) for shift in (-0.3, 0.3))
+    if percentile in (0, 100):
+        least = most = words.every_quantile(percentile)
+    assert least - 2e-6 <= max(found, -1.0) <= most + 2e-6
+    assert found == round(found, 6)
+    assert found == similarity_quantile(open_vectors(dict(vectors)), percentile, measure)
+
+
+def test_quantiles_agree_with_a_sample_of_its_own() -> None:
+    vectors = random_vectors(300)
+    found = similarity_quantile(open_vectors(vectors), 90.0)
+    draws = [oracle.Measure(vectors).sampled_quantile(90.0, 2000, seed) for seed in range(5)]
+    assert found == pytest.approx(np.mean(draws), abs=3 * np.std(draws) + 1e-6)
+
+
+def test_scope_ends_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = random_vectors(60)
+    head = dict(list(vectors.items())[:20])
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 20)
+    for measure in (WordMeasure(), WordMeasure("csls"), WordMeasure(postprocess="mean")):
+        assert similarity_quantile(open_vectors(vectors), 95.0, measure) == similarity_quantile(
+            open_vectors(head), 95.0, measure
+        )
+    assert SCOPE == 50_000
+
+
+@pytest.mark.parametrize("count", [2, 5, 11, 12, 40])
+def test_density_is_the_mean_cosine_of_ten_or_of_all_there_are(count: int) -> None:
+    vectors = random_vectors(count)
+    words = [*vectors, "unheard"]
+    found = measure_words(open_vectors(vectors), words, "exact", WordMeasure("csls")).density
+    assert found is not None
+    expected = [oracle.Measure(vectors).density(word) for word in words]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    assert found[-1] == 0
+
+
+def test_one_spelling_always_meets_itself() -> None:
+    vectors = {"the": [1.0, 0.0], "a": [0.9, 0.1], "an": [0.8, 0.3], "it": [0.0, 1.0], "is": [0.1, 1.0]}
+    words = ["The", "the", "THE", "it"]
+    links = measure_words(open_vectors(vectors), words, "fallback", WordMeasure(neighbours=1)).links
+    assert links is not None
+    met = {(int(link) // 4, int(link) % 4) for link in links}
+    assert met == {(one, other) for one in range(3) for other in range(3)} | {(3, 3)}
+
+
+def test_words_beyond_the_scope_have_neighbours_in_it_and_are_nobodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0], "x": [1.0, 0.1, 0.0], "y": [1.0, 0.11, 0.0]}
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 2)
+    words = ["a", "x", "y"]
+    either = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1)).links
+    both = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1, mutual=True)).links
+    assert either is not None
+    assert both is not None
+    assert either.tolist() == [0, 1, 2, 3, 4, 6, 8]
+    assert both.tolist() == [0, 4, 8]
+
+
+def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`The`, found as written beyond the scope, has a zero vector; `the` has another."""
+    vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 3)
+    for words in (["The", "cat"], ["the", "cat"]):
+        density = measure_words(open_vectors(vectors), words, "fallback", WordMeasure("csls")).density
+        expected = [oracle.Measure(vectors, scope=3).density(word) for word in words]
+        assert density == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("percentile", [99.9, 100.0])
+def test_csls_quantiles_are_clamped_like_csls(percentile: float) -> None:
+    """Two words that are alike, and opposite to the rest: twice the cosine less two negative densities exceeds 1."""
+    vectors = {"x": [1.0, 0.0, 0.0], "y": [1.0, 0.001, 0.0]}
+    vectors |= {f"w{number}": [-1.0, 0.1 * number, 0.2 * (number % 3)] for number in range(30)}
+    assert similarity_quantile(open_vectors(vectors), percentile, WordMeasure("csls")) == 1
+    found = score(["x"], ["y"], matcher="vleu", vectors=vectors, similarity="csls", threshold=f"p{percentile:g}")
+    assert found.score.score == 0
+
+
+def test_threshold_from_a_quantile_is_at_least_0() -> None:
+    vectors = random_vectors(30)
+    assert similarity_quantile(open_vectors(vectors), 1.0) < 0
+    found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
+    assert "|threshold:0.0|" in found.signature
+    assert "|quantile:p1|" in found.signature
+
+
+# what is kept
+
+
+def test_bundled_set_keeps_the_quantiles_that_it_has() -> None:
+    source: Any = open_vectors("glove-6b-100d")
+    assert len(source.quantiles) == len(PERCENTILES)
+    similarities = random_similarities(source, WordMeasure())
+    for percentile in PERCENTILES:
+        assert source.quantiles[f"p{percentile:g}"] == round(float(np.percentile(similarities, percentile)), 6)
+
+
+def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    vectors = random_vectors(50)
+    rows = np.array(list(vectors.values()), np.float32)
+    write_store(folder, list(vectors), rows, dtype="float32", name="random", source="here", licence="none")
+    source: Any = open_vectors(str(folder))
+    computed = similarity_quantile(source, 99.0)
+    kept = measure_quantiles(source)
+    assert kept["cosine"]["p99"] == computed
+    kept["cosine"]["p99"] = 0.123
+    meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    for changed, expected in ((kept, 0.123), ({**kept, "seed": 1}, computed), ({**kept, "scope": 5}, computed)):
+        (folder / "meta.json").write_text(json.dumps({**meta, QUANTILES: changed}), encoding="utf-8")
+        again = open_vectors(str(folder))
+        assert similarity_quantile(again, 99.0) == expected
+        assert similarity_quantile(again, 99.0, WordMeasure(postprocess="mean")) != 0.123
+        assert similarity_quantile(again, 99.0, WordMeasure("csls")) != 0.123
+
+
+@pytest.mark.parametrize("meta", [{}, {QUANTILES: None}, {QUANTILES: {"pairs": 5}}, {QUANTILES: []}])
+def test_no_kept_quantiles(meta: dict[str, Any]) -> None:
+    assert kept_quantiles(meta) == {}
+
+
+def test_quantile_of_the_news_vectors() -> None:
+    source = open_vectors(str(shared("data", "googlenews-26k", "googlenews-26k-300d.bin")))
+    assert similarity_quantile(source, 99.0) == pytest.approx(0.28, abs=0.01)
+
+
+# bad input
+
+
+@pytest.mark.parametrize("text", ["", "p", "px", "p101", "p-1", "pnan", "pinf", "P50", "50", "p99,9"])
+def test_what_is_no_quantile(text: str) -> None:
+    with pytest.raises(InputError, match=r"such as p99\.9") as caught:
+        parse_percentile(text)
+    assert repr(text) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"])
+def test_only_plain_numbers_are_quantiles(text: str) -> None:
+    with pytest.raises(InputError, match=r"such as p99\.9"):
+        parse_percentile(text)
+
+
+@pytest.mark.parametrize("text", ["p0", "p100", "p99.9", "p99.95"])
+def test_what_is_a_quantile(text: str) -> None:
+    assert parse_percentile(text) == float(text[1:])
+
+
+@pytest.mark.parametrize(
+    "options", [{"neighbours": 0}, {"neighbours": -1}, {"neighbours": SCOPE + 1}, {"mutual": True}]
+)
+def test_neighbours_that_make_no_sense(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="neighbours"):
+        WordMeasure(**options)
+
+
+def test_unknown_similarity() -> None:
+    with pytest.raises(UnknownNameError, match="valid: cosine, csls"):
+        WordMeasure("euclid")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("vectors", [{"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}])
+def test_too_few_words_for_pairs(vectors: Vectors) -> None:
+    with pytest.raises(VectorError, match="too few words"):
+        similarity_quantile(open_vectors(vectors), 50.0)
