@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice
 
-import numpy as np
-from numpy.typing import NDArray
-
-from softbleu.embeddings.measure import SCOPE
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.alternatives import Alternatives, find_alternatives
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
 
-Alternatives = Mapping[str, Sequence[tuple[str, float]]]
-"""Of a word what may stand in its place, and how similar that is."""
 Segment = Sequence[Sequence[str]]
 """References of a segment, each as its tokens."""
 Blocks = Callable[[], Iterable[Sequence[Segment]]]
@@ -24,9 +18,6 @@ Blocks = Callable[[], Iterable[Sequence[Segment]]]
 Progress = Callable[[int], None]
 
 MOST_NEIGHBOURS, LARGEST_BUDGET = 100, 1000
-_WORDS_AT_ONCE = 512
-# Beyond as many as are wanted: other spellings of the word are dropped, and near ties are ranked exactly.
-_RESERVE = 16
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ class Expansion:
     max_replacements
         At most so many words of a variant are replaced; any number if None.
     content_words
-        Leave function words (gensim's `STOPWORDS`) alone, and put none in.
+        Leave function words alone, and put none in.
 
     Raises
     ------
@@ -229,81 +220,6 @@ def expand_corpus(
         done += len(block)
         if progress is not None:
             progress(done)
-
-
-def find_alternatives(
-    source: VectorSource, words: Sequence[str], expansion: Expansion, case: VectorCase = "fallback"
-) -> dict[str, list[tuple[str, float]]]:
-    """Find what may replace each word: its nearest neighbours above the threshold, nearest first.
-
-    Words and neighbours are of letters only, so that neither punctuation nor a number is swapped. A neighbour is
-    looked for among the first `SCOPE` words of the set, and is never the word itself in another case. A word
-    without a capital takes neighbours as the set spells them; one all in capitals (more than one) takes them in
-    capitals; any other that begins with a capital takes them with their first letter made one. Similarities are
-    cosines, to 6 decimals.
-
-    Returns
-    -------
-    Words that have any.
-
-    Examples
-    --------
-    >>> from softbleu.embeddings import open_vectors
-    >>> vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "2": [1.0, 0.1]})
-    >>> find_alternatives(vectors, ["Car", "CAR", "2", "sky"], Expansion())
-    {'Car': [('Vehicle', 0.995229)], 'CAR': [('VEHICLE', 0.995229)]}
-    """
-    stopped = _stopwords() if expansion.content_words else frozenset()
-    asked = [word for word in words if word.isalpha() and word.lower() not in stopped]
-    head, values = source.head(SCOPE)
-    usable = [n for n, word in enumerate(head) if word.isalpha() and word.lower() not in stopped and values[n].any()]
-    if not (asked and usable):
-        return {}
-    names, pool = [head[place] for place in usable], unit_rows(values[usable])
-    selected = source.select(asked, case)
-    rows = unit_rows(selected.rows)
-    found: dict[str, list[tuple[str, float]]] = {}
-    for word, known, near in zip(asked, selected.known, _nearest(rows, pool, expansion.neighbours), strict=True):
-        if known and (fitting := _fit(word, [(names[place], similarity) for place, similarity in near], expansion)):
-            found[word] = fitting
-    return found
-
-
-def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -> Iterator[list[tuple[int, float]]]:
-    """Places of the nearest rows of the pool and their similarities, nearest first, some more than `count`."""
-    from softbleu.embeddings.graph import nearest_graph
-    from softbleu.embeddings.index import build_index
-
-    index = build_index(pool)
-    for start in range(0, len(rows), _WORDS_AT_ONCE):
-        block = rows[start : start + _WORDS_AT_ONCE]
-        graph = nearest_graph(block, index, min(count + _RESERVE, len(pool)))
-        exact = np.einsum("pd,pd->p", block[graph.owners], pool[graph.targets]).round(6).clip(-1, 1)
-        order = np.lexsort((graph.targets, -exact, graph.owners))
-        found = list(zip(graph.targets[order].tolist(), exact[order].tolist(), strict=True))
-        bounds = graph.bounds.tolist()
-        yield from (found[first:last] for first, last in pairwise(bounds))
-
-
-def _fit(word: str, near: Iterable[tuple[str, float]], expansion: Expansion) -> list[tuple[str, float]]:
-    """Take the neighbours that may replace a word, spelt as it is."""
-    fitting: dict[str, float] = {}
-    for name, similarity in near:
-        if similarity > expansion.threshold and name.casefold() != word.casefold():
-            fitting.setdefault(_spell_like(word, name), similarity)
-    return list(fitting.items())[: expansion.neighbours]
-
-
-def _spell_like(word: str, name: str) -> str:
-    if word.isupper() and len(word) > 1:
-        return name.upper()
-    return name[0].upper() + name[1:] if word[0].isupper() else name
-
-
-def _stopwords() -> frozenset[str]:
-    from gensim.parsing.preprocessing import STOPWORDS
-
-    return frozenset(STOPWORDS)
 
 
 def _check_replacements(most: int | None) -> None:
