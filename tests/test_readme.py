@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = (README, ROOT / "docs" / "gleu.md")
+PAGES = (README, ROOT / "docs" / "gleu.md", ROOT / "docs" / "vectors.md")
 # What installs or tests is the business of the gate, which runs these very commands.
 _NOT_HERE = ("pip ", "pytest")
 

@@ -1,21 +1,24 @@
-"""English function words: the closed classes, whose vectors are near to much that they do not mean."""
+"""English function words: the closed classes, whose vectors are near to much that they do not mean.
+
+Words that are as often something else (little, past, mine) are left out.
+"""
 
 from __future__ import annotations
 
 _CLASSES = {
     "determiners": """
         a an the this that these those each every either neither some any no all both half several many much few
-        little more most less least enough such another other others what which whose
+        more most less least enough such another other others what which whose
     """,
     "pronouns": """
-        i me my mine myself you your yours yourself yourselves he him his himself she her hers herself it its itself
+        i me my myself you your yours yourself yourselves he him his himself she her hers herself it its itself
         we us our ours ourselves they them their theirs themselves one ones oneself who whom whoever whatever
         whichever somebody someone something anybody anyone anything nobody none nothing everybody everyone everything
     """,
     "prepositions": """
         about above across after against along amid among amongst around as at before behind below beneath beside
         besides between beyond by concerning despite down during except for from in inside into like near of off on
-        onto out outside over past per regarding since through throughout till to toward towards under underneath
+        onto out outside over per regarding since through throughout till to toward towards under underneath
         until unto up upon via with within without
     """,
     "conjunctions": """

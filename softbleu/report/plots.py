@@ -88,6 +88,18 @@ def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_forma
     return out.getvalue()
 
 
+def check_plots() -> None:
+    """See that pictures can be drawn.
+
+    Raises
+    ------
+    MissingExtraError
+        They cannot: matplotlib is not installed.
+    """
+    with _matplotlib():
+        pass
+
+
 @contextmanager
 def _matplotlib() -> Iterator[Any]:
     try:

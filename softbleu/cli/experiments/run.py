@@ -1,0 +1,85 @@
+"""`softbleu experiments run`: what a TOML file defines, and its results beside it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from softbleu.cli import options as opt
+
+Definition = Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")]
+Folder = Annotated[
+    str | None,
+    typer.Option(
+        "--output-folder",
+        "-o",
+        metavar="DIR",
+        help="Where table, picture and manifest go (default: beside the file).",
+        rich_help_panel=opt.OUTPUT,
+    ),
+]
+TableFormat = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="Format of the table: csv, tsv, json, jsonl or parquet (default: csv).",
+        show_default=False,
+        rich_help_panel=opt.OUTPUT,
+    ),
+]
+Picture = Annotated[
+    bool,
+    typer.Option(
+        "--picture/--no-picture",
+        help="Draw a picture, which needs softbleu[plots] (default: yes).",
+        show_default=False,
+        rich_help_panel=opt.OUTPUT,
+    ),
+]
+
+
+def run(
+    definition: Definition,
+    output_folder: Folder = None,
+    output_format: TableFormat = "csv",
+    picture: Picture = True,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Run an experiment and write its table, its picture and a manifest, named after the file.
+
+    The manifest has the SHA-256 of every input, the signatures, the version and the time. An interrupted run goes on
+    where it was when it is run again.
+    """
+    from pathlib import Path
+
+    from softbleu.cli.errors import say
+    from softbleu.cli.output import Output
+    from softbleu.cli.progress import ProgressBar
+    from softbleu.experiments.definition import run_definition
+    from softbleu.report import Records
+    from softbleu.report.experiments import manifest_json, outcome_pictures
+    from softbleu.report.plots import check_plots
+    from softbleu.report.tables import find_table
+
+    write = find_table(output_format)
+    if picture:
+        check_plots()
+    path = Path(definition)
+    base = str((Path(output_folder) if output_folder else path.parent) / path.stem)
+    table = Output.of(f"{base}.{output_format}", [definition])
+    manifest = Output.of(f"{base}.manifest.json", [definition])
+    journal = Path(f"{base}.unfinished")
+    with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
+        outcome = run_definition(path, jobs=jobs, journal=journal, progress=progress)
+    table.write_any(write(Records(outcome.columns, outcome.rows)))
+    for suffix, drawn in outcome_pictures(outcome) if picture else ():
+        Output.of(f"{base}{suffix}", [definition]).write_any(drawn)
+    manifest.write(manifest_json(outcome))
+    journal.unlink(missing_ok=True)
+    if not quiet:
+        say(f"note: {len(outcome.rows):,} rows in {base}.{output_format}, {outcome.seconds:.0f} s")
