@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = (README, ROOT / "docs" / "gleu.md", ROOT / "docs" / "vectors.md")
+PAGES = (README, *(ROOT / "docs" / name for name in ("gleu.md", "vectors.md", "report.md")))
 # What installs or tests is the business of the gate, which runs these very commands.
 _NOT_HERE = ("pip ", "pytest")
 
@@ -53,7 +53,7 @@ def test_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
             assert re.fullmatch(pattern_of(expected), done.stdout, re.DOTALL), f"{command} printed\n{done.stdout}"
 
 
-@pytest.mark.parametrize("code", blocks("python"))
+@pytest.mark.parametrize("code", [code for page in PAGES for code in blocks("python", page)])
 def test_python_runs(code: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120

@@ -54,8 +54,15 @@ def presets() -> list[str]:
     return list(PRESETS)
 
 
-def formats() -> list[str]:
+def score_formats() -> list[str]:
     """Names of the formats of scores."""
+    from softbleu.report import PAGES, WRITERS
+
+    return [*WRITERS, *PAGES]
+
+
+def formats() -> list[str]:
+    """Names of the formats of tables."""
     from softbleu.report import WRITERS
 
     return list(WRITERS)

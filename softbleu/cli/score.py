@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import typer
 
 from softbleu.cli import options as opt
@@ -65,9 +68,12 @@ def score(
     )
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.report import Layout, find_writer
+    from softbleu.report import PAGES, Layout, find_writer
     from softbleu.scoring import score_with
 
+    if output_format in PAGES:
+        _write_page(ctx.params)
+        return
     write = find_writer(output_format)
     target = Output.of(output, input_files(ctx.params))
     layout = Layout(digits, target.colours)
@@ -88,3 +94,43 @@ def score(
     if signature is not None:
         check_signature(signature, results[0].signature, quiet=quiet)
     target.write(write(results, layout))
+
+
+def _write_page(options: Mapping[str, Any]) -> None:
+    """Score, and write a page that shows every match."""
+    from softbleu.cli.errors import say
+    from softbleu.cli.inputs import (
+        check_kernels,
+        check_level,
+        check_signature,
+        input_files,
+        make_settings,
+        open_corpus,
+    )
+    from softbleu.cli.output import Output
+    from softbleu.cli.progress import ProgressBar
+    from softbleu.report import PAGES, Layout
+    from softbleu.scoring.pages import make_page
+
+    quiet, signature = options["quiet"], options["signature"]
+    target = Output.of(options["output"], input_files(options))
+    layout = Layout(options["digits"])
+    checked_level = check_level(options["level"], signature)
+    settings = make_settings(options)
+    with (
+        open_corpus(options, needs_source=settings.metric == "gleu") as corpus,
+        ProgressBar(quiet=quiet) as progress,
+    ):
+        page = make_page(
+            corpus,
+            settings,
+            level=checked_level,
+            jobs=options["jobs"],
+            kernels=check_kernels(options["kernels"]),
+            progress=progress,
+        )
+    if signature is not None:
+        check_signature(signature, page.results[0].signature, quiet=quiet)
+    if len(page.text) < page.segments and not quiet:
+        say(f"note: the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
+    target.write(PAGES[options["output_format"]](page, layout))

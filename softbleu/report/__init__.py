@@ -12,6 +12,7 @@ from softbleu.report.text import write_text
 from softbleu.report.writers import (
     COMPARERS,
     EXPLAINERS,
+    PAGES,
     WRITERS,
     Explainer,
     Writer,
@@ -23,6 +24,7 @@ from softbleu.report.writers import (
 __all__ = [
     "COMPARERS",
     "EXPLAINERS",
+    "PAGES",
     "RECORD_WRITERS",
     "WRITERS",
     "Explainer",

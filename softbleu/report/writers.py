@@ -15,11 +15,13 @@ from softbleu.report.text import write_text
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring import ComparisonTable, Explanation, Result
+    from softbleu.scoring.pages import Page
 
 Found = TypeVar("Found")
 Writer = Callable[[Sequence["Result"], "Layout"], Iterator[str]]
 """Results in, pieces of text out; together they are whole lines."""
 Explainer = Callable[[Sequence["Explanation"], "Layout"], Iterator[str]]
+PageWriter = Callable[["Page", "Layout"], Iterator[str]]
 Comparer = Callable[["ComparisonTable", "Layout"], Iterator[str]]
 
 WRITERS: dict[str, Writer] = {
@@ -30,6 +32,17 @@ WRITERS: dict[str, Writer] = {
     "markdown": write_markdown,
     "latex": write_latex,
 }
+
+
+def _write_html(page: Page, layout: Layout) -> Iterator[str]:
+    # Loaded when there is a page to write: it needs NumPy, which a start does without.
+    from softbleu.report.html import write_html
+
+    return write_html(page, layout)
+
+
+PAGES: dict[str, PageWriter] = {"html": _write_html}
+"""Formats of scores that show more than scores."""
 EXPLAINERS: dict[str, Explainer] = {
     "text": explain_text,
     "json": explain_json,
@@ -56,14 +69,16 @@ def find_comparer(name: str) -> Comparer:
 
 
 def find_writer(name: str) -> Writer:
-    """Find the writer of results of that name.
+    """Find the writer of results of that name; those of `PAGES` write more than results.
 
     Raises
     ------
     UnknownNameError
         No such format; the message lists those there are.
     """
-    return _find(name, WRITERS)
+    if name not in WRITERS:
+        raise UnknownNameError("format", name, [*WRITERS, *PAGES])
+    return WRITERS[name]
 
 
 def find_explainer(name: str) -> Explainer:

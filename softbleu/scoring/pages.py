@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.matchers.base import SoftMatcher
-from softbleu.matchers.soft import LONG_CELLS
-from softbleu.matchers.sweep import MatchLives, match_lives
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.grid import Grid
-from softbleu.ngrams import Chunk
-from softbleu.scoring.blocks import PIECE
+from softbleu.scoring.page_matches import Matching, ShownMatches, ShownText, shown_text
 from softbleu.scoring.run import collect_statistics, make_results, prepare_vectors
 from softbleu.scoring.significance import SignificanceSettings, compare_systems
-from softbleu.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
+    from softbleu.metrics import Metric
     from softbleu.metrics.gleu import Gleu
     from softbleu.scoring.api import Settings
     from softbleu.scoring.blocks import Level
     from softbleu.scoring.run import Corpus, Progress, Result, Statistics
-    from softbleu.scoring.vectors import CorpusVectors
-    from softbleu.similarity import TokenVectors
 
     Integers = NDArray[np.int64]
 
@@ -40,51 +34,6 @@ STEPS = 100
 """Thresholds of a page lie so many to 1 apart."""
 COARSE_STEPS = 20
 """The same for matchers that must match anew at every threshold."""
-
-
-@dataclass(frozen=True)
-class ShownText:
-    """The tokens of the segments that a page shows, as codes of `words`."""
-
-    words: list[str]
-    candidates: tuple[Tokens, ...]
-    """Of each system, one line a segment."""
-    references: Tokens
-    offsets: Integers
-    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
-    source: Tokens | None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def chunks(self, vocabulary: Vocabulary | None) -> Iterator[Chunk]:
-        """The segments of each system, their words coded by a vocabulary that has them all."""
-        codes = np.arange(len(self.words), dtype=np.int32)
-        if vocabulary is not None:
-            codes = np.fromiter((vocabulary[word] for word in self.words), np.int32, len(self.words))
-        references = Tokens(codes[self.references.codes], self.references.offsets)
-        for tokens in self.candidates:
-            yield Chunk(Tokens(codes[tokens.codes], tokens.offsets), references, self.offsets)
-
-
-@dataclass(frozen=True)
-class ShownMatches:
-    """The matches of the candidates shown, sorted by row, order, start and threshold; one entry a match each."""
-
-    row: Integers
-    """Number of the candidate: system * segments shown + segment."""
-    order: Integers
-    start: Integers
-    """Token of the candidate at which the n-gram starts."""
-    mass: Integers
-    """How much of it is matched, in millionths."""
-    partner: Integers
-    """Token at which the reference n-gram starts; the references of a segment count as one text."""
-    partner_order: Integers
-    first: Integers
-    """Number of the lowest threshold at which the match is made."""
-    end: Integers
-    """Number of the first threshold above it at which it is not."""
 
 
 @dataclass(frozen=True)
@@ -150,30 +99,25 @@ def make_page(
     segment_metric = settings.make_metric("segment")
     metric = segment_metric if level == "segment" else settings.make_metric()
     thresholds = _thresholds(metric)
-    statistics = collect_statistics(
-        corpus,
-        metric,
-        tokenizer,
-        choice,
-        keep_rows=True,
-        jobs=jobs,
-        kernels=kernels,
-        progress=None if thresholds else progress,
-    )
+
+    def collect(what: Metric, *, keep_rows: bool, progress: Progress | None) -> Statistics:
+        return collect_statistics(
+            corpus, what, tokenizer, choice, keep_rows=keep_rows, jobs=jobs, kernels=kernels, progress=progress
+        )
+
+    statistics = collect(metric, keep_rows=True, progress=None if thresholds else progress)
     results = make_results(statistics, metric, level, segment_metric)
     by_segment = results if level == "segment" else make_results(statistics, metric, "segment", segment_metric)
     masses = np.zeros((len(results), 0, metric.order), np.int64)
     if thresholds and isinstance(metric, Bleu):
         grid = Grid(tuple(_at(metric, threshold) for threshold in thresholds))
-        summed = collect_statistics(corpus, grid, tokenizer, choice, jobs=jobs, kernels=kernels, progress=progress)
-        columns = summed.rows.reshape(len(results), len(thresholds), -1)
-        masses = columns[:, :, 2 : 2 + metric.order]
+        sums = collect(grid, keep_rows=False, progress=progress).rows
+        masses = sums.reshape(len(results), len(thresholds), -1)[:, :, 2 : 2 + metric.order]
     shown = min(len(corpus), max(1, ROWS // len(results)))
-    text = _shown_text(corpus, shown, settings)
-    soft = bool(thresholds) or metric.needs_vectors
-    prepared = prepare_vectors(corpus, tokenizer, choice) if soft else None
+    text = shown_text(corpus, shown, tokenizer)
+    prepared = prepare_vectors(corpus, tokenizer, choice) if thresholds or metric.needs_vectors else None
     run = thresholds.index(_own_threshold(metric.matcher)) if thresholds else 0
-    matches, too_long = _Matching(metric.matcher, metric.order, thresholds, run, prepared).of(text)
+    matches, too_long = Matching(metric.matcher, metric.order, thresholds, run, prepared).of(text)
     significance = SignificanceSettings()
     return Page(
         metric=metric,
@@ -221,119 +165,3 @@ def _intervals(
         return [None] * len(statistics.systems)
     table = compare_systems(statistics, metric, statistics.systems[0], significance)
     return [comparison.interval for comparison in table.comparisons]
-
-
-def _shown_text(corpus: Corpus, shown: int, settings: Settings) -> ShownText:
-    """Split the first segments into tokens."""
-    split = settings.tokenizer().splitter
-    candidates: list[list[list[str]]] = [[] for _ in corpus.systems]
-    references: list[list[str]] = []
-    source: list[list[str]] = []
-    counts: list[int] = []
-    for block in corpus.blocks():
-        segments = block.load()
-        wanted = slice(0, shown - len(counts))
-        for lines, texts in zip(candidates, segments.candidates.values(), strict=True):
-            lines.extend(map(split, texts[wanted]))
-        source.extend(map(split, (segments.source or ())[wanted]))
-        for entry in segments.references[wanted]:
-            counts.append(len(entry))
-            references.extend(map(split, entry))
-        if len(counts) == shown:
-            break
-    vocabulary = Vocabulary()
-    coded = tuple(map(vocabulary.encode, candidates))
-    return ShownText(
-        candidates=coded,
-        references=vocabulary.encode(references),
-        offsets=np.concatenate(([0], np.cumsum(counts, dtype=np.int64))),
-        source=vocabulary.encode(source) if source else None,
-        words=list(vocabulary),
-    )
-
-
-@dataclass(frozen=True)
-class _Matching:
-    """How the text of a page is matched."""
-
-    matcher: Matcher
-    order: int
-    thresholds: tuple[float, ...]
-    run: int
-    prepared: CorpusVectors | None
-
-    def of(self, text: ShownText) -> tuple[ShownMatches, list[int]]:
-        """Match all rows; the second part says which were too long for more than the run's threshold."""
-        found: list[tuple[Integers, ...]] = []
-        too_long: list[int] = []
-        vectors = self.prepared and self.prepared.vectors
-        for system, chunk in enumerate(text.chunks(self.prepared and self.prepared.vocabulary)):
-            for start, stop, long in _pieces(chunk):
-                row = system * len(text) + start
-                too_long += [row] if long and self.thresholds else []
-                piece = chunk.part(start, stop)
-                lives = self._once(piece, vectors) if long else self._lives(piece, vectors)
-                found.append(_by_row(lives, piece, row))
-        merged = ShownMatches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-        return _merged(merged), too_long
-
-    def _lives(self, piece: Chunk, vectors: TokenVectors | None) -> MatchLives:
-        if not self.thresholds or vectors is None or not isinstance(self.matcher, SoftMatcher):
-            return self._once(piece, vectors)
-        return match_lives(self.matcher, self.thresholds, piece, vectors, self.order)
-
-    def _once(self, piece: Chunk, vectors: TokenVectors | None) -> MatchLives:
-        """Match at the run's own threshold."""
-        parts: list[tuple[Integers, ...]] = []
-        for order, matches in enumerate(self.matcher.matches(piece, vectors, self.order), start=1):
-            made = matches.masses > 0
-            one = np.ones(int(made.sum()), np.int64)
-            columns = (matches.starts, matches.masses, matches.partner_starts, matches.partner_orders)
-            parts.append(
-                (order * one, *(column[made] for column in columns), self.run * one, (self.run + 1) * one)
-            )
-        return MatchLives(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-
-
-def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:
-    """Bounds of the pieces to match; a segment that is too long for a sweep comes alone, and is marked."""
-    cells = chunk.candidates.lengths * np.diff(chunk.reference_positions)
-    start = 0
-    for long in [*np.flatnonzero(cells > LONG_CELLS).tolist(), len(chunk)]:
-        for first in range(start, long, PIECE):
-            yield first, min(first + PIECE, long), False
-        if long < len(chunk):
-            yield long, long + 1, True
-        start = long + 1
-
-
-def _by_row(lives: MatchLives, piece: Chunk, row: int) -> tuple[Integers, ...]:
-    """Columns of `ShownMatches`, places counted within the row's texts."""
-    segment = piece.layout.segment[lives.starts]
-    return (
-        row + segment,
-        lives.order,
-        lives.starts - piece.candidate_positions[segment],
-        lives.masses,
-        lives.partner_starts - piece.reference_positions[segment],
-        lives.partner_orders,
-        lives.first,
-        lives.end,
-    )
-
-
-def _merged(matches: ShownMatches) -> ShownMatches:
-    """Sort, and make one match of those that go on at the next threshold."""
-    columns = [getattr(matches, field.name) for field in fields(matches)]
-    row, order, start, mass, partner, partner_order, first, end = columns
-    ranked = np.lexsort((first, partner_order, partner, mass, start, order, row))
-    same = np.ones(max(len(ranked) - 1, 0), bool)
-    for column in (row, order, start, mass, partner, partner_order):
-        same &= column[ranked][1:] == column[ranked][:-1]
-    goes_on = same & (first[ranked][1:] == end[ranked][:-1])
-    begins = np.flatnonzero(np.concatenate(([True] * bool(len(ranked)), ~goes_on)))
-    last = np.append(begins[1:], len(ranked)) - 1
-    kept = [column[ranked][begins] for column in columns[:-1]]
-    kept.append(end[ranked][last] if len(ranked) else end)
-    again = np.lexsort((kept[6], kept[2], kept[1], kept[0]))
-    return ShownMatches(*(column[again] for column in kept))

@@ -1,0 +1,188 @@
+"""One self-contained HTML page: scores, every segment and its matches, and a slider for the threshold."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.metrics.bleu import Bleu
+from softbleu.report.data import dump
+from softbleu.report.table import label_of
+from softbleu.version import __version__
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.report.layout import Layout
+    from softbleu.scoring.pages import Page
+    from softbleu.scoring.run import Result
+
+    Integers = NDArray[np.int64]
+
+_SCRIPTS = {
+    "score_script": "score.js",
+    "data_script": "data.js",
+    "tables_script": "tables.js",
+    "page_script": "report.js",
+}
+_ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+
+def write_html(page: Page, layout: Layout) -> Iterator[str]:
+    """Write a page that a browser opens without any other file and without a network.
+
+    Text and names are data of the page's script, which shows them as text only. A content security policy lets no
+    other script run and nothing be loaded. The same page gives the same bytes.
+    """
+    scripts = {name: _read(file) for name, file in _SCRIPTS.items()}
+    style = _read("report.css")
+    allowed = f"script-src {' '.join(map(_hash, scripts.values()))}; style-src {_hash(style)}"
+    parts = {
+        **scripts,
+        "style": style,
+        "policy": f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'",
+        "data": escape_json(dump(page_data(page, layout))),
+    }
+    # Every second piece is the name of a part; what a part holds is not looked at.
+    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read("report.html"))):
+        yield parts[piece] if number % 2 else piece
+
+
+def escape_json(text: str) -> str:
+    r"""Write JSON such that no HTML parser sees a tag, a comment or an end of line in it.
+
+    >>> print(escape_json('"</script> & \u2028"'))
+    "\u003c/script\u003e \u0026 \u2028"
+    """
+    return re.sub("[<>&\u2028\u2029]", lambda found: _ESCAPES[found[0]], text)
+
+
+def page_data(page: Page, layout: Layout) -> dict[str, Any]:
+    """Everything that the page's script is told, ready for JSON."""
+    signature = page.results[0].signature
+    return {
+        "version": __version__,
+        "label": label_of(signature),
+        "signature": signature,
+        "segment_signature": page.segment_signature,
+        "metric": _metric_of(page),
+        "digits": layout.digits,
+        "thresholds": [_name(threshold) for threshold in page.thresholds],
+        "run": page.run,
+        "slider": _slider_note(page),
+        "significance": {"samples": page.significance.samples, "seed": page.significance.seed},
+        "systems": [_system(page, number, result) for number, result in enumerate(page.results)],
+        "segments": page.segments,
+        "shown": len(page.text),
+        "too_long": page.too_long,
+        "glue": "" if "|tok:char" in signature else " ",
+        "words": page.text.words,
+        "scores": page.segment_scores,
+        "packed": pack(_columns(page)),
+    }
+
+
+def pack(columns: Mapping[str, Integers]) -> dict[str, Any]:
+    """Pack columns of whole numbers from 0, each as narrow as its greatest, deflated, as base64.
+
+    >>> pack({"row": np.array([0, 1]), "mass": np.array([1_000_000, 7])})["columns"]
+    [['row', 1, 2], ['mass', 4, 2]]
+    """
+    entries, pieces = [], []
+    for name, column in columns.items():
+        width = next(width for width in (1, 2, 4) if column.max(initial=0) < 1 << 8 * width)
+        entries.append([name, width, len(column)])
+        pieces.append(column.astype(f"<u{width}").tobytes())
+    return {"columns": entries, "data": base64.b64encode(zlib.compress(b"".join(pieces), 9)).decode("ascii")}
+
+
+def _columns(page: Page) -> dict[str, Integers]:
+    text, matches = page.text, page.matches
+    lines = [*text.candidates, text.references, *([] if text.source is None else [text.source])]
+    rows = len(text) * len(text.candidates)
+    groups = matches.row * page.metric.order + matches.order - 1
+    return {
+        "words": np.concatenate([tokens.codes for tokens in lines]).astype(np.int64),
+        "lengths": np.concatenate([tokens.lengths for tokens in lines]),
+        "references": np.diff(text.offsets),
+        "statistics": _without_masses(page).reshape(-1),
+        "counts": np.bincount(groups, minlength=rows * page.metric.order),
+        "start": matches.start,
+        "mass": matches.mass,
+        "partner": matches.partner,
+        "partner_order": matches.partner_order,
+        "first": matches.first,
+        "end": matches.end,
+    }
+
+
+def _without_masses(page: Page) -> Integers:
+    """Lengths and totals of the rows; what matches, the page adds up."""
+    order = page.metric.order
+    return np.concatenate((page.rows[..., :2], page.rows[..., 2 + order :]), axis=-1)
+
+
+def _metric_of(page: Page) -> dict[str, Any]:
+    metric, segment_metric = page.metric, page.segment_metric
+    if not isinstance(metric, Bleu) or not isinstance(segment_metric, Bleu):
+        return {"name": metric.name, "order": metric.order}
+    return {
+        "name": metric.name,
+        "order": metric.order,
+        "smooth": metric.smooth,
+        "smooth_value": metric.smooth_value,
+        "effective": metric.effective_order,
+        "segment_effective": segment_metric.effective_order,
+    }
+
+
+def _slider_note(page: Page) -> str:
+    """Why there is no slider; empty where there is one."""
+    if page.thresholds:
+        return ""
+    if not isinstance(page.metric, Bleu):
+        return "This metric's matches are shown for all references together; its scores are those of the run."
+    return "This matcher has no threshold to move."
+
+
+def _name(threshold: float) -> str:
+    """Write hundredths with two digits, anything else in full.
+
+    >>> _name(0.8), _name(0.53125)
+    ('0.80', '0.53125')
+    """
+    short = f"{threshold:.2f}"
+    return short if float(short) == threshold else repr(threshold)
+
+
+def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
+    score: Any = result.score
+    coverage = result.coverage
+    return {
+        "name": result.name,
+        "score": score.score,
+        "interval": page.intervals[number],
+        "precisions": score.precisions,
+        "brevity_penalty": score.brevity_penalty,
+        "candidate_length": score.candidate_length,
+        "reference_length": score.reference_length,
+        "totals": score.totals,
+        "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
+        "masses": page.masses[number].tolist(),
+    }
+
+
+def _read(name: str) -> str:
+    return files("softbleu.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Name a script or style in a content security policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"

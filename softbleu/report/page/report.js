@@ -1,0 +1,196 @@
+"use strict";
+// What the page does: pointing, the slider, search, pages, and its start.
+
+// Frame the n-gram that starts at a token of a candidate, and what it met.
+function point(drawn, place) {
+  for (const token of document.querySelectorAll("#segments .active")) token.classList.remove("active");
+  if (drawn === null || !drawn.row.candidate.length) {
+    at("met").textContent = "";
+    return;
+  }
+  const { row, candidate, references } = drawn;
+  const n = state.order;
+  // The last words of a text start no n-gram: they belong to the last one.
+  const start = Math.max(0, Math.min(place, row.candidate.length - n));
+  drawn.place = start;
+  candidate.tokens.slice(start, start + n).forEach((token) => token.classList.add("active"));
+  const words = row.candidate.slice(start, start + n).join(data.glue);
+  const met = at("met");
+  met.replaceChildren(element("bdi", "", words));
+  const k = matchesOf(row, n).find((number) => columns.start[number] === start);
+  if (k === undefined) {
+    met.append(row.candidate.length < n ? `: too short for an n-gram of order ${n}` : ": no match");
+    return;
+  }
+  const from = columns.partner[k];
+  references.slice(from, from + columns.partner_order[k]).forEach((token) => token.classList.add("active"));
+  const partner = row.pool.slice(from, from + columns.partner_order[k]).join(data.glue);
+  const kind = isExact(row, k, n) ? "exact" : `similarity ${fixed(columns.mass[k] / SCALE, 4)}`;
+  met.append(" met ", element("bdi", "", partner), `${whichReference(row, from)}: ${kind}`);
+}
+
+function whichReference(row, place) {
+  if (row.references.length < 2) return "";
+  let end = 0;
+  const number = row.references.findIndex((words) => place < (end += words.length));
+  return ` in reference ${number + 1}`;
+}
+
+function pointing() {
+  const body = at("segments").tBodies[0];
+  const target = (event) => {
+    const line = event.target.closest("tr");
+    const inside = event.target.closest(".candidate");
+    return line?.drawn && inside ? line.drawn : null;
+  };
+  body.addEventListener("pointerover", (event) => {
+    const drawn = target(event);
+    const place = drawn ? drawn.candidate.tokens.indexOf(event.target) : -1;
+    if (place >= 0) point(drawn, place);
+  });
+  body.addEventListener("pointerleave", () => point(null));
+  body.addEventListener("focusin", (event) => {
+    const drawn = target(event);
+    if (drawn && event.target.matches(":focus-visible")) point(drawn, drawn.place);
+  });
+  body.addEventListener("focusout", () => point(null));
+  body.addEventListener("keydown", (event) => {
+    const drawn = target(event);
+    const last = drawn ? drawn.candidate.tokens.length - 1 : 0;
+    const moves = { ArrowRight: 1, ArrowLeft: -1, Home: -last, End: last };
+    if (!drawn || !(event.key in moves)) return;
+    event.preventDefault();
+    // Arrows go the way the text does.
+    const step = moves[event.key] * (getComputedStyle(drawn.candidate.querySelector("bdi")).direction === "rtl" && event.key.startsWith("A") ? -1 : 1);
+    point(drawn, Math.max(0, Math.min(last, drawn.place + step)));
+  });
+}
+
+function drawThreshold() {
+  const name = data.thresholds[state.threshold];
+  at("theta").textContent = name;
+  at("threshold").setAttribute("aria-valuetext", name);
+  at("back").disabled = state.threshold === data.run;
+}
+
+// Move the slider; returns how many milliseconds that took.
+function slide(number) {
+  const begun = performance.now();
+  state.threshold = number;
+  drawThreshold();
+  rescore();
+  drawSystems();
+  drawSegments();
+  const took = performance.now() - begun;
+  at("slider").dataset.took = took.toFixed(2);
+  return took;
+}
+
+function setUpSlider() {
+  if (!sliding) {
+    at("slider-note").textContent = `No slider: ${data.slider}`;
+    at("slider-note").hidden = false;
+    return;
+  }
+  const slider = at("threshold");
+  at("slider").hidden = false;
+  slider.max = String(data.thresholds.length - 1);
+  slider.value = String(data.run);
+  at("back").textContent = `Back to the run’s ${data.thresholds[data.run]}`;
+  // A browser may report many moves between two pictures; only the last is worth drawing.
+  let waiting = false;
+  slider.addEventListener("input", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      slide(Number(slider.value));
+    });
+  });
+  at("back").addEventListener("click", () => {
+    slider.value = String(data.run);
+    slide(data.run);
+    slider.focus();
+  });
+  drawThreshold();
+}
+
+function setUpControls() {
+  at("controls").addEventListener("submit", (event) => event.preventDefault());
+  at("search").addEventListener("input", () => {
+    state.query = at("search").value;
+    state.page = 0;
+    drawSegments();
+  });
+  at("system").append(new Option("all", "-1"), ...data.systems.map((system, number) => new Option(system.name, String(number))));
+  at("system-choice").hidden = data.systems.length < 2;
+  at("system").addEventListener("change", () => {
+    state.system = Number(at("system").value);
+    state.page = 0;
+    drawSegments();
+  });
+  for (let n = 1; n <= order; n += 1) {
+    const label = element("label");
+    const radio = element("input");
+    Object.assign(radio, { type: "radio", name: "order", value: String(n), checked: n === 1 });
+    radio.addEventListener("change", () => {
+      state.order = n;
+      drawSegments();
+    });
+    label.append(radio, ` ${n}-grams`);
+    at("orders").append(label);
+  }
+  const turn = (step) => () => {
+    state.page += step;
+    drawSegments();
+    at("segments").scrollIntoView();
+  };
+  at("previous").addEventListener("click", turn(-1));
+  at("next").addEventListener("click", turn(1));
+}
+
+function setUpNotes() {
+  const many = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+  at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "segment")}`;
+  const { samples, seed } = data.significance;
+  const where = sliding ? `, at the run’s threshold ${data.thresholds[data.run]} wherever the slider stands` : "";
+  at("interval-note").textContent = `Intervals: 95% of ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
+  at("interval-note").hidden = data.systems[0].interval === null;
+  if (data.shown < data.segments) {
+    at("shown-note").textContent = `The first ${many(data.shown, "segment")} of ${data.segments.toLocaleString("en")}; the systems’ scores are of all.`;
+    at("shown-note").hidden = false;
+  }
+  at("signature").textContent = data.signature;
+  at("segment-signature").textContent = data.segment_signature;
+  at("version").textContent = `softbleu ${data.version}`;
+  for (const token of document.querySelectorAll("[data-legend]")) token.style.setProperty("--alike", token.dataset.legend);
+}
+
+async function start() {
+  columns = await unpack(data.packed);
+  rows = makeRows();
+  const precisions = Array.from({ length: order }, (_, n) => [null, `P${n + 1}`, true]);
+  const lengths = [["candidate_length", "Length", true], ["reference_length", "Ref. length", true]];
+  const coverage = data.systems[0].coverage ? [[null, "With a vector", true]] : [];
+  const ofSystems = [["name", "System"], ["score", data.label, true], [null, "95% interval", true]];
+  makeHead(at("systems"), [...ofSystems, ...precisions, ["brevity_penalty", "BP", true], ...lengths, ...coverage], "systems", drawSystems);
+  const system = data.systems.length > 1 ? [["system", "System"]] : [];
+  const ofSegments = [["segment", "Segment", true], ...system, ["score", data.label, true], ["length", "Tokens", true]];
+  makeHead(at("segments"), [...ofSegments, [null, "Candidate and references"]], "segments", () => {
+    state.page = 0;
+    drawSegments();
+  });
+  setUpNotes();
+  setUpControls();
+  setUpSlider();
+  rescore();
+  drawSystems();
+  drawSegments();
+  pointing();
+  document.documentElement.dataset.ready = "yes";
+}
+
+start().catch((error) => {
+  at("summary").textContent = `This browser cannot show the page (${error.message}): a newer one can.`;
+  throw error;
+});

@@ -1,0 +1,405 @@
+"""The page in a real browser: headless Chromium."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import shutil
+import time
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared_data import shared
+
+from softbleu.cli.app import run
+from softbleu.metrics import Bleu
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs chromium: the package selenium is not installed")
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly at night", "rain fell", "", "people who walk home"]
+OTHER = ["the dog lay on the mat", "a little hound", "it rained the whole night", "nothing", "men that run home"]
+REFERENCE = ["the cat sat on the mat", "a little dog barked at night", "it rained all night", "none", "he runs home"]
+SECOND = ["a cat was on the mat", "the small hound barked loudly", "rain fell", "no one", "people walk home"]
+SETTINGS = {
+    "vleu": ["-m", "vleu", "-t", "0.8"],
+    "xleu-add-k": ["-m", "xleu", "-t", "0.777", "--smooth", "add-k", "--denominator", "all"],
+    "sleu-floor": ["-m", "sleu", "-t", "0.5", "--smooth", "floor", "--smooth-value", "0.3", "--effective-order"],
+    "optimal": ["-m", "vleu", "-t", "0.8", "--assignment", "optimal", "--order", "3"],
+    "morgan2014": ["-m", "xleu", "-t", "0.8", "--preset", "morgan2014"],
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("needs chromium and chromedriver on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("headless=new", "disable-dev-shm-usage", "disable-gpu", "window-size=1280,1000"):
+        options.add_argument(f"--{argument}")
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield chrome
+    chrome.quit()
+
+
+class Report:
+    """A page in the browser."""
+
+    def __init__(self, browser: Any, path: Path) -> None:
+        self.browser = browser
+        browser.get_log("browser")
+        browser.get(path.as_uri())
+        self.wait(lambda: self.ask("return document.documentElement.dataset.ready") == "yes")
+
+    def ask(self, script: str, *arguments: object) -> Any:
+        return self.browser.execute_script(script, *arguments)
+
+    def one(self, selector: str) -> Any:
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        return self.ask("return Array.from(document.querySelectorAll(arguments[0]), (e) => e.textContent)", selector)
+
+    def values(self, selector: str) -> list[float]:
+        script = "return Array.from(document.querySelectorAll(arguments[0]), (e) => Number(e.dataset.value))"
+        return self.ask(script, selector)
+
+    def wait(self, condition, seconds: float = 10) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "the page did not get there"
+            time.sleep(0.02)
+
+    def slide(self, name: str) -> None:
+        """Move the slider as its user does: it reports a new value."""
+        script = """
+            const slider = document.getElementById("threshold");
+            slider.value = data.thresholds.indexOf(arguments[0]);
+            slider.dispatchEvent(new Event("input"));
+        """
+        self.ask(script, name)
+        self.wait(lambda: self.ask("return state.threshold === data.thresholds.indexOf(arguments[0])", name))
+
+
+def write(folder: Path, name: str, lines: list[str]) -> Path:
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("corpus")
+    texts = {"A.txt": CANDIDATE, "B.txt": OTHER, "reference.txt": REFERENCE, "second.txt": SECOND}
+    paths = [str(write(folder, name, lines)) for name, lines in texts.items()]
+    return [part for option, path in zip(("-c", "-c", "-r", "-r"), paths, strict=True) for part in (option, path)]
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    def call(*arguments: str) -> Report:
+        path = tmp_path / "report.html"
+        assert run(["score", *arguments, "--quiet", "-f", "html", "-o", str(path)]) == 0
+        return Report(browser, path)
+
+    return call
+
+
+@pytest.fixture
+def printed(capsys):
+    def call(*arguments: str) -> str:
+        capsys.readouterr()
+        assert run(["score", "--quiet", *arguments]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+def test_it_loads_in_silence_and_loads_nothing_else(browser, open_page, inputs):
+    report = open_page(*inputs, *SETTINGS["vleu"])
+    assert browser.get_log("browser") == []
+    assert report.ask("return performance.getEntriesByType('resource').length") == 0
+    assert report.texts("#summary") == ["VLEU of 2 systems, 5 segments"]
+    # That the log would tell: a script that was smuggled in is stopped, and said to be.
+    report.ask(
+        "const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)"
+    )
+    assert report.ask("return window.hacked") is None
+    assert "Content Security Policy" in browser.get_log("browser")[0]["message"]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_slider_shows_what_the_command_prints(open_page, printed, inputs, name):
+    report = open_page(*inputs, *SETTINGS[name])
+    own = SETTINGS[name][3]
+    coarse = name in ("optimal", "morgan2014")
+    for threshold in (
+        "0.00",
+        "0.35" if coarse else "0.29",
+        "0.60",
+        "0.95",
+        "1.00",
+        f"{own}0" if len(own) < 4 else own,
+    ):
+        report.slide(threshold)
+        chosen = [*inputs, *SETTINGS[name], "-t", threshold]
+        table = [line.split() for line in printed(*chosen, "-f", "tsv").splitlines()]
+        text = [line.split() for line in printed(*chosen).splitlines()[2:4]]
+        assert report.texts("#theta") == [threshold]
+        assert report.texts("#systems .score") == [line[1] for line in text]
+        scores = [float(line[table[0].index("score")]) for line in table[1:]]
+        assert report.values("#systems .score") == pytest.approx(scores, rel=1e-12)
+        by_segment = json.loads(printed(*chosen, "-f", "json", "--level", "segment"))["systems"]
+        expected = [
+            pair["score"]
+            for pairs in zip(*(system["segments"] for system in by_segment), strict=True)
+            for pair in pairs
+        ]
+        rows = report.ask("return rows.map((row) => [row.segment, row.number, row.score])")
+        assert [score for _, _, score in sorted(rows)] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_keys_move_the_slider_and_a_button_brings_it_back(open_page, inputs):
+    report = open_page(*inputs, *SETTINGS["vleu"])
+    before = report.texts("#systems .score")
+    report.one("#threshold").send_keys(Keys.ARROW_LEFT * 30)
+    report.wait(lambda: report.texts("#theta") == ["0.50"])
+    assert report.one("#threshold").get_attribute("aria-valuetext") == "0.50"
+    assert report.texts("#systems .score") != before
+    report.one("#back").click()
+    assert report.texts("#theta") == ["0.80"]
+    assert report.texts("#systems .score") == before
+
+
+def test_digits_are_those_of_the_command(open_page, printed, inputs):
+    report = open_page(*inputs, *SETTINGS["vleu"], "--digits", "9")
+    report.slide("0.70")
+    lines = printed(*inputs, *SETTINGS["vleu"], "-t", "0.7", "--digits", "9").splitlines()
+    assert report.texts("#systems .score") == [line.split()[1] for line in lines[2:4]]
+
+
+def test_bleu_in_the_page_is_bleu(open_page, inputs):
+    """Statistics at random, under every setting."""
+    report = open_page(*inputs, *SETTINGS["vleu"])
+    chance = random.Random(7)
+    for smooth, effective, order in product(("none", "floor", "add-k", "exp"), (False, True), (1, 2, 4)):
+        value = 0.25 if smooth == "add-k" else None
+        metric = Bleu(order=order, smooth=smooth, smooth_value=value, effective_order=effective)
+        cases = []
+        for _ in range(40):
+            totals = sorted((chance.choice((0, 1, 3, 20, 50_000)) for _ in range(order)), reverse=True)
+            masses = [chance.choice((0, total * 10**6, chance.randrange(total * 10**6 + 1))) for total in totals]
+            cases.append((masses, totals, chance.randrange(30), chance.randrange(30)))
+        found = report.ask(
+            "const [cases, metric, effective] = arguments;"
+            "return cases.map(([masses, totals, c, r]) => bleu(masses, totals, c, r, metric, effective))",
+            cases,
+            {"smooth": smooth, "smooth_value": value},
+            effective,
+        )
+        for (masses, totals, candidate, reference), shown in zip(cases, found, strict=True):
+            score = metric.score_counts([mass / 10**6 for mass in masses], totals, candidate, reference)
+            assert shown["score"] == pytest.approx(score.score, rel=1e-12, abs=1e-12)
+            assert shown["precisions"] == pytest.approx(score.precisions, rel=1e-14)
+            assert shown["brevity_penalty"] == pytest.approx(score.brevity_penalty, rel=1e-14)
+
+
+def test_numbers_are_rounded_as_python_does(open_page, inputs):
+    report = open_page(*inputs)
+    chance = random.Random(7)
+    numbers = [
+        0.5,
+        1.5,
+        2.5,
+        12.125,
+        12.375,
+        0.0,
+        100.0,
+        99.995,
+        0.045,
+        1.005,
+        3.0625,
+        *(chance.random() * 100 for _ in range(300)),
+    ]
+    for digits in (0, 1, 2, 3, 15):
+        shown = report.ask(
+            "return arguments[0].map((number) => fixed(number, arguments[1]))".replace("arguments[1]", str(digits)),
+            numbers,
+        )
+        assert shown == [f"{number:.{digits}f}" for number in numbers]
+
+
+def test_sorting(open_page, inputs):
+    report = open_page(*inputs, *SETTINGS["vleu"])
+    segments = "#segments td:first-child"
+    head = "#segments th[data-key={}]"
+    assert report.texts(segments) == [number for number in "12345" for _ in "AB"]
+    report.one(head.format("score") + " button").click()
+    scores = report.values("#segments .score")
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) > 3
+    assert report.one(head.format("score")).get_attribute("aria-sort") == "descending"
+    report.one(head.format("score") + " button").send_keys(Keys.ENTER)
+    assert report.values("#segments .score") == sorted(scores)
+    assert report.one(head.format("score")).get_attribute("aria-sort") == "ascending"
+    # It stays sorted when the scores change.
+    report.slide("0.30")
+    changed = report.values("#segments .score")
+    assert changed == sorted(changed)
+    assert changed != sorted(scores)
+    report.one(head.format("segment") + " button").click()
+    assert report.one(head.format("score")).get_attribute("aria-sort") is None
+    assert report.texts(segments) == sorted(report.texts(segments))
+    report.one("#systems th[data-key=name] button").click()
+    report.one("#systems th[data-key=name] button").click()
+    assert report.texts("#systems td:first-child") == ["B", "A"]
+
+
+def test_hostile_text_stays_text(browser, open_page, tmp_path):
+    hostile = [
+        "<script>window.hacked = 1</script> </script><!-- &lt;b&gt; \"double\" 'single' `tick` ${1} {{data}}",
+        "<img src=x onerror=window.hacked=1> \u202eevil\u202c \u2067left\u2069 \u200fmark",
+        "שלום עולם abc __proto__ constructor",
+    ]
+    candidate = write(tmp_path, "<img src=x onerror=window.hacked=1>.txt".replace("/", ""), hostile)
+    reference = write(tmp_path, "reference.txt", [f"{line} <b>more</b>" for line in hostile])
+    report = open_page("-c", str(candidate), "-r", str(reference), *SETTINGS["vleu"])
+    report.slide("0.40")
+    assert report.texts("#segments .candidate bdi") == hostile
+    assert report.texts("#segments .reference bdi") == [f"{line} <b>more</b>" for line in hostile]
+    assert report.texts("#systems td:first-child") == [candidate.stem]
+    assert report.ask("return [document.scripts.length, document.images.length, window.hacked]") == [5, 0, None]
+    assert report.ask("return document.querySelectorAll('#segments b, #systems b').length") == 0
+    directions = (
+        "return Array.from(document.querySelectorAll('.candidate bdi'), (e) => getComputedStyle(e).direction)"
+    )
+    assert report.ask(directions) == ["ltr", "ltr", "rtl"]
+    # A word that would turn the text after it around is kept to itself.
+    isolated = report.ask(
+        "return Array.from(document.querySelectorAll('.candidate .controls'), (e) => e.textContent)"
+    )
+    assert isolated == ["\u202eevil\u202c", "\u2067left\u2069"]
+    assert browser.get_log("browser") == []
+
+
+def test_matches_are_marked(open_page, inputs):
+    report = open_page(*inputs[:2], *inputs[4:6], *SETTINGS["vleu"])
+    first, second = ("#segments tbody tr:nth-child(1)", "#segments tbody tr:nth-child(2)")
+    assert report.texts(f"{first} .candidate .exact") == ["the", "cat", "sat", "on", "mat"]
+    report.slide("0.40")
+    assert "small" in report.texts(f"{second} .candidate .soft")
+    assert "little" in report.texts(f"{second} .reference .soft")
+    report.slide("1.00")
+    assert report.texts("#segments tbody .soft") == []
+    assert report.texts(f"{first} .candidate .exact") == ["the", "cat", "sat", "on", "mat"]
+    report.one("#orders input[value='4']").click()
+    assert report.texts(f"{first} .candidate .exact") == ["the", "cat", "sat", "on"]
+    assert report.texts(f"{second} .candidate .exact") == []
+
+
+def test_pointing_frames_an_n_gram_and_what_it_met(browser, open_page, inputs):
+    report = open_page(*inputs[:2], *inputs[4:], *SETTINGS["vleu"])
+    second = "#segments tbody tr:nth-child(2)"
+    line = report.one(f"{second} .candidate")
+    webdriver.ActionChains(browser).move_to_element(line.find_elements(By.CSS_SELECTOR, ".token")[1]).perform()
+    assert report.texts("#segments .active") == ["small", "small"]
+    assert report.texts("#met") == ["small met small in reference 2: exact"]
+    report.one("#orders input[value='2']").click()
+    assert report.texts("#segments .active") == []
+    report.ask("arguments[0].focus({ focusVisible: true })", line)
+    line.send_keys(Keys.HOME, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert report.texts(f"{second} .candidate .active") == ["dog", "barked"]
+    assert report.texts("#met") == ["dog barked met dog barked in reference 1: exact"]
+    line.send_keys(Keys.END)
+    assert report.texts(f"{second} .candidate .active") == ["at", "night"]
+    line.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    assert report.texts("#met")[0].startswith("barked loudly met barked loudly in reference 2")
+
+
+def test_searching_choosing_and_paging(open_page, tmp_path):
+    lines = [f"line number {number} of {'many' if number % 2 else 'Others'}" for number in range(1, 121)]
+    paths = [str(write(tmp_path, name, lines)) for name in ("A.txt", "B.txt", "reference.txt")]
+    report = open_page("-c", paths[0], "-c", paths[1], "-r", paths[2])
+    assert report.texts("#place") == ["1 to 50 of 240"]
+    assert not report.one("#previous").is_enabled()
+    report.one("#next").click()
+    assert report.texts("#place") == ["51 to 100 of 240"]
+    report.one("#system option[value='1']").click()
+    assert report.texts("#place") == ["1 to 50 of 120"]
+    assert set(report.texts("#segments tbody td:nth-child(2)")) == {"B"}
+    report.one("#search").send_keys("OTHERS")
+    assert report.texts("#place") == ["1 to 50 of 60"]
+    report.one("#next").click()
+    assert report.texts("#place") == ["51 to 60 of 60"]
+    assert not report.one("#next").is_enabled()
+    report.one("#search").send_keys(" nowhere")
+    assert report.texts("#place") == ["nothing found"]
+    assert report.texts("#segments tbody tr") == []
+
+
+def test_without_a_threshold_there_is_no_slider(browser, open_page, printed, inputs):
+    report = open_page(*inputs)
+    assert not report.one("#slider").is_displayed()
+    assert report.texts("#slider-note") == ["No slider: This matcher has no threshold to move."]
+    assert report.texts("#segments tbody tr:nth-child(1) .candidate .exact")[:2] == ["the", "cat"]
+    assert report.texts("#systems .score") == [line.split()[1] for line in printed(*inputs).splitlines()[2:4]]
+    assert browser.get_log("browser") == []
+
+
+def test_gleu(browser, open_page, inputs, tmp_path):
+    source = write(tmp_path, "source.txt", OTHER)
+    report = open_page(*inputs, "--metric", "gleu", "--source", str(source))
+    assert not report.one("#slider").is_displayed()
+    assert report.texts("#slider-note")[0].startswith("No slider: This metric's matches")
+    assert len(report.texts("#segments .source")) == 10
+    assert all(math.isfinite(score) for score in report.values("#segments .score"))
+    assert browser.get_log("browser") == []
+
+
+def test_a_narrow_screen_scrolls_tables_only(browser, open_page, inputs):
+    report = open_page(*inputs, *SETTINGS["vleu"])
+    screen = {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    try:
+        assert report.ask("return [innerWidth, document.documentElement.scrollWidth]") == [360, 360]
+        assert report.ask("const box = document.querySelector('.scroll'); return box.scrollWidth > box.clientWidth")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_both_colour_schemes_can_be_read(browser, open_page, inputs):
+    report = open_page(*inputs, *SETTINGS["vleu"])
+    colours = {}
+    for scheme in ("light", "dark"):
+        feature = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
+        found = report.ask("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
+        colours[scheme] = [sum(map(int, colour[4:-1].split(","))) for colour in found]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert colours["light"][1] - colours["light"][0] > 400
+    assert colours["dark"][0] - colours["dark"][1] > 400
+
+
+def test_three_thousand_segments_respond_at_once(browser, open_page, tmp_path):
+    folder = shared("data", "morgan2014")
+    texts = ("-c", str(folder / "umd.2922.txt"), "-r", str(folder / "reference.en"))
+    report = open_page(*texts, *SETTINGS["vleu"])
+    assert (tmp_path / "report.html").stat().st_size < 10_000_000
+    assert report.texts("#place") == ["1 to 50 of 3000"]
+    report.one("#segments th[data-key=score] button").click()
+    took = report.ask("return [10, 50, 80, 30, 90, 60, 20].map((number) => slide(number))")
+    # Some 20 ms where nothing else runs.
+    assert sorted(took)[3] < 500
+    assert browser.get_log("browser") == []

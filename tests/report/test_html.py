@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import softbleu
+from softbleu.corpora import Segments
+from softbleu.errors import UnknownNameError
+from softbleu.report import PAGES, Layout, find_writer
+from softbleu.report.html import escape_json, pack, write_html
+from softbleu.scoring import Settings
+from softbleu.scoring.pages import make_page
+
+HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
+VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
+
+
+class Elements(HTMLParser):
+    """What a browser would see: elements, and the text of scripts and styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str, str | None]] = []
+        self.raw: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+
+    def handle_data(self, data):
+        if self.names and self.names[-1] in ("script", "style") and data.strip():
+            self.raw.append((self.names[-1], data))
+
+    def value(self, tag, name):
+        return [value for of, key, value in self.attributes if (of, key) == (tag, name)]
+
+
+def page_of(candidates, references, **settings) -> str:
+    page = make_page(Segments.of(candidates, references), Settings(**settings))
+    return "".join(write_html(page, Layout()))
+
+
+def data_of(html: str):
+    return json.loads(Elements(html).raw[1][1])
+
+
+def unpacked(packed):
+    raw, found, place = zlib.decompress(base64.b64decode(packed["data"])), {}, 0
+    for name, width, count in packed["columns"]:
+        found[name] = np.frombuffer(raw, f"<u{width}", count, place).tolist()
+        place += width * count
+    assert place == len(raw)
+    return found
+
+
+@pytest.fixture(scope="module")
+def soft():
+    return page_of(
+        {"A": ["a dog", "mat"], "B": ["cat", ""]},
+        [["a cat", "a mat"], ["the mat"]],
+        matcher="vleu",
+        threshold=0.8,
+        vectors=VECTORS,
+    )
+
+
+def test_nothing_is_loaded(soft):
+    seen = Elements(soft)
+    assert {name for _, name, _ in seen.attributes}.isdisjoint({"src", "href", "style", "action", "onclick"})
+    assert set(seen.names).isdisjoint({"link", "img", "iframe", "object", "base"})
+    assert "http" not in soft.replace("http-equiv", "")
+    assert "@import" not in soft
+    assert "url(" not in soft
+
+
+def test_the_policy_names_what_may_run(soft):
+    seen = Elements(soft)
+    (policy,) = [value for value in seen.value("meta", "content") if "default-src" in value]
+    kinds = [kind for kind, _ in seen.raw]
+    assert kinds == ["style", *["script"] * 5]
+    style, _, *scripts = (
+        f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for _, text in seen.raw
+    )
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"script-src {' '.join(scripts)}",
+        f"style-src {style}",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    assert "unsafe" not in policy
+
+
+def test_hostile_text_is_data():
+    html = page_of({HOSTILE: [HOSTILE]}, [[HOSTILE]])
+    assert Elements(html).names == Elements(page_of({"A": ["a"]}, [["b"]])).names
+    data = data_of(html)
+    assert data["systems"][0]["name"] == HOSTILE
+    assert set(HOSTILE.split()) == set(data["words"])
+    assert "\u2028" not in html
+
+
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_escaped_json_is_the_same_json(value):
+    text = escape_json(json.dumps(value, ensure_ascii=False))
+    assert json.loads(text) == value
+    assert not re.search("[<>&\u2028\u2029]", text)
+
+
+@given(st.dictionaries(st.text(min_size=1), st.lists(st.integers(0, (1 << 32) - 1))))
+def test_packed_columns_come_back(columns):
+    packed = pack({name: np.array(column, np.int64) for name, column in columns.items()})
+    assert unpacked(packed) == columns
+
+
+def test_the_same_page_has_the_same_bytes(soft):
+    again = page_of(
+        {"A": ["a dog", "mat"], "B": ["cat", ""]},
+        [["a cat", "a mat"], ["the mat"]],
+        matcher="vleu",
+        threshold=0.8,
+        vectors=VECTORS,
+    )
+    assert soft == again
+
+
+def test_text_and_matches_are_in_the_data(soft):
+    data = data_of(soft)
+    columns = unpacked(data["packed"])
+    bounds = np.cumsum([0, *columns["lengths"]])
+    lines = [
+        " ".join(data["words"][code] for code in columns["words"][start:stop]) for start, stop in pairwise(bounds)
+    ]
+    assert lines == ["a dog", "mat", "cat", "", "a cat", "a mat", "the mat"]
+    assert columns["references"] == [2, 1]
+    # Row 0 has "a", exactly, and "dog", which meets "cat" until the threshold is as high.
+    assert columns["counts"][:4] == [2, 1, 0, 0]
+    assert columns["start"][:2] == [0, 1]
+    assert columns["mass"][0] == 1_000_000
+    assert (columns["partner"][1], columns["partner_order"][1]) == (1, 1)
+    assert 0.95 < columns["mass"][1] / 1e6 < 1
+    assert columns["end"][1] in (99, 100)
+    assert data["thresholds"][data["run"]] == "0.80"
+
+
+def test_version_and_signatures_are_shown(soft):
+    data = data_of(soft)
+    assert data["version"] == softbleu.__version__
+    assert "threshold:0.8" in data["signature"]
+    assert data["segment_signature"] != data["signature"]
+
+
+def test_characters_are_set_without_blanks():
+    assert data_of(page_of({"A": ["a b"]}, [["a c"]], tokenize="char"))["glue"] == ""
+    assert data_of(page_of({"A": ["a b"]}, [["a c"]]))["glue"] == " "
+
+
+def test_the_format_is_named_among_the_valid_ones():
+    assert list(PAGES) == ["html"]
+    with pytest.raises(UnknownNameError, match=r"did you mean 'html'\?\); valid: text, .*, html"):
+        find_writer("htm")
