@@ -14,6 +14,7 @@ from softbleu.cli.corpora import app as corpora
 from softbleu.cli.embeddings import app as embeddings
 from softbleu.cli.errors import guarded
 from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, SWEEP, as_epilog
+from softbleu.cli.experiments import app as experiments
 from softbleu.cli.explain import explain
 from softbleu.cli.score import score
 from softbleu.cli.sweep import sweep
@@ -32,6 +33,7 @@ app.command(epilog=as_epilog(EXPLAIN))(explain)
 app.add_typer(corpora)
 app.command(epilog=as_epilog(SWEEP))(sweep)
 app.add_typer(embeddings)
+app.add_typer(experiments)
 
 
 def _show_version(wanted: bool) -> None:

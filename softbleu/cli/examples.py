@@ -122,6 +122,24 @@ SWEEP = {
         "softbleu sweep -c a.txt -c b.txt -r reference.txt -m sleu -m vleu -t 0.5:0.9:0.1 -o scores.csv"
     ),
 }
+SPURIOUS = {
+    "How much of the credit is spurious, and how much with two remedies?": (
+        "softbleu experiments spurious --remedy plain --remedy aligned --remedy function-words"
+    ),
+    "By order, of pairs with other alignments": (
+        "softbleu experiments spurious --pairs pairs.jsonl --matcher vleu --table orders"
+    ),
+    "Text without alignments: what is matched most, and the worst matches": (
+        "softbleu experiments spurious -c system.txt -r reference.txt --matcher sleu --table offenders"
+    ),
+}
+
+RUN = {
+    "What a file defines: table, picture and manifest go beside it": "softbleu experiments run my-sweep.toml",
+    "Somewhere else, without a picture": (
+        "softbleu experiments run my-sweep.toml --output-folder results --no-picture --format json"
+    ),
+}
 
 
 def as_epilog(examples: Mapping[str, str]) -> str:

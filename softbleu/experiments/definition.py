@@ -6,23 +6,22 @@ import hashlib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from dataclasses import dataclass, fields
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles, read_segments
+from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.grids import read_thresholds
-from softbleu.experiments.sweep import Progress, SweepRow, sweep_corpus, sweep_points
+from softbleu.experiments.text import MatchedText
 from softbleu.scoring import Settings
-from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
 
-_CORPUS_KEYS = {"candidates", "references", "source", "pairs", "encoding"}
+_FILES = {"candidates", "references", "source", "pairs", "encoding"}
+_GENERATED = {"grammars", "pairing", "count", "seed"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Definition:
     name
         What its outputs are called: the file's name without its suffix.
     kind
-        What is done, a name of `KINDS`.
+        What is done, one of `KINDS`.
     title
         One line about it.
     tables
@@ -68,8 +67,8 @@ class Definition:
         if kind not in KINDS:
             raise UnknownNameError(f"{path}: kind of experiment", str(kind), KINDS)
         for name, table in content.items():
-            if name not in _TABLES[kind]:
-                raise UnknownNameError(f"{path}: table", name, _TABLES[kind])
+            if name not in KINDS[kind]:
+                raise UnknownNameError(f"{path}: table", name, KINDS[kind])
             if not isinstance(table, dict):
                 raise InputError(f"{path}: {name!r} must be a table: write [{name}] on a line of its own")
         return cls(path, path.stem, kind, str(title), content)
@@ -116,17 +115,35 @@ class Definition:
     @contextmanager
     def corpus(self) -> Iterator[Corpus]:
         """Open the corpus of parallel files, or of a file of pairs."""
-        table = self.table("corpus", _CORPUS_KEYS)
+        table = self.table("corpus", _FILES)
         encoding = table.get("encoding", "utf-8")
         if "pairs" in table:
             yield read_segments(self.place(table["pairs"]), encoding=encoding)
             return
-        self.table("corpus", _CORPUS_KEYS, {"candidates", "references"})
+        self.table("corpus", _FILES, {"candidates", "references"})
         candidates = [str(path) for name in table["candidates"] for path in self._matching(name)]
         references = [self.place(name) for name in table["references"]]
         source = self.place(table["source"]) if "source" in table else None
         with ParallelFiles.open(candidates, references, source, encoding=encoding) as corpus:
             yield corpus
+
+    def texts(self) -> Iterator[tuple[str, MatchedText]]:
+        """Texts whose matches are looked at, by name: generated from grammars, aligned pairs, or one system's."""
+        table = self.table("corpus", _FILES | _GENERATED)
+        if "grammars" in table:
+            self.table("corpus", _GENERATED)
+            for name in table["grammars"]:
+                grammar = self.place(name) if "/" in name else name
+                pairing = table.get("pairing", "paraphrase")
+                count = table.get("count", None if pairing == "halves" else 2000)
+                settings = GenerationSettings(grammar, pairing, seed=table.get("seed", 0), count=count)
+                yield Path(name).stem, MatchedText.of_pairs(generate(settings).pairs())
+        elif "pairs" in table:
+            yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
+        else:
+            with self.corpus() as corpus:
+                for system in corpus.systems:
+                    yield system, MatchedText.of_corpus(corpus.only(system), self.settings().tokenizer())
 
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""
@@ -141,95 +158,22 @@ class Definition:
         table = self.tables.get("corpus", {})
         names = [*table.get("candidates", ()), *table.get("references", ())]
         names += [table[key] for key in ("source", "pairs") if key in table]
-        hashes = {self.path.name: _hash(self.path)}
+        names += [name for name in table.get("grammars", ()) if "/" in name]
+        hashes = {self.path.name: hash_file(self.path)}
         for name in names:
             for path in self._matching(name):
-                hashes[str(Path(name).parent / path.name)] = _hash(path)
+                hashes[str(Path(name).parent / path.name)] = hash_file(path)
         return hashes
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What an experiment found.
-
-    Attributes
-    ----------
-    definition
-        What was asked.
-    columns, rows
-        A tidy table.
-    sweep
-        Rows as they are, for the picture of a sweep.
-    signatures
-        Of all scores, each once.
-    started
-        When, in UTC.
-    seconds
-        How long it took.
-    """
-
-    definition: Definition
-    columns: list[str]
-    rows: list[list[Any]]
-    signatures: list[str]
-    started: datetime
-    seconds: float
-    sweep: list[SweepRow] = field(default_factory=list)
-
-    def manifest(self) -> dict[str, Any]:
-        """What the numbers were made from, and when."""
-        return {
-            "experiment": self.definition.name,
-            "title": self.definition.title,
-            "kind": self.definition.kind,
-            "softbleu": __version__,
-            "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round(self.seconds, 1),
-            "inputs": self.definition.inputs(),
-            "rows": len(self.rows),
-            "signatures": self.signatures,
-        }
-
-
-def run_definition(
-    path: Path, *, jobs: int = 1, journal: Path | None = None, progress: Progress | None = None
-) -> Outcome:
-    """Run the experiment that a TOML file defines.
-
-    Parameters
-    ----------
-    path
-        The file.
-    jobs
-        Processes to use; the digits do not depend on it.
-    journal
-        File for what is done, so that an interrupted run goes on; see `sweep_corpus`.
-    progress
-        Called with how much is done and how much there is.
+def hash_file(path: Path) -> str:
+    """Hex SHA-256 of a file.
 
     Raises
     ------
-    InputError, VectorError
-        The definition, or what it names, is not right.
+    InputError
+        It cannot be read.
     """
-    definition = Definition.read(path)
-    return KINDS[definition.kind](definition, jobs, journal, progress)
-
-
-def _run_sweep(definition: Definition, jobs: int, journal: Path | None, progress: Progress | None) -> Outcome:
-    from softbleu.experiments.sweep import table_of
-
-    started, clock = datetime.now(UTC), perf_counter()
-    table = definition.table("sweep", {"matchers", "thresholds"}, {"matchers", "thresholds"})
-    thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
-    points = sweep_points(definition.settings(), table["matchers"], thresholds, definition.variants())
-    with definition.corpus() as corpus:
-        rows = sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)
-    signatures = list(dict.fromkeys(row.signature for row in rows))
-    return Outcome(definition, *table_of(rows), signatures, started, perf_counter() - clock, rows)
-
-
-def _hash(path: Path) -> str:
     try:
         with path.open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -238,5 +182,8 @@ def _hash(path: Path) -> str:
 
 
 _SETTINGS = {each.name for each in fields(Settings)}
-KINDS = {"sweep": _run_sweep}
-_TABLES = {"sweep": ("corpus", "settings", "sweep", "variants")}
+KINDS: dict[str, tuple[str, ...]] = {
+    "sweep": ("corpus", "settings", "sweep", "variants"),
+    "spurious": ("corpus", "settings", "spurious"),
+}
+"""Kinds of experiments, and the tables that their definitions may have."""

@@ -163,7 +163,7 @@ def sweep_corpus(
             log.note(
                 system,
                 [
-                    _row(system, point, result, {name: _plain(getattr(point.settings, name)) for name in varied})
+                    _row(system, point, result, {name: _plain(name, point.settings) for name in varied})
                     for point, result in zip(resolved, results, strict=True)
                 ],
             )
@@ -198,7 +198,11 @@ def _varied(settings: Sequence[Settings]) -> list[str]:
     return [name for name in names if len({repr(getattr(each, name)) for each in settings}) > 1]
 
 
-def _plain(value: object) -> str | float | None:
+def _plain(name: str, settings: Settings) -> str | float | None:
+    value = getattr(settings, name)
+    if name == "vectors":
+        # Where they lie does not matter; what they are stands in the signature.
+        return Path(value).name if isinstance(value, str | Path) else type(value).__name__
     return value if value is None or isinstance(value, float) else format_value(value)
 
 

@@ -1,4 +1,4 @@
-"""Outcomes of experiments: their manifests and pictures."""
+"""Outcomes of experiments as files: tables, pictures, a manifest."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from softbleu.experiments.sweep import table_of
 from softbleu.report.plots import draw
+from softbleu.report.records import Records
+from softbleu.report.spurious import make_table, partner_histogram, spurious_lines
 from softbleu.report.sweeps import sweep_lines
 
 if TYPE_CHECKING:
-    from softbleu.experiments.definition import Outcome
+    from softbleu.experiments.running import Outcome
+
+_JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
+_COUNTED = ("summary", "partners", "offenders")
 
 
 def manifest_json(outcome: Outcome) -> Iterator[str]:
@@ -18,7 +24,23 @@ def manifest_json(outcome: Outcome) -> Iterator[str]:
     yield json.dumps(outcome.manifest(), indent=2, ensure_ascii=False) + "\n"
 
 
-def outcome_pictures(outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    """Draw what there is to draw; each picture with the end of its file name."""
+def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
+    """Make the tables; each with what its file is called beside the experiment's name."""
     if outcome.sweep:
-        yield ".svg", draw(sweep_lines(outcome.sweep), "svg")
+        yield "", Records(*table_of(outcome.sweep))
+    if outcome.analyses:
+        judged = next(iter(outcome.analyses.values()))[0].tally.judged
+        for name in _JUDGED if judged else _COUNTED:
+            parts = {text: make_table(name, found) for text, found in outcome.analyses.items()}
+            columns = next(iter(parts.values())).columns
+            rows = [[text, *row] for text, part in parts.items() for row in part.rows]
+            yield f".{name}", Records(["text", *columns], rows)
+
+
+def outcome_pictures(outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    """Draw what there is to draw as SVG; each picture with what its file is called beside the experiment's name."""
+    if outcome.sweep:
+        yield "", draw(sweep_lines(outcome.sweep), "svg")
+    for text, found in outcome.analyses.items():
+        pictures = spurious_lines(found) if found[0].tally.judged else partner_histogram(found)
+        yield f".{text}", draw(pictures, "svg")

@@ -60,9 +60,8 @@ def run(
     from softbleu.cli.errors import say
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.experiments.definition import run_definition
-    from softbleu.report import Records
-    from softbleu.report.experiments import manifest_json, outcome_pictures
+    from softbleu.experiments.running import run_definition
+    from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables
     from softbleu.report.plots import check_plots
     from softbleu.report.tables import find_table
 
@@ -71,15 +70,16 @@ def run(
         check_plots()
     path = Path(definition)
     base = str((Path(output_folder) if output_folder else path.parent) / path.stem)
-    table = Output.of(f"{base}.{output_format}", [definition])
     manifest = Output.of(f"{base}.manifest.json", [definition])
     journal = Path(f"{base}.unfinished")
     with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
         outcome = run_definition(path, jobs=jobs, journal=journal, progress=progress)
-    table.write_any(write(Records(outcome.columns, outcome.rows)))
-    for suffix, drawn in outcome_pictures(outcome) if picture else ():
-        Output.of(f"{base}{suffix}", [definition]).write_any(drawn)
+    files = {f"{base}{name}.{output_format}": write(records) for name, records in outcome_tables(outcome)}
+    if picture:
+        files |= {f"{base}{name}.svg": drawn for name, drawn in outcome_pictures(outcome)}
+    for name, content in files.items():
+        Output.of(name, [definition]).write_any(content)
     manifest.write(manifest_json(outcome))
     journal.unlink(missing_ok=True)
     if not quiet:
-        say(f"note: {len(outcome.rows):,} rows in {base}.{output_format}, {outcome.seconds:.0f} s")
+        say(f"note: {len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")

@@ -1,0 +1,22 @@
+"""`softbleu experiments`: a command a file; each does its work by one call to the library."""
+
+from __future__ import annotations
+
+import typer
+
+from softbleu.cli.examples import RUN, SPURIOUS, as_epilog
+from softbleu.cli.experiments.run import run
+from softbleu.cli.experiments.spurious import spurious
+
+app = typer.Typer(name="experiments", rich_markup_mode="rich")
+
+
+@app.callback(invoke_without_command=True)
+def experiments(ctx: typer.Context) -> None:
+    """Questions asked of metrics: which credit is spurious, and what helps."""
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+app.command(epilog=as_epilog(RUN))(run)
+app.command(epilog=as_epilog(SPURIOUS))(spurious)

@@ -1,0 +1,210 @@
+"""Which reference n-grams are matched approximately, by how many different candidate n-grams, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.embeddings.function_words import is_function_word
+from softbleu.experiments.credit import SPURIOUS, UNJUDGED
+from softbleu.similarity import SCALE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.matchers.sweep import MatchLives
+    from softbleu.ngrams import Chunk
+
+    Integers = NDArray[np.int64]
+
+Ngram = tuple[str, ...]
+PROMISCUOUS = 20
+"""So many n-grams with the most different partners are offenders, whatever their words."""
+
+
+@dataclass(frozen=True)
+class Partner:
+    """A reference n-gram and the approximate matches with it.
+
+    Attributes
+    ----------
+    ngram
+        Its tokens.
+    matches, mass
+        How many there are, and their mass in n-grams.
+    candidates
+        How many different candidate n-grams matched it.
+    suspects
+        How many of the matches are spurious; of unaligned text, where nobody knows, all but those whose n-grams
+        differ in case only.
+    suspect_mass
+        Their mass.
+    """
+
+    ngram: Ngram
+    matches: int
+    mass: float
+    candidates: int
+    suspects: int
+    suspect_mass: float
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it has function words only."""
+        return all(map(is_function_word, self.ngram))
+
+
+@dataclass(frozen=True)
+class Context:
+    """An n-gram in its sentence.
+
+    >>> str(Context(("he", "drove", "to", "work"), 1, 2))
+    'he [drove to] work'
+    """
+
+    tokens: tuple[str, ...]
+    start: int
+    order: int
+
+    def __str__(self) -> str:
+        return self.within(len(self.tokens))
+
+    def within(self, most: int) -> str:
+        """Show at most so many tokens on each side.
+
+        >>> Context(("he", "drove", "to", "work"), 1, 2).within(0)
+        '… [drove to] …'
+        """
+        end = self.start + self.order
+        low, high = max(self.start - most, 0), min(end + most, len(self.tokens))
+        return " ".join(
+            (
+                *(["…"] if low else []),
+                *self.tokens[low : self.start],
+                f"[{' '.join(self.ngram)}]",
+                *self.tokens[end:high],
+                *(["…"] if high < len(self.tokens) else []),
+            )
+        )
+
+    @property
+    def ngram(self) -> Ngram:
+        """Its tokens."""
+        return self.tokens[self.start : self.start + self.order]
+
+
+@dataclass(frozen=True)
+class Offender:
+    """A pair of n-grams that are matched and should not be, and the first place where they are.
+
+    Attributes
+    ----------
+    similarity
+        Mean mass of a match.
+    matches
+        How many there are.
+    segment
+        Number of the first, from 1.
+    candidate, reference
+        Where it stands.
+    """
+
+    similarity: float
+    matches: int
+    segment: int
+    candidate: Context
+    reference: Context
+
+
+class PartnerTally:
+    """Collects approximate matches at one threshold; grows with the number of different ones.
+
+    Parameters
+    ----------
+    chunk
+        The whole text.
+    words
+        Of its codes.
+    """
+
+    def __init__(self, chunk: Chunk, words: Sequence[str]) -> None:
+        self._chunk = chunk
+        self._words = words
+        # By the codes of candidate and reference n-gram: matches, mass, suspects, their mass, and the candidate and
+        # reference token at which the first suspect starts; last, whether they differ in case only.
+        self._pairs: dict[tuple[bytes, bytes], list[int]] = {}
+
+    def add(self, piece: Chunk, segment: int, lives: MatchLives, classes: Integers) -> None:
+        """Add approximate matches of a piece of the text, of which `segment` is the first."""
+        whole = self._chunk
+        to_candidate = int(whole.candidates.offsets[segment])
+        to_reference = int(whole.references.offsets[whole.segment_offsets[segment]]) - piece.layout.split
+        text = piece.layout.codes.astype("<i4").tobytes()
+        columns = (classes, lives.starts, lives.order, lives.partner_starts, lives.partner_orders, lives.masses)
+        for kind, left, n, right, m, mass in zip(*(each.tolist() for each in columns), strict=True):
+            key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
+            entry = self._pairs.get(key)
+            if entry is None:
+                entry = self._pairs[key] = [0, 0, 0, 0, -1, -1, self._differ_in_case(*key)]
+            entry[0] += 1
+            entry[1] += mass
+            if kind == SPURIOUS or (kind == UNJUDGED and not entry[6]):
+                if not entry[2]:
+                    entry[4:6] = left + to_candidate, right + to_reference
+                entry[2] += 1
+                entry[3] += mass
+
+    def partners(self) -> list[Partner]:
+        """All partners, those with the most suspects first."""
+        sums: dict[bytes, list[int]] = {}
+        for (_, partner), entry in self._pairs.items():
+            total = sums.setdefault(partner, [0] * 5)
+            for number, value in enumerate((*entry[:4], 1)):
+                total[number] += value
+        found = [
+            Partner(self._spell(code), matches, mass / SCALE, candidates, suspects, suspect_mass / SCALE)
+            for code, (matches, mass, suspects, suspect_mass, candidates) in sums.items()
+        ]
+        return sorted(found, key=lambda each: (-each.suspects, -each.suspect_mass, -each.matches, each.ngram))
+
+    def offenders(self, most: int, partners: Iterable[Partner] | None = None) -> list[Offender]:
+        """The suspects of greatest mass whose partner is of function words, or among the most promiscuous ones.
+
+        One entry a pair of n-grams; pairs of equal mass in the order of their number, then of the text.
+        """
+        known = self.partners() if partners is None else list(partners)
+        promiscuous = sorted(
+            (each for each in known if each.suspects), key=lambda each: (-each.candidates, each.ngram)
+        )
+        chosen = {each.ngram for each in promiscuous[:PROMISCUOUS]}
+        chosen |= {each.ngram for each in known if each.is_function}
+        suspects = [(key, entry) for key, entry in self._pairs.items() if entry[2] and self._spell(key[1]) in chosen]
+        suspects.sort(key=lambda pair: (-pair[1][3] / pair[1][2], -pair[1][2], *pair[1][4:6]))
+        return [
+            Offender(mass / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
+            for (x, y), (_, _, many, mass, left, right, _) in suspects[:most]
+        ]
+
+    def _differ_in_case(self, left: bytes, right: bytes) -> bool:
+        x, y = self._spell(left), self._spell(right)
+        return [word.lower() for word in x] == [word.lower() for word in y]
+
+    def _spell(self, codes: bytes) -> Ngram:
+        return tuple(self._words[code] for code in np.frombuffer(codes, "<i4").tolist())
+
+    def _place(self, left: int, n: int, right: int, m: int) -> tuple[int, Context, Context]:
+        candidates, references = self._chunk.candidates, self._chunk.references
+        segment = int(np.searchsorted(candidates.offsets, left, side="right")) - 1
+        line = int(np.searchsorted(references.offsets, right, side="right")) - 1
+        contexts = [
+            Context(
+                tuple(self._words[code] for code in tokens.lines(number, number + 1).codes.tolist()),
+                place - int(tokens.offsets[number]),
+                order,
+            )
+            for tokens, number, place, order in ((candidates, segment, left, n), (references, line, right, m))
+        ]
+        return segment + 1, contexts[0], contexts[1]

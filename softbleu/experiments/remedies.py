@@ -1,0 +1,106 @@
+"""Remedies for spurious matches, by name, and the matchers that they are given to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers.base import SoftMatcher
+from softbleu.scoring import Settings
+
+PLAIN = "plain"
+REMEDIES: dict[str, dict[str, Any]] = {
+    PLAIN: {},
+    "optimal": {"assignment": "optimal"},
+    "aligned": {"composition": "aligned"},
+    "sif": {"composition": "sif"},
+    "neighbours": {"neighbours": 10},
+    "mutual": {"neighbours": 10, "mutual": True},
+    "csls": {"similarity": "csls"},
+    "centred": {"vectors_postprocess": "mean,pc:2"},
+    "function-words": {"function_words": "exact"},
+}
+"""Settings by the name of the remedy; several are joined by `+`."""
+COMBINATIONS = ("aligned+function-words", "aligned+centred", "aligned+mutual", "aligned+function-words+mutual")
+"""What is tried beside single remedies when all are."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to match.
+
+    Attributes
+    ----------
+    matcher, remedy
+        Their names.
+    settings
+        All of it; the threshold is left open.
+    """
+
+    matcher: str
+    remedy: str
+    settings: Settings
+
+    def make_matcher(self) -> SoftMatcher:
+        """Make the matcher.
+
+        Raises
+        ------
+        InputError
+            It makes no approximate matches.
+        """
+        matcher = replace(self.settings, threshold=None).make_metric().matcher
+        if not isinstance(matcher, SoftMatcher):
+            raise InputError(f"matcher {self.matcher!r} makes no approximate matches: take sleu, vleu or xleu")
+        return matcher
+
+
+def find_remedy(name: str) -> dict[str, Any]:
+    """Find the settings of a remedy, or of several joined by `+`.
+
+    Examples
+    --------
+    >>> find_remedy("aligned+mutual")
+    {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
+
+    Raises
+    ------
+    InputError
+        There is no such remedy, or two of them do not go together.
+    """
+    found: dict[str, Any] = {}
+    for part in name.split("+"):
+        if part not in REMEDIES:
+            raise UnknownNameError("remedy", part, REMEDIES)
+        for setting, value in REMEDIES[part].items():
+            if found.setdefault(setting, value) != value:
+                raise InputError(f"remedy {name!r}: its parts want different values of {setting}")
+    return found
+
+
+def make_variants(base: Settings, matchers: Sequence[str], remedies: Sequence[str]) -> list[Variant]:
+    """Make every matcher with every remedy.
+
+    Examples
+    --------
+    >>> variants = make_variants(Settings(), ["vleu", "xleu"], ["plain", "aligned"])
+    >>> [(each.matcher, each.settings.composition) for each in variants]
+    [('vleu', None), ('vleu', 'aligned'), ('xleu', None), ('xleu', 'aligned')]
+
+    Raises
+    ------
+    InputError
+        A name that is not valid, or a matcher without approximate matches.
+    """
+    variants = [
+        Variant(matcher, remedy, replace(base, matcher=matcher, **find_remedy(remedy)))
+        for matcher in dict.fromkeys(matchers)
+        for remedy in dict.fromkeys(remedies)
+    ]
+    for variant in variants:
+        variant.make_matcher()
+    if not variants:
+        raise InputError("nothing to compare: name a matcher and a remedy")
+    return variants

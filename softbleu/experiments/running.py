@@ -1,0 +1,131 @@
+"""Experiments run from their definitions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from softbleu.errors import InputError
+from softbleu.experiments.definition import Definition
+from softbleu.experiments.grids import read_thresholds
+from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, make_variants
+from softbleu.experiments.spurious import find_spurious
+from softbleu.experiments.sweep import sweep_corpus, sweep_points
+from softbleu.version import __version__
+
+if TYPE_CHECKING:
+    from softbleu.experiments.spurious import Analysis
+    from softbleu.experiments.sweep import SweepRow
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found; what is not of its kind is empty.
+
+    Attributes
+    ----------
+    definition
+        What was asked.
+    started
+        When, in UTC.
+    seconds
+        How long it took.
+    sweep
+        Scores.
+    analyses
+        Analyses of matches, by the name of the text.
+    """
+
+    definition: Definition
+    started: datetime
+    seconds: float
+    sweep: list[SweepRow] = field(default_factory=list)
+    analyses: dict[str, list[Analysis]] = field(default_factory=dict)
+
+    def manifest(self) -> dict[str, Any]:
+        """What the numbers were made from, and when."""
+        # The table has the signature of each score; here thresholds, which vary most, are left open.
+        signatures = dict.fromkeys(re.sub(r"\|threshold:[^|]*", "|threshold:*", row.signature) for row in self.sweep)
+        vectors = dict.fromkeys(each.vectors for found in self.analyses.values() for each in found)
+        return {
+            "experiment": self.definition.name,
+            "title": self.definition.title,
+            "kind": self.definition.kind,
+            "softbleu": __version__,
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 1),
+            "inputs": self.definition.inputs(),
+            **({"signatures": list(signatures)} if signatures else {}),
+            **({"vectors": list(vectors)} if vectors else {}),
+        }
+
+
+def run_definition(
+    path: Path, *, jobs: int = 1, journal: Path | None = None, progress: Progress | None = None
+) -> Outcome:
+    """Run the experiment that a TOML file defines.
+
+    Parameters
+    ----------
+    path
+        The file.
+    jobs
+        Processes to use; the digits do not depend on it.
+    journal
+        File for what is done of a sweep, so that an interrupted one goes on; see `sweep_corpus`.
+    progress
+        Called with how much is done and how much there is.
+
+    Raises
+    ------
+    InputError, VectorError
+        The definition, or what it names, is not right.
+    """
+    definition = Definition.read(path)
+    started, clock = datetime.now(UTC), perf_counter()
+    try:
+        found = _RUNNERS[definition.kind](definition, jobs, journal, progress)
+    except TypeError as error:
+        # Values of the wrong kind, which TOML does not check.
+        raise InputError(f"{path}: a value is of the wrong kind ({error})") from error
+    return Outcome(definition, started, perf_counter() - clock, **found)
+
+
+def _run_sweep(
+    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
+) -> dict[str, list[SweepRow]]:
+    table = definition.table("sweep", {"matchers", "thresholds"}, {"matchers", "thresholds"})
+    thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
+    points = sweep_points(definition.settings(), table["matchers"], thresholds, definition.variants())
+    with definition.corpus() as corpus:
+        return {"sweep": sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)}
+
+
+def _run_spurious(
+    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
+) -> dict[str, dict[str, list[Analysis]]]:
+    table = definition.table("spurious", {"matchers", "remedies", "thresholds", "at"}, {"matchers", "thresholds"})
+    base = definition.settings()
+    remedies = table.get("remedies", [*REMEDIES, *COMBINATIONS])
+    variants = make_variants(base, table["matchers"], remedies)
+    thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
+    order = 4 if base.order is None else base.order
+    return {
+        "analyses": {
+            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, progress=progress)
+            for name, text in definition.texts()
+        }
+    }
+
+
+_RUNNERS: dict[str, Callable[[Definition, int, Path | None, Progress | None], dict[str, Any]]] = {
+    "sweep": _run_sweep,
+    "spurious": _run_spurious,
+}

@@ -1,0 +1,188 @@
+"""`softbleu experiments spurious`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+from softbleu.cli.examples import SPURIOUS
+from softbleu.corpora.generate import GenerationSettings, generate
+
+SMALL = ("experiments", "spurious", "--grammar", "alternations", "--count", "60")
+
+
+def pairs_file(files: Any, name: str = "pairs.jsonl") -> Any:
+    settings = GenerationSettings(grammar="alternations", pairing="paraphrase", count=60)
+    return files.write(name, [line.rstrip("\n") for line in generate(settings).lines("jsonl")])
+
+
+def rows(run: Any) -> list[dict[str, Any]]:
+    assert run.code == 0, run.err
+    found: list[dict[str, Any]] = json.loads(run.out)["rows"]
+    return found
+
+
+def test_summary(command: Any) -> None:
+    done = command(*SMALL, "--remedy", "plain", "--remedy", "aligned+function-words", "--format", "json")
+    assert done.err == ""
+    found = rows(done)
+    assert {(row["matcher"], row["remedy"]) for row in found} == {
+        (matcher, remedy) for matcher in ("vleu", "xleu") for remedy in ("plain", "aligned+function-words")
+    }
+    given = {(row["matcher"], row["remedy"]): row for row in found if row["at"] == "given"}
+    assert all(row["threshold"] == 0.8 for row in given.values())
+    assert given["xleu", "aligned+function-words"]["spurious"] < given["xleu", "plain"]["spurious"]
+    best = [row for row in found if row["at"] == "best F1"]
+    assert len(best) == len(given)
+    assert all(row["f1"] >= given[row["matcher"], row["remedy"]]["f1"] for row in best)
+    facts = json.loads(done.out)
+    assert (facts["text"], facts["pairs"]) == ("alternations, paraphrase, seed 0", "60")
+    assert facts["vectors"].startswith("glove-6b-100d#")
+
+
+def test_a_file_of_the_same_pairs_gives_the_same(command: Any, files: Any) -> None:
+    path = pairs_file(files)
+    read = command("experiments", "spurious", "--pairs", path, "--format", "json")
+    assert rows(read) == rows(command(*SMALL, "--format", "json"))
+    assert command("experiments", "spurious", "--pairs", path, "--format", "json") == read
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("thresholds", {"threshold", "f1"}),
+        ("orders", {"order", "recall"}),
+        ("partners", {"partner", "spurious_mass"}),
+        ("offenders", {"candidate", "reference", "segment"}),
+    ],
+)
+def test_tables(command: Any, table: str, columns: set[str]) -> None:
+    found = rows(command(*SMALL, "-m", "xleu", "--table", table, "--most", "5", "--format", "json"))
+    assert columns < set(found[0])
+    assert len(found) == {"thresholds": 20, "orders": 4, "partners": 5, "offenders": 5}[table]
+    assert command(*SMALL, "-m", "xleu", "--table", table).out.startswith(
+        "text     alternations, paraphrase, seed 0\n"
+    )
+
+
+def test_text_without_alignments(command: Any, files: Any) -> None:
+    text = ("experiments", "spurious", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
+    found = rows(command(*text, "-m", "sleu", "--table", "partners", "--format", "json"))
+    assert [(row["partner"], row["matches"], row["spurious"]) for row in found] == [
+        ("little", 1, None),
+        ("the", 1, None),
+    ]
+    offenders = rows(command(*text, "-m", "sleu", "--table", "offenders", "--format", "json"))
+    assert ("the cat sat on [a] mat", "[the] cat sat on the mat") in {
+        (row["candidate"], row["reference"]) for row in offenders
+    }
+    summary = rows(command(*text, "-m", "sleu", "--format", "json"))
+    assert (summary[0]["matches"], summary[0]["partners"]) == (2, 2)
+
+
+def test_output_and_picture(command: Any, files: Any) -> None:
+    pytest.importorskip("matplotlib")
+    table, picture = files.folder / "spurious.csv", files.folder / "spurious.svg"
+    done = command(*SMALL, "-m", "vleu", "--output", table, "--plot", picture)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert table.read_text().startswith("matcher,remedy,at,threshold,matches,mass,precision,order_errors,spurious")
+    assert "precision and recall of the credit" in picture.read_text()
+    histogram = files.folder / "partners.svg"
+    assert (
+        command(
+            "experiments", "spurious", "-c", files.candidate, "-r", files.reference, "-m", "sleu", "--plot", histogram
+        ).code
+        == 0
+    )
+    assert "partners of approximate matches" in histogram.read_text()
+
+
+def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:
+    line = {"candidate": "a dog", "reference": "a dog", "alignment": [[0, 0]], "label": "identical"}
+    done = command("experiments", "spurious", "--pairs", files.write("same.jsonl", [json.dumps(line)]))
+    assert done.code == 0
+    assert done.err == "softbleu: note: no approximate matches at any threshold: there is no credit to judge\n"
+    assert "without approximate matches  vleu, plain; xleu, plain" in done.out
+    assert "nan" not in done.out.lower()
+
+
+def test_without_input_pairs_are_generated(program: Any) -> None:
+    done = program("experiments", "spurious", "-m", "vleu")
+    assert done.code == 0
+    assert done.err == (
+        "softbleu: note: no input given (see --help), so this generates pairs of the grammar modifiers\n"
+    )
+    assert "modifiers, paraphrase, seed 0" in done.out
+    assert program("experiments", "spurious", "-m", "vleu", "--quiet").err == ""
+
+
+UNALIGNED = json.dumps({"candidate": "a dog", "reference": "the dog"})
+BEYOND = json.dumps({"candidate": "a", "reference": "b", "alignment": [[0, 1]], "label": "related"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pairs", "unaligned.jsonl"], "unaligned.jsonl, line 1: 'label' is needed"),
+        (["--pairs", "unaligned.jsonl"], "text without alignments goes by -c and -r"),
+        (["--pairs", "plain.txt"], "plain.txt, line 1, column 1: not JSON"),
+        (["--pairs", "beyond.jsonl"], "beyond.jsonl, line 1: [0, 1] aligns tokens that are not there"),
+        (["--pairs", "empty.jsonl"], "there are no aligned pairs"),
+        (["--pairs", "missing.jsonl"], "missing.jsonl"),
+        (["--pairs", "beyond.jsonl", "--grammar", "modifiers"], "one text at a time"),
+        (["-c", "plain.txt", "-r", "plain.txt", "--seed", "1"], "one text at a time"),
+        (["-c", "plain.txt", "-c", "candidate.txt", "-r", "reference.txt"], "one system at a time"),
+        (["--grammar", "modifiers", "--tokenize", "13a"], "leave out --tokenize"),
+        (["--grammar", "modfiers"], "modfiers"),
+        (["--pairing", "none"], "unknown pairing 'none'"),
+        (["--count", "0"], "--count is 1 or greater"),
+        (["--matcher", "exact"], "makes no approximate matches"),
+        (["--remedy", "alinged"], "did you mean 'aligned'"),
+        (["--remedy", "aligned+sif"], "different values of composition"),
+        (["--threshold", "1.5"], "between 0 and 1"),
+        (["--thresholds", "high"], "thresholds are numbers"),
+        (["--table", "partner"], "did you mean 'partners'"),
+        (["--most", "0"], "--most is 1 or greater"),
+        (["--order", "0"], "order must be between 1 and 16"),
+        (["--plot", "picture.gif"], "unknown picture format 'gif'"),
+        (["--format", "yaml"], "unknown format 'yaml'"),
+    ],
+)
+def test_bad_input(command: Any, files: Any, monkeypatch: Any, arguments: list[str], message: str) -> None:
+    for name, content in {
+        "unaligned.jsonl": [UNALIGNED],
+        "beyond.jsonl": [BEYOND],
+        "plain.txt": ["a dog"] * 3,
+        "empty.jsonl": [],
+    }.items():
+        files.write(name, content)
+    monkeypatch.chdir(files.folder)
+    before = sorted(files.folder.iterdir())
+    done = command("experiments", "spurious", *arguments, "--output", "out.txt")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.startswith("softbleu: error: ")
+    assert done.err.count("\n") == 1
+    assert sorted(files.folder.iterdir()) == before
+
+
+def test_help(program: Any) -> None:
+    shown = " ".join(program("experiments", "spurious", "--help", environment={"COLUMNS": "200"}).out.split())
+    assert all(example in shown for example in SPURIOUS.values())
+    assert program("experiments").out == program("experiments", "--help").out
+
+
+@pytest.mark.parametrize("example", SPURIOUS.values())
+def test_examples_run(command: Any, files: Any, monkeypatch: Any, example: str) -> None:
+    pairs_file(files)
+    for name in ("system.txt", "reference.txt"):
+        files.write(name, ["a small dog barked", "the hound barked"])
+    monkeypatch.chdir(files.folder)
+    name, *arguments = shlex.split(example)
+    assert name == "softbleu"
+    done = command(*arguments)
+    assert done.code == 0, done.err
+    assert done.out
