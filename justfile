@@ -16,7 +16,7 @@ lint:
 
 # The page of all options
 options:
-    typer softbleu.cli.app utils docs --name softbleu --title "All options" --output docs/cli.md
+    python docs/make_cli.py
 
 # This project beside its peers
 bench:

@@ -13,7 +13,7 @@ app = typer.Typer(name="experiments", rich_markup_mode="rich")
 
 @app.callback(invoke_without_command=True)
 def experiments(ctx: typer.Context) -> None:
-    """Questions asked of metrics: which credit is spurious, and what helps."""
+    """Experiments: from a file that defines them, and which credit is spurious."""
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
