@@ -23,7 +23,7 @@ REMEDIES: dict[str, dict[str, Any]] = {
     "function-words": {"function_words": "exact"},
 }
 """Settings by the name of the remedy; several are joined by `+`."""
-COMBINATIONS = ("aligned+function-words", "aligned+centred", "aligned+mutual", "aligned+function-words+mutual")
+COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred", "aligned+mutual")
 """What is tried beside single remedies when all are."""
 
 
