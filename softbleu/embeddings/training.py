@@ -188,10 +188,11 @@ def train_vectors(
     Examples
     --------
     >>> import tempfile
+    >>> from softbleu.embeddings import open_vectors
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
     >>> corpus = [["a", "rose", "is", "a", "rose"]] * 10
     >>> training = train_vectors(corpus, place, TrainingSettings(dimension=4, min_count=20))
-    >>> training.words, training.rare_words, open_store(place).head()[0]
+    >>> training.words, training.rare_words, open_vectors(place).head()[0]
     (2, 1, ['a', 'rose'])
     """
     settings = settings or TrainingSettings()

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
+BINS = 50
+"""Of the histogram of similarities."""
 CLASSES = ("deserved", "order", "spurious", "unjudged")
 """The kinder first."""
 DESERVED, ORDER, SPURIOUS, UNJUDGED = range(len(CLASSES))
@@ -127,6 +129,8 @@ class Tally:
         self._counts = np.zeros((thresholds, max_order, len(CLASSES)), np.int64)
         self._masses = np.zeros_like(self._counts)
         self._rewarded = np.zeros((thresholds, max_order), np.int64)
+        self.histogram = np.zeros((len(CLASSES), BINS), np.int64)
+        """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
 
     def add(self, lives: MatchLives, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` are the deserved ones of deserving n-grams."""
@@ -134,6 +138,9 @@ class Tally:
         ones = np.ones(len(cells), np.int64)
         self._counts += _changes(lives, cells, ones, self._counts.shape)
         self._masses += _changes(lives, cells, lives.masses, self._counts.shape)
+        lowest = lives.first == 0
+        bins = np.minimum(lives.masses[lowest] * BINS // SCALE, BINS - 1)
+        self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
         self._rewarded += _changes(lives, lives.order - 1, rewarded.astype(np.int64), self._rewarded.shape)
 
     def credit(self, threshold: int, order: int | None = None) -> Credit:

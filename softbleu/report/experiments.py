@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from softbleu.experiments.remedies import PLAIN
 from softbleu.experiments.sweep import table_of
 from softbleu.report.plots import draw
 from softbleu.report.records import Records
-from softbleu.report.spurious import make_table, partner_histogram, spurious_lines
+from softbleu.report.spurious import make_table, partner_histogram, similarity_histograms, spurious_lines
 from softbleu.report.sweeps import sweep_lines
 
 if TYPE_CHECKING:
@@ -42,5 +43,10 @@ def outcome_pictures(outcome: Outcome) -> Iterator[tuple[str, bytes]]:
     if outcome.sweep:
         yield "", draw(sweep_lines(outcome.sweep), "svg")
     for text, found in outcome.analyses.items():
-        pictures = spurious_lines(found) if found[0].tally.judged else partner_histogram(found)
-        yield f".{text}", draw(pictures, "svg")
+        if found[0].tally.judged:
+            yield f".{text}", draw(spurious_lines(found), "svg")
+            # The matchers as they are, side by side.
+            plain = [each for each in found if each.variant.remedy == PLAIN] or found[:1]
+            yield f".{text}.similarities", draw(similarity_histograms(plain), "svg")
+        else:
+            yield f".{text}", draw(partner_histogram(found), "svg")

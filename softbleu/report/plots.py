@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FORMATS = ("svg", "png")
+MOST_IN_PANEL = 8
+"""Names that are explained within a panel."""
 _STYLE: dict[str, Any] = {
     "svg.hashsalt": "softbleu",
     "svg.fonttype": "none",
@@ -77,10 +79,18 @@ def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_forma
     if not panels:
         raise InputError("there is nothing to draw")
     with _matplotlib() as figure_class:
-        figure = figure_class(figsize=(6.0 * len(panels), 4.0), layout="constrained")
+        names = {tuple(_names(panel)) for panel in panels}
+        # Many names, the same in all panels, stand beside them once.
+        shared = len(names) == 1 and len(next(iter(names))) > MOST_IN_PANEL
+        height = max(4.0, 0.19 * len(next(iter(names)))) if shared else 4.0
+        figure = figure_class(figsize=(6.0 * len(panels) + 2.5 * shared, height), layout="constrained")
         for number, panel in enumerate(panels, start=1):
             axes = figure.add_subplot(1, len(panels), number)
             _draw_panel(axes, panel)
+            if not shared and len(_names(panel)) > 1:
+                axes.legend(fontsize="small")
+        if shared:
+            figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
         out = io.BytesIO()
         # Without the date, the bytes depend on the numbers only.
         metadata = {"Date": None, "Creator": "softbleu"} if picture_format == "svg" else {"Software": "softbleu"}
@@ -112,6 +122,10 @@ def _matplotlib() -> Iterator[Any]:
         yield Figure
 
 
+def _names(panel: Lines | Histogram) -> list[str]:
+    return list(panel.lines if isinstance(panel, Lines) else panel.counts)
+
+
 def _draw_panel(axes: Any, panel: Lines | Histogram) -> None:
     if isinstance(panel, Lines):
         _draw_lines(axes, panel)
@@ -135,8 +149,6 @@ def _draw_lines(axes: Any, picture: Lines) -> None:
     _label(axes, picture)
     if picture.y_range is not None:
         axes.set_ylim(*picture.y_range)
-    if len(picture.lines) > 1:
-        axes.legend(fontsize="small")
 
 
 def _draw_histogram(axes: Any, picture: Histogram) -> None:
@@ -151,8 +163,6 @@ def _draw_histogram(axes: Any, picture: Histogram) -> None:
             hatch=("", "//", "..")[number % 3],
         )
     _label(axes, picture)
-    if len(picture.counts) > 1:
-        axes.legend(fontsize="small")
 
 
 def _label(axes: Any, picture: Lines | Histogram) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from softbleu.errors import UnknownNameError
+from softbleu.experiments.credit import BINS, CLASSES
 from softbleu.experiments.remedies import PLAIN
 from softbleu.report.plots import Histogram, Lines, draw
 from softbleu.report.records import Records, Value
@@ -109,6 +110,25 @@ def spurious_lines(analyses: Sequence[Analysis]) -> list[Lines]:
     return [
         Lines("spurious credit", "threshold", "per cent of mass", shares),
         Lines("precision and recall of the credit", "recall", "precision", trade),
+    ]
+
+
+def similarity_histograms(analyses: Sequence[Analysis]) -> list[Histogram]:
+    """How alike deserved and spurious matches are, a panel a variant: matches at the lowest threshold."""
+    edges = [number / BINS for number in range(BINS + 1)]
+    return [
+        Histogram(
+            f"{name_of(each)}, threshold {each.thresholds[0]:g}",
+            "similarity",
+            "matches",
+            edges,
+            {
+                CLASSES[number]: each.tally.histogram[number].tolist()
+                for number in range(len(CLASSES))
+                if each.tally.histogram[number].any()
+            },
+        )
+        for each in analyses
     ]
 
 

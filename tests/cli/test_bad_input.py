@@ -61,7 +61,7 @@ def test_invalid_utf8_names_file_line_and_byte(refused, files):
     ("option", "value", "valid"),
     [
         ("--matcher", "vlue", ["exact", "sleu", "vleu", "xleu"]),
-        ("--composition", "average", ["mean", "aligned"]),
+        ("--composition", "average", ["mean", "aligned", "sif"]),
         ("--tokenize", "14a", TOKENIZERS),
         ("--assignment", "greedy", ["exact-first", "sequential", "optimal"]),
         ("--consumption", "none", ["unit", "similarity"]),
@@ -69,7 +69,7 @@ def test_invalid_utf8_names_file_line_and_byte(refused, files):
         ("--denominator", "candidate", ["order", "all", "reference"]),
         ("--preset", "morgan", ["morgan2014"]),
         ("--level", "document", ["corpus", "segment", "macro", "reference"]),
-        ("--format", "yaml", ["text", "json", "jsonl", "tsv", "markdown", "latex"]),
+        ("--format", "yaml", ["text", "json", "jsonl", "tsv", "markdown", "latex", "html"]),
         ("--vector-case", "lower", ["exact", "fallback"]),
     ],
 )
