@@ -160,7 +160,7 @@ def bleu_commands(candidate: Path, reference: Path, mojo: str | None) -> dict[st
 
 
 def main(
-    only: Annotated[str, typer.Option(help="start, bleu, soft, gleu or significance; all unless given")] = "",
+    only: Annotated[str, typer.Option(help="start, bleu, soft, sweep, gleu or significance; all unless given")] = "",
     pairs: Annotated[list[int] | None, typer.Option(help="Sizes for BLEU.")] = None,
     repeat: Annotated[int, typer.Option(help="Counted runs of each command.")] = 3,
     mojo: Annotated[str | None, typer.Option(help="A Python with sacrebleu-mojo.")] = None,
@@ -184,10 +184,45 @@ def main(
                 show(f"BLEU, whitespace tokens, {size:,} pairs", compare(commands, 1 if size >= 10**6 else repeat))
     if only in ("", "soft"):
         soft(repeat)
+    if only in ("", "sweep"):
+        sweep(repeat)
     if only in ("", "gleu"):
         gleu(repeat)
     if only in ("", "significance"):
         significance(repeat)
+
+
+def sweep(repeat: int) -> None:
+    """Three matchers at 50 thresholds in one pass, beside runs of single thresholds."""
+    data = SHARED / "data/morgan2014"
+    candidate, reference = data / "umd.2922.txt", data / "reference.en"
+    if not candidate.exists():
+        print("sweep: left out, it needs the shared test data")
+        return
+    files = ["-c", str(candidate), "-r", str(reference)]
+    matchers = ("sleu", "vleu", "xleu")
+    grid = [part for matcher in matchers for part in ("-m", matcher)]
+    with tempfile.TemporaryDirectory() as name:
+        options = ["--quiet", *grid, "-t", "0:0.98:0.02", "-o", str(Path(name) / "x.csv")]
+        commands: dict[str, Sequence[str]] = {
+            "softbleu sweep, 3 matchers, 50 thresholds": [sys.executable, "-m", "softbleu", "sweep", *files, *options]
+        }
+        for threshold in ("0.8", "0"):
+            for matcher in matchers:
+                commands[f"softbleu score, {matcher}, θ {threshold}"] = [
+                    *SOFTBLEU,
+                    *files,
+                    "--matcher",
+                    matcher,
+                    "--threshold",
+                    threshold,
+                ]
+        entries = compare(commands, repeat)
+    show("Sweep, 3,000 pairs, glove-6b-100d", entries)
+    for threshold in ("0.8", "0"):
+        alone = [entry for entry in entries if entry.name.endswith(f"θ {threshold}")]
+        cpu, wall = sum(entry.cpu for entry in alone), sum(entry.wall for entry in alone)
+        print(f"the three runs at θ {threshold} together: CPU {cpu:.2f} s, wall {wall:.2f} s")
 
 
 def gleu(repeat: int) -> None:

@@ -24,9 +24,7 @@ def test_all_options_are_documented(tmp_path: Path) -> None:
     subprocess.run([*command, "--output", str(made)], check=True, capture_output=True, cwd=tmp_path)
     expected = options_of(made.read_text(encoding="utf-8"))
     assert len(expected) > 60
-    assert options_of((DOCS / "cli.md").read_text(encoding="utf-8")) == expected, (
-        "run: python docs/make_cli.py"
-    )
+    assert options_of((DOCS / "cli.md").read_text(encoding="utf-8")) == expected, "run: python docs/make_cli.py"
 
 
 def test_nothing_is_left_to_fill_in() -> None:

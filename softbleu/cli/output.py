@@ -72,6 +72,12 @@ class Output:
         """What comes after the last dot of the name."""
         return "" if self.path is None else self.path.suffix.removeprefix(".").lower()
 
+    def beside(self, suffix: str) -> Path | None:
+        """A hidden file in the same folder, of that name and suffix; none beside a pipe or a device."""
+        if self.path is None or _is_special(self.path):
+            return None
+        return self.path.with_name(f".{self.path.name}{suffix}")
+
     @property
     def colours(self) -> bool:
         """Whether what is written is shown in colours."""
@@ -127,13 +133,15 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
         No such format.
     """
     from softbleu.report.records import RECORD_WRITERS
-    from softbleu.report.tables import TABLES
+    from softbleu.report.tables import BINARY, TABLES
 
     chosen = name or (target.suffix if target.suffix in TABLES else "text")
     if chosen in RECORD_WRITERS:
         return RECORD_WRITERS[chosen]
     if chosen not in TABLES:
         raise UnknownNameError("format", chosen, [*TABLES, *(n for n in RECORD_WRITERS if n not in TABLES)])
+    if chosen in BINARY and target.path is None:
+        raise InputError(f"{chosen} is not for standard output: name a file with --output")
     return lambda records, layout: TABLES[chosen](records)
 
 

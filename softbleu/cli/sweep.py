@@ -104,22 +104,26 @@ def sweep(
     from softbleu.experiments.grids import read_thresholds
     from softbleu.experiments.sweep import table_of
     from softbleu.report import Layout, Records
+    from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import draw_sweep
 
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
     write = find_table_format(output_format, target)
+    layout = Layout(digits, target.colours)
     picture = None if plot is None else Output.of_picture(plot, inputs)
+    if picture is not None:
+        check_plots()
     base = make_settings({**ctx.params, "threshold": None, "matcher": None, "quiet": True})
     names = matchers or ["exact", "sleu", "vleu", "xleu"]
     points = sweep_points(base, names, read_thresholds(thresholds or ["0:0.95:0.05"]))
-    journal = None if target.path is None else target.path.with_name(f".{target.path.name}.sweep")
+    journal = target.beside(".sweep")
     with (
         open_corpus(ctx.params, needs_source=base.metric == "gleu") as corpus,
         ProgressBar(quiet=quiet, what="systems", many=1) as progress,
     ):
         rows = sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)
-    target.write_any(write(Records(*table_of(rows)), Layout(digits, target.colours)))
+    target.write_any(write(Records(*table_of(rows)), layout))
     if picture is not None:
         picture.write_any(draw_sweep(rows, picture.suffix))
     if journal is not None:

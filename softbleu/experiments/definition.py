@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
+_SHAPES = {
+    **dict.fromkeys(("source", "pairs", "encoding", "pairing"), "text"),
+    **dict.fromkeys(("candidates", "references", "grammars", "matchers"), "a list of text"),
+    "thresholds": "a list of numbers and text",
+}
+"""What the values of a definition must be."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Definition:
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"{path}: no TOML ({error})") from error
         kind, title = content.pop("kind", None), content.pop("title", "")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise UnknownNameError(f"{path}: kind of experiment", str(kind), KINDS)
         for name, table in content.items():
             if name not in KINDS[kind]:
@@ -86,6 +92,9 @@ class Definition:
             raise UnknownNameError(f"{self.path}: key in [{name}]", strange[0], sorted(valid))
         if missing := sorted(set(needed) - table.keys()):
             raise InputError(f"{self.path}: [{name}] needs {missing[0]!r}")
+        for key, value in table.items():
+            if key in _SHAPES and not _has_shape(value, _SHAPES[key]):
+                raise InputError(f"{self.path}: [{name}] {key!r} must be {_SHAPES[key]}, not {value!r}")
         return table
 
     def place(self, name: str) -> str:
@@ -94,7 +103,7 @@ class Definition:
 
     def settings(self) -> Settings:
         """Settings that the whole experiment has in common."""
-        return Settings(**self._located(self.table("settings", _SETTINGS)))
+        return Settings(**self._located("settings", self.table("settings", _SETTINGS)))
 
     def variants(self) -> dict[str, dict[str, Any]] | None:
         """Further settings by label."""
@@ -103,10 +112,13 @@ class Definition:
         for label, options in self.tables["variants"].items():
             if not isinstance(options, dict):
                 raise InputError(f"{self.path}: variant {label!r} must be a table of settings")
-        return {label: self._located(options) for label, options in self.tables["variants"].items()}
+        return {label: self._located(f"variants.{label}", each) for label, each in self.tables["variants"].items()}
 
-    def _located(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
+        for key, value in options.items():
+            if not _is_setting(value, Settings.__annotations__.get(key, "")):
+                raise InputError(f"{self.path}: [{name}] {key!r} cannot be {value!r}")
         vectors = options.get("vectors")
         if isinstance(vectors, str) and "/" in vectors:
             return {**options, "vectors": self.place(vectors)}
@@ -164,6 +176,22 @@ class Definition:
             for path in self._matching(name):
                 hashes[str(Path(name).parent / path.name)] = hash_file(path)
         return hashes
+
+
+def _has_shape(value: object, shape: str) -> bool:
+    if shape == "text":
+        return isinstance(value, str)
+    kinds = (str, int, float) if "numbers" in shape else (str,)
+    return isinstance(value, list) and all(isinstance(each, kinds) for each in value)
+
+
+def _is_setting(value: object, annotation: str) -> bool:
+    """Whether a TOML value is of a kind that a setting, by its annotation, may have; unknown settings may be any."""
+    if "bool" in annotation:
+        return isinstance(value, bool)
+    kinds: list[type] = [int] if "int" in annotation else [int, float] if "float" in annotation else [str]
+    kinds += [str] if "str" in annotation else []
+    return not annotation or (isinstance(value, tuple(kinds)) and not isinstance(value, bool))
 
 
 def hash_file(path: Path) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from softbleu.errors import InputError
 from softbleu.experiments.definition import Definition
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, make_variants
@@ -90,11 +89,7 @@ def run_definition(
     """
     definition = Definition.read(path)
     started, clock = datetime.now(UTC), perf_counter()
-    try:
-        found = _RUNNERS[definition.kind](definition, jobs, journal, progress)
-    except TypeError as error:
-        # Values of the wrong kind, which TOML does not check.
-        raise InputError(f"{path}: a value is of the wrong kind ({error})") from error
+    found = _RUNNERS[definition.kind](definition, jobs, journal, progress)
     return Outcome(definition, started, perf_counter() - clock, **found)
 
 

@@ -103,7 +103,7 @@ def sweep_points(
     """
     if not matchers or not thresholds:
         raise InputError("a sweep needs at least one matcher and one threshold")
-    points: dict[SweepPoint, None] = {}
+    points: dict[object, SweepPoint] = {}
     for label, options in (variants or {"": {}}).items():
         _check_options(options)
         for matcher in dict.fromkeys(matchers):
@@ -112,8 +112,10 @@ def sweep_points(
                 if "threshold" in settings.matcher_fields():
                     settings = replace(settings, threshold=threshold)
                 settings.make_metric() if not isinstance(threshold, str) else settings.vector_choice()
-                points[SweepPoint(label, settings)] = None
-    return list(points)
+                # Vectors in memory cannot be hashed, nor always compared.
+                key = (label, replace(settings, vectors=""), _where(settings))
+                points[key] = SweepPoint(label, settings)
+    return list(points.values())
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
@@ -259,11 +261,19 @@ def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
     digest = hashlib.sha256(__version__.encode())
     for point in points:
         digest.update(repr((point.label, point.settings)).encode("utf-8", "surrogatepass"))
+    for place in dict.fromkeys(str(_where(point.settings)) for point in points):
+        digest.update(repr(_state(Path(place))).encode("utf-8", "surrogatepass"))
     for block in corpus.blocks():
         segments = block.load()
         text = repr((dict(segments.candidates), segments.references, segments.source))
         digest.update(text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _state(path: Path) -> list[tuple[str, int, int]]:
+    """Names, sizes and times of the files of a set of vectors, which may have changed since; nothing of a name."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
+    return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
 class _Journal:
@@ -272,17 +282,14 @@ class _Journal:
     def __init__(self, path: Path | None, identity: str) -> None:
         self.done: dict[str, list[SweepRow]] = {}
         self._path = path
-        if path is None:
-            return
-        if path.exists():
+        self._identity = identity
+        self._begun = False
+        if path is not None and path.exists():
             self._read(path, identity)
-        # Written anew: the last line of an interrupted sweep may be cut off.
-        lines = [{"sweep": identity}, *(_entry(system, rows) for system, rows in self.done.items())]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
     def _read(self, path: Path, identity: str) -> None:
-        lines = path.read_text(encoding="utf-8").split("\n")
         try:
+            lines = path.read_text(encoding="utf-8").split("\n")
             if json.loads(lines[0]).get("sweep") != identity:
                 return
             # The last line may be cut off; it is computed anew.
@@ -295,9 +302,15 @@ class _Journal:
     def note(self, system: str, rows: list[SweepRow]) -> None:
         """Note a system that is done."""
         self.done[system] = rows
-        if self._path is not None:
-            with self._path.open("a", encoding="utf-8") as handle:
-                handle.write(json.dumps(_entry(system, rows)) + "\n")
+        if self._path is None:
+            return
+        # At first written anew: the last line of an interrupted sweep may be cut off.
+        lines: list[dict[str, Any]] = [_entry(system, rows)]
+        if not self._begun:
+            lines = [{"sweep": self._identity}, *(_entry(name, each) for name, each in self.done.items())]
+        with self._path.open("a" if self._begun else "w", encoding="utf-8") as handle:
+            handle.writelines(json.dumps(line) + "\n" for line in lines)
+        self._begun = True
 
 
 def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:

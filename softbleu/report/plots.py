@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.report.layout import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +80,9 @@ def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_forma
     panels = [picture] if isinstance(picture, Lines | Histogram) else list(picture)
     if not panels:
         raise InputError("there is nothing to draw")
-    with _matplotlib() as figure_class:
+    with _matplotlib() as figure_class, warnings.catch_warnings():
+        # A character that the font lacks is a box in PNG, and itself in SVG; a name may be too long for its panel.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from|constrained_layout not applied", UserWarning)
         names = {tuple(_names(panel)) for panel in panels}
         # Many names, the same in all panels, stand beside them once.
         shared = len(names) == 1 and len(next(iter(names))) > MOST_IN_PANEL
@@ -88,9 +92,11 @@ def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_forma
             axes = figure.add_subplot(1, len(panels), number)
             _draw_panel(axes, panel)
             if not shared and len(_names(panel)) > 1:
-                axes.legend(fontsize="small")
+                _write_names(axes.legend(fontsize="small"), _names(panel))
         if shared:
-            figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", fontsize="small")
+            handles = axes.get_legend_handles_labels()
+            legend = figure.legend(*handles, loc="outside right upper", fontsize="small")
+            _write_names(legend, _names(panels[0]))
         out = io.BytesIO()
         # Without the date, the bytes depend on the numbers only.
         metadata = {"Date": None, "Creator": "softbleu"} if picture_format == "svg" else {"Software": "softbleu"}
@@ -134,12 +140,12 @@ def _draw_panel(axes: Any, panel: Lines | Histogram) -> None:
 
 
 def _draw_lines(axes: Any, picture: Lines) -> None:
-    for number, (name, points) in enumerate(picture.lines.items()):
+    for number, points in enumerate(picture.lines.values()):
         xs, ys = zip(*points, strict=True) if points else ((), ())
         axes.plot(
             xs,
             ys,
-            label=name,
+            label=str(number),
             color=_COLOURS[number % len(_COLOURS)],
             marker=_MARKERS[number % len(_MARKERS)],
             markersize=4,
@@ -152,11 +158,11 @@ def _draw_lines(axes: Any, picture: Lines) -> None:
 
 
 def _draw_histogram(axes: Any, picture: Histogram) -> None:
-    for number, (name, counts) in enumerate(picture.counts.items()):
+    for number, counts in enumerate(picture.counts.values()):
         axes.stairs(
             counts,
             picture.edges,
-            label=name,
+            label=str(number),
             fill=True,
             alpha=0.45,
             color=_COLOURS[number % len(_COLOURS)],
@@ -167,6 +173,13 @@ def _draw_histogram(axes: Any, picture: Histogram) -> None:
 
 def _label(axes: Any, picture: Lines | Histogram) -> None:
     # A dollar sign in a name is no formula.
-    axes.set_title(picture.title.replace("$", r"\$"), fontsize="medium")
-    axes.set_xlabel(picture.x_label)
-    axes.set_ylabel(picture.y_label)
+    axes.set_title(one_line(picture.title), fontsize="medium", parse_math=False)
+    axes.set_xlabel(one_line(picture.x_label), parse_math=False)
+    axes.set_ylabel(one_line(picture.y_label), parse_math=False)
+
+
+def _write_names(legend: Any, names: Sequence[str]) -> None:
+    """Put names into a legend; as labels they would be read as formulas, or left out if they begin with `_`."""
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(one_line(name))

@@ -102,7 +102,16 @@ def records_markdown(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def records_latex(records: Records, layout: Layout) -> Iterator[str]:
-    """Write a LaTeX tabular, for which the document must load booktabs, with the facts as comments."""
+    """Write a LaTeX tabular, for which the document must load booktabs, with the facts as comments.
+
+    Where there are no columns, the facts are the table: a line each, name and value.
+    """
+    if not records.columns:
+        named = [[name.replace("_", " "), _show(value, records, layout)] for name, value in records.facts.items()]
+        yield "% needs \\usepackage{booktabs}\n\\begin{tabular}{ll}\n\\toprule\n"
+        yield from (f"{' & '.join(map(escape_latex, row))} \\\\\n" for row in named)
+        yield "\\bottomrule\n\\end{tabular}\n"
+        return
     for name, value in records.facts.items():
         yield f"% {name}: {one_line(_show(value, records, layout))}\n"
     table = _table(records, layout)

@@ -25,8 +25,9 @@ def table_csv(records: Records) -> Iterator[str]:
 
 def _csv_line(cells: object) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)  # type: ignore[arg-type]
-    return line.getvalue()
+    # With this end of line the writer quotes cells that hold either of its characters.
+    csv.writer(line, lineterminator="\r\n").writerow(cells)  # type: ignore[arg-type]
+    return line.getvalue().removesuffix("\r\n") + "\n"
 
 
 def table_parquet(records: Records) -> bytes:
@@ -42,9 +43,10 @@ def table_parquet(records: Records) -> bytes:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("Parquet needs another package: pip install 'softbleu[parquet]'") from None
-    columns = dict(zip(records.columns, map(list, zip(*records.rows, strict=True)), strict=True))
+    cells = zip(*records.rows, strict=True) if records.rows else ([] for _ in records.columns)
+    columns = dict(zip(records.columns, map(list, cells), strict=True))
     out = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(columns or {name: [] for name in records.columns}), out)
+    pyarrow.parquet.write_table(pyarrow.table(columns), out)
     return out.getvalue()
 
 
@@ -56,6 +58,8 @@ TABLES: dict[str, Callable[[Records], Iterator[str] | bytes]] = {
     "parquet": table_parquet,
 }
 """Writers by the suffix of the file."""
+BINARY = ("parquet",)
+"""Those that write bytes, not text."""
 
 
 def find_table(name: str) -> Callable[[Records], Iterator[str] | bytes]:

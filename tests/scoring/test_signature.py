@@ -66,7 +66,7 @@ OTHER: dict[type, dict[str, Any]] = {
     },
     Tokenizer: {"name": "13a", "lowercase": True},
 }
-KEYS_OF_VECTORS = {"location": "vectors", **{f.name: f.name.replace("_", "-") for f in fields(VectorChoice) if f.name != "location"}}
+KEYS_OF_VECTORS = {each.name: each.name.replace("_", "-") for each in fields(VectorChoice)} | {"location": "vectors"}
 
 
 def signed(value: object, *, short: bool = False) -> dict[str, str]:

@@ -1,0 +1,440 @@
+"""Every row of a sweep is what a run for itself gives, however the sweep is made and however often interrupted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.embeddings import measure
+from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_points
+from softbleu.experiments import sweep as module
+from softbleu.experiments.sweep import table_of
+from softbleu.scoring import Settings, score_with
+
+WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
+
+
+def vectors_of(seed: int = 5) -> dict[str, list[float]]:
+    rows = np.random.default_rng(seed).normal(size=(len(WORDS), 4)) + 0.6
+    return {word: [round(float(value), 3) for value in row] for word, row in zip(WORDS, rows, strict=True)} | {
+        "oov": [0.0] * 4
+    }
+
+
+VECTORS = vectors_of()
+BASE = Settings(vectors=VECTORS)
+
+
+def corpus_of(seed: int = 1, segments: int = 12, systems: Sequence[str] = ("A", "B", "C")) -> Segments:
+    choose = np.random.default_rng(seed)
+
+    def line() -> str:
+        return " ".join(choose.choice(WORDS, int(choose.integers(0, 8))))
+
+    return Segments.of(
+        {system: [line() for _ in range(segments)] for system in systems},
+        [[line() for _ in range(int(choose.integers(1, 4)))] for _ in range(segments)],
+        [line() for _ in range(segments)],
+    )
+
+
+CORPUS = corpus_of()
+
+
+def as_json(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
+    """Rows as a journal keeps them: lists and tuples are the same."""
+    kept: list[dict[str, Any]] = json.loads(json.dumps([asdict(row) for row in rows]))
+    return kept
+
+
+def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corpus: Segments = CORPUS) -> None:
+    """Compare with a run for each system and point: score, numbers and signature, to the last digit."""
+    expected = [
+        (system, point.label, result.score.score, result.score.as_dict(), result.signature)
+        for system in corpus.systems
+        for point in points
+        for result in score_with(corpus.only(system), point.settings)
+    ]
+    found = [(row.system, row.label, row.score, {**row.numbers, "score": row.score}, row.signature) for row in rows]
+    assert found == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_bleu(jobs: int) -> None:
+    points = sweep_points(BASE, ["exact", "sleu", "vleu", "xleu"], [0.0, 0.3, 0.8, 0.99, 1.0])
+    assert len(points) == 1 + 3 * 5
+    rows = sweep_corpus(CORPUS, points, jobs=jobs)
+    assert_as_alone(rows, points)
+    assert len({row.score for row in rows}) > 20
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_gleu(jobs: int) -> None:
+    base = replace(BASE, metric="gleu", iterations=20)
+    points = sweep_points(base, ["exact", "vleu"], [0.0, 0.8])
+    rows = sweep_corpus(CORPUS, points, jobs=jobs)
+    assert_as_alone(rows, points)
+    assert all("metric:gleu|" in row.signature for row in rows)
+
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "aligned": {"composition": "aligned"},
+    "sif": {"composition": "sif"},
+    "sequential": {"assignment": "sequential"},
+    "morgan": {"preset": "morgan2014"},
+    "optimal": {"assignment": "optimal"},
+    "unigrams": {"order": 1},
+    "lower case": {"lowercase": True},
+    "csls": {"similarity": "csls"},
+    "centred": {"vectors_postprocess": "mean"},
+    "function words": {"function_words": "exact"},
+    "neighbours": {"neighbours": 3},
+    "long vectors": {"normalize": False},
+    "unsmoothed": {"smooth": "none", "denominator": "all"},
+    "other vectors": {"vectors": vectors_of(6)},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_variant(variant: str) -> None:
+    points = sweep_points(BASE, ["sleu", "vleu", "xleu"], [0.2, 0.7], {"": {}, variant: VARIANTS[variant]})
+    rows = sweep_corpus(CORPUS, points)
+    assert_as_alone(rows, points)
+    halves = [[row.score for row in rows if row.label == label] for label in ("", variant)]
+    assert (halves[0] == halves[1]) == (variant == "plain")
+
+
+def test_all_variants_at_once() -> None:
+    points = sweep_points(BASE, ["exact", "vleu"], [0.4, 0.9], VARIANTS)
+    rows = sweep_corpus(CORPUS, points)
+    assert_as_alone(rows, points)
+    columns, cells = table_of(rows)
+    assert columns[:3] == ["system", "variant", "metric"]
+    assert {"composition", "assignment", "preset", "order", "lowercase", "similarity", "normalize"} < set(columns)
+    assert len(cells) == len(rows)
+
+
+@given(
+    seed=st.integers(0, 1 << 32),
+    thresholds=st.lists(st.floats(0, 1), min_size=1, max_size=6),
+    options=st.fixed_dictionaries(
+        {
+            "assignment": st.sampled_from(["exact-first", "sequential"]),
+            "composition": st.sampled_from(["mean", "aligned", "sif"]),
+            "order": st.integers(1, 4),
+        }
+    ),
+)
+@examples(max_examples=15)
+def test_random_corpora(seed: int, thresholds: list[float], options: dict[str, Any]) -> None:
+    corpus = corpus_of(seed, 5, ("A", "B"))
+    points = sweep_points(replace(BASE, **options), ["sleu", "vleu", "xleu"], [float(t) for t in thresholds])
+    assert_as_alone(sweep_corpus(corpus, points), points, corpus)
+
+
+def test_more_segments_than_a_block() -> None:
+    corpus = corpus_of(3, 1100, ("A",))
+    points = sweep_points(BASE, ["vleu"], [0.3, 0.8])
+    rows = sweep_corpus(corpus, points, jobs=2)
+    assert_as_alone(rows, points, corpus)
+
+
+# quantiles
+
+
+def test_quantiles() -> None:
+    points = sweep_points(BASE, ["exact", "vleu"], ["p90", 0.5, "p99"], {"": {}, "csls": {"similarity": "csls"}})
+    rows = sweep_corpus(CORPUS, points)
+    assert_as_alone(rows, points)
+    by_point = {(row.label, row.varied.get("quantile")): row for row in rows if row.varied["matcher"] == "vleu"}
+    high = by_point["", "p99"].threshold
+    assert high is not None
+    assert 0 < high <= 1
+    assert high != by_point["csls", "p99"].threshold
+    assert by_point["", None].threshold == 0.5
+    assert "|quantile:p99|" in by_point["", "p99"].signature
+    assert "|quantile:none|" in by_point["", None].signature
+    assert table_of(rows)[0] == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
+
+
+TAIL = ["threshold", "score", "signature"]
+
+
+def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    original = measure.similarity_quantile
+
+    def counted(source: Any, percentile: float, how: Any = None) -> float:
+        asked.append(percentile)
+        return original(source, percentile, how)
+
+    monkeypatch.setattr(measure, "similarity_quantile", counted)
+    sweep_corpus(CORPUS, sweep_points(BASE, ["sleu", "vleu", "xleu"], ["p90", "p99"]))
+    assert asked == [90.0, 99.0]
+
+
+# points
+
+
+def test_points_in_order() -> None:
+    points = sweep_points(BASE, ["vleu", "exact", "vleu"], [0.9, 0.1, 0.9], {"b": {}, "a": {"order": 2}})
+    assert [(p.label, p.settings.matcher, p.settings.threshold, p.settings.order) for p in points] == [
+        ("b", "vleu", 0.9, None),
+        ("b", "vleu", 0.1, None),
+        ("b", "exact", None, None),
+        ("a", "vleu", 0.9, 2),
+        ("a", "vleu", 0.1, 2),
+        ("a", "exact", None, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("matchers", "thresholds", "variants", "message"),
+    [
+        ([], [0.5], None, "at least one matcher and one threshold"),
+        (["vleu"], [], None, "at least one matcher and one threshold"),
+        (["vlue"], [0.5], None, "did you mean 'vleu'"),
+        (["vleu"], [1.5], None, "between 0 and 1, not 1.5"),
+        (["vleu"], [-0.1], None, "between 0 and 1"),
+        (["vleu"], ["p101"], None, "quantile such as p99.9, not 'p101'"),
+        (["vleu"], [0.5], {"x": {"colour": 1}}, "unknown setting 'colour'; valid: assignment, composition"),
+        (["vleu"], [0.5], {"x": {"composition": "average"}}, "unknown composition 'average'"),
+        (["vleu"], ["p99"], {"x": {"similarity": "dot"}}, "unknown similarity 'dot'"),
+        (["vleu"], [0.5], {"x": {"order": 99}}, "order must be between 1 and 16"),
+    ],
+)
+def test_points_that_are_none(
+    matchers: list[str], thresholds: list[float | str], variants: Mapping[str, Mapping[str, Any]] | None, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        sweep_points(BASE, matchers, thresholds, variants)
+
+
+def test_no_variants_are_no_points() -> None:
+    assert sweep_points(BASE, ["vleu"], [0.5], {}) == sweep_points(BASE, ["vleu"], [0.5])
+
+
+def test_gleu_without_a_source_is_refused() -> None:
+    corpus = Segments.of(["a"], ["a"])
+    with pytest.raises(InputError, match="source"):
+        sweep_corpus(corpus, sweep_points(replace(BASE, metric="gleu"), ["exact"], [0.5]))
+
+
+# tables
+
+
+def test_table() -> None:
+    rows = sweep_corpus(CORPUS, sweep_points(BASE, ["exact", "vleu"], [0.5, 0.8]))
+    columns, cells = table_of(rows)
+    assert columns == ["system", "metric", "matcher", *TAIL]
+    assert [row[:4] for row in cells[:3]] == [
+        ["A", "bleu", "exact", None],
+        ["A", "bleu", "vleu", 0.5],
+        ["A", "bleu", "vleu", 0.8],
+    ]
+    assert [row[4] for row in cells] == [row.score for row in rows]
+
+
+def test_settings_that_vary_have_columns() -> None:
+    points = sweep_points(BASE, ["vleu"], [0.5], {"": {}, "x": {"neighbours": 3, "mutual": True, "weight": 0.5}})
+    columns, cells = table_of(sweep_corpus(CORPUS.only("A"), points))
+    assert columns == ["system", "variant", "metric", "matcher", "weight", "neighbours", "mutual", *TAIL]
+    assert [row[4:7] for row in cells] == [[None, None, "no"], [0.5, "3", "yes"]]
+
+
+# interruptions
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Systems that were computed, in order; a system called `stop` interrupts."""
+    systems: list[str] = []
+    original = module._score_system
+
+    def noted(corpus: Any, *arguments: Any) -> Any:
+        systems.append(corpus.systems[0])
+        return original(corpus, *arguments)
+
+    monkeypatch.setattr(module, "_score_system", noted)
+    return systems
+
+
+def points_of(base: Settings) -> list[SweepPoint]:
+    soft = [replace(base, matcher="vleu", threshold=threshold) for threshold in (0.5, "p90")]
+    return [
+        *(SweepPoint("", settings) for settings in (base, *soft)),
+        *(SweepPoint("gleu", replace(settings, metric="gleu", iterations=5)) for settings in (base, *soft)),
+    ]
+
+
+POINTS = points_of(BASE)
+
+
+def interrupted(journal: Path, after: int, points: Sequence[SweepPoint] = POINTS) -> None:
+    def stop(done: int, total: int) -> None:
+        if done == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep_corpus(CORPUS, points, journal=journal, progress=stop)
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after: int) -> None:
+    journal = tmp_path / "journal"
+    interrupted(journal, after)
+    assert computed == ["A", "B", "C"][:after]
+    computed.clear()
+    rows = sweep_corpus(CORPUS, POINTS, journal=journal)
+    assert computed == ["A", "B", "C"][after:]
+    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 40, 500])
+def test_a_torn_last_line_is_computed_anew(tmp_path: Path, computed: list[str], cut: int) -> None:
+    journal = tmp_path / "journal"
+    interrupted(journal, 2)
+    whole = journal.read_bytes()
+    assert len(whole.split(b"\n")[2]) > 500
+    journal.write_bytes(whole[:-cut])
+    computed.clear()
+    rows = sweep_corpus(CORPUS, POINTS, journal=journal)
+    assert computed == ["B", "C"]
+    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
+    lines = journal.read_text().splitlines()
+    assert [json.loads(line).get("system") for line in lines] == [None, "A", "B", "C"]
+
+
+def test_a_sweep_interrupted_twice(tmp_path: Path, computed: list[str]) -> None:
+    journal = tmp_path / "journal"
+    interrupted(journal, 1)
+    with journal.open("ab") as handle:
+        handle.write(b'{"system": "B", "ro')
+    interrupted(journal, 2)
+    sweep_corpus(CORPUS, POINTS, journal=journal)
+    assert computed == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (corpus_of(2), POINTS),
+        (CORPUS, POINTS[:-1]),
+        (CORPUS, points_of(replace(BASE, order=3))),
+        (CORPUS, [replace(POINTS[0], label="other"), *POINTS[1:]]),
+        (replace(CORPUS, source=[""] * len(CORPUS)), POINTS),
+        (CORPUS, points_of(replace(BASE, vectors=vectors_of(9)))),
+    ],
+    ids=["text", "fewer points", "settings", "label", "source", "vectors"],
+)
+def test_the_journal_of_another_sweep_is_left_alone(
+    tmp_path: Path, computed: list[str], other: tuple[Segments, list[SweepPoint]]
+) -> None:
+    journal = tmp_path / "journal"
+    interrupted(journal, 2)
+    computed.clear()
+    rows = sweep_corpus(*other, journal=journal)
+    assert computed == ["A", "B", "C"]
+    assert as_json(rows) == as_json(sweep_corpus(*other))
+
+
+def test_the_journal_of_another_version_is_left_alone(
+    tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(tmp_path / "journal", 2)
+    computed.clear()
+    monkeypatch.setattr("softbleu.version.__version__", "99")
+    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    assert computed == ["A", "B", "C"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"\n",
+        b"nonsense\n",
+        b"[]\n",
+        b"null\n{}\n",
+        b'{"sweep": "IDENTITY"}\n{"system": "A"}\n{}\n',
+        b'{"sweep": "IDENTITY"}\n{"system": "A", "rows": [{"colour": 1}]}\n',
+        b'{"sweep": "IDENTITY"}\nnull\n',
+    ],
+)
+def test_a_damaged_journal_is_left_alone(tmp_path: Path, computed: list[str], damage: bytes) -> None:
+    journal = tmp_path / "journal"
+    identity = module._identity(CORPUS, POINTS).encode()
+    journal.write_bytes(damage.replace(b"IDENTITY", identity))
+    sweep_corpus(CORPUS, POINTS, journal=journal)
+    assert computed == ["A", "B", "C"]
+    assert len(journal.read_text().splitlines()) == 4
+
+
+def test_a_journal_that_is_no_text_is_left_alone(tmp_path: Path, computed: list[str]) -> None:
+    (tmp_path / "journal").write_bytes(b"\xff\xfe\x00")
+    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    assert computed == ["A", "B", "C"]
+
+
+def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, computed: list[str]) -> None:
+    """A file of vectors may have changed since."""
+    path = tmp_path / "vectors.txt"
+
+    def write(seed: int) -> None:
+        path.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in vectors_of(seed).items()))
+
+    points = sweep_points(Settings(vectors=str(path)), ["vleu"], [0.5])
+    write(1)
+    interrupted(tmp_path / "journal", 1, points)
+    write(2)
+    computed.clear()
+    rows = sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
+    assert len({row.signature for row in rows}) == 1
+    assert computed == ["A", "B", "C"]
+
+
+def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
+    points = sweep_points(Settings(vectors=str(tmp_path / "none.txt")), ["vleu"], [0.5])
+    with pytest.raises(VectorError):
+        sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_progress_counts_systems(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    for _ in range(2):
+        sweep_corpus(
+            CORPUS, POINTS[:1], journal=tmp_path / "journal", progress=lambda done, total: calls.append((done, total))
+        )
+    assert calls == [(1, 3), (2, 3), (3, 3)] * 2
+
+
+def test_files_are_swept_like_text_in_memory(tmp_path: Path, computed: list[str]) -> None:
+    corpus = Segments.of(CORPUS.candidates, [texts[:1] for texts in CORPUS.references])
+    for name, texts in {**corpus.candidates, "ref": [texts[0] for texts in corpus.references]}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
+    names = [str(tmp_path / f"{system}.txt") for system in corpus.systems]
+    points = sweep_points(BASE, ["exact", "vleu"], [0.5])
+    with ParallelFiles.open(names, [str(tmp_path / "ref.txt")]) as files:
+        found = sweep_corpus(files, points)
+    expected = sweep_corpus(corpus, points)
+    assert [row.score for row in found] == [row.score for row in expected]
+    assert [row.signature for row in found] == [row.signature for row in expected]
+    assert len({row.system for row in found}) == 3
+
+
+def test_unknown_names_are_unknown_names() -> None:
+    with pytest.raises(UnknownNameError):
+        sweep_points(BASE, ["nothing"], [0.5])

@@ -1,0 +1,139 @@
+"""One pass over all thresholds against serving the rows one after the other, at each threshold anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from softbleu.kernels.numpy_kernels import SCALE, Lifetimes, sweep_greedily
+from softbleu.matchers.assignment import EXACT
+
+Integers = NDArray[np.int64]
+Match = tuple[int, int, int, int]
+"""Segment, row, column, similarity."""
+
+LEVELS = [-1, 0, 1, 250_000, 300_000, 500_000, 700_000, 999_999, SCALE]
+
+
+def serve_in_order(table: list[list[int]], capacity: list[int], threshold: int) -> list[tuple[int, int, int]]:
+    """Matches of one segment: each row takes the most similar column that is left, the leftmost of equal ones."""
+    left = list(capacity)
+    served = []
+    for number, row in enumerate(table):
+        best, best_value = -1, threshold
+        for column, value in enumerate(row):
+            if left[column] > 0 and value > best_value:
+                best, best_value = column, value
+        if best >= 0:
+            left[best] -= SCALE
+            served.append((number, best, best_value))
+    return served
+
+
+def expected_at(similarities: NDArray[np.int32], capacity: Integers, threshold: int) -> set[Match]:
+    return {
+        (segment, *match)
+        for segment, (table, left) in enumerate(zip(similarities.tolist(), capacity.tolist(), strict=True))
+        for match in serve_in_order(table, left, threshold)
+    }
+
+
+def found_at(lives: Lifetimes, number: int) -> list[Match]:
+    alive = (lives.first <= number) & (number < lives.end)
+    columns = (lives.segment, lives.row, lives.column, lives.value)
+    return list(zip(*(column[alive].tolist() for column in columns), strict=True))
+
+
+def assert_as_served(similarities: NDArray[np.int32], capacity: Integers, thresholds: list[int]) -> None:
+    """Compare the matches at every threshold; what the first one forbids is taken out, as callers do."""
+    allowed = np.where(similarities > thresholds[0], similarities, -1).astype(np.int32)
+    before = allowed.copy(), capacity.copy()
+    lives = sweep_greedily(allowed, capacity, np.array(thresholds))
+    assert (allowed == before[0]).all(), "the similarities are the caller's"
+    assert (capacity == before[1]).all(), "the capacity is the caller's"
+    assert (lives.first < lives.end).all()
+    for number, threshold in enumerate(thresholds):
+        found = found_at(lives, number)
+        assert len(found) == len(set(found))
+        assert set(found) == expected_at(similarities, capacity, threshold), threshold
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, values: int = len(LEVELS)) -> tuple[NDArray[np.int32], Integers, list[int]]:
+    batch, rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 9)), draw(st.integers(1, 6))
+    levels = [*draw(st.lists(st.sampled_from(LEVELS), min_size=1, max_size=values, unique=True)), EXACT]
+    size = batch * rows * columns
+    cells = draw(st.lists(st.sampled_from(levels), min_size=size, max_size=size))
+    instances = st.integers(0, 3).map(lambda count: count * SCALE)
+    capacity = draw(st.lists(instances, min_size=batch * columns, max_size=batch * columns))
+    # Those that are similarities, and their neighbours.
+    near = sorted({min(max(level + step, 0), SCALE) for level in levels for step in (-1, 0, 1)})
+    thresholds = draw(st.lists(st.one_of(st.sampled_from(near), st.integers(0, SCALE)), min_size=1, max_size=8))
+    return (
+        np.array(cells, np.int32).reshape(batch, rows, columns),
+        np.array(capacity, np.int64).reshape(batch, columns),
+        sorted(thresholds),
+    )
+
+
+@given(table=tables())
+@settings(max_examples=600)
+def test_every_threshold(table: tuple[NDArray[np.int32], Integers, list[int]]) -> None:
+    assert_as_served(*table)
+
+
+@given(table=tables(values=2))
+@settings(max_examples=400)
+def test_ties(table: tuple[NDArray[np.int32], Integers, list[int]]) -> None:
+    assert_as_served(*table)
+
+
+@given(seed=st.integers(0, 1 << 32), levels=st.integers(1, 40), exact=st.sampled_from([0.0, 0.03, 0.3]))
+@example(seed=0, levels=1, exact=0.0)
+@settings(max_examples=60)
+def test_larger_tables(seed: int, levels: int, exact: float) -> None:
+    choose = np.random.default_rng(seed)
+    shape = (2, int(choose.integers(1, 40)), int(choose.integers(1, 30)))
+    grid = choose.integers(1, SCALE + 1, levels)
+    similarities = choose.choice(grid, shape).astype(np.int32)
+    similarities[choose.random(shape) < 0.3] = -1
+    similarities[choose.random(shape) < exact] = EXACT
+    capacity = choose.integers(0, 4, (2, shape[2])) * SCALE
+    assert_as_served(similarities, capacity, sorted({0, *grid.tolist(), *choose.integers(0, SCALE, 5).tolist()}))
+
+
+def test_what_falls_away_frees_an_instance_for_the_row_to_its_right() -> None:
+    similarities = np.array([[[500_000, -1], [600_000, 550_000]]], np.int32)
+    lives = sweep_greedily(similarities, np.full((1, 2), SCALE), np.array([0, 500_000, 560_000]))
+    assert [found_at(lives, number) for number in range(3)] == [
+        [(0, 0, 0, 500_000), (0, 1, 1, 550_000)],
+        [(0, 1, 0, 600_000)],
+        [(0, 1, 0, 600_000)],
+    ]
+
+
+def test_exact_matches_outlive_all_thresholds() -> None:
+    similarities = np.array([[[EXACT, SCALE], [-1, SCALE]]], np.int32)
+    lives = sweep_greedily(similarities, np.full((1, 2), SCALE), np.array([0, SCALE]))
+    assert found_at(lives, 0) == [(0, 1, 1, SCALE), (0, 0, 0, EXACT)]
+    assert found_at(lives, 1) == [(0, 0, 0, EXACT)]
+
+
+@pytest.mark.parametrize("thresholds", [[0], [SCALE], [0, 0, 0, SCALE, SCALE]])
+def test_thresholds_at_the_ends_and_equal_ones(thresholds: list[int]) -> None:
+    similarities = np.array([[[SCALE, 1], [SCALE, EXACT], [1, 1]]], np.int32)
+    assert_as_served(similarities, np.array([[2 * SCALE, SCALE]]), thresholds)
+
+
+def test_nothing_to_match() -> None:
+    lives = sweep_greedily(np.full((2, 3, 2), -1, np.int32), np.full((2, 2), SCALE), np.array([0, 1]))
+    assert [part.tolist() for part in lives] == [[]] * 6
+
+
+def test_everyone_wants_the_same_column() -> None:
+    """The worst case: whatever falls away is passed on to the end of the row."""
+    similarities = np.tile(np.arange(1, 61, dtype=np.int32), (1, 60, 1))
+    assert_as_served(similarities, np.full((1, 60), SCALE), list(range(61)))

@@ -1,0 +1,187 @@
+"""Words weighed by how rare they are: scores equal those of the literal oracle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from oracles import soft
+from strategies import GREEDY, PATHS, SOFT, Case, cases, limits
+
+from softbleu.corpora import Segments
+from softbleu.errors import InputError
+from softbleu.scoring import Settings, score_with
+from softbleu.similarity import TokenVectors
+
+MASS = 1e-5
+SMALLEST_NORM = 1e-4
+"""Squared norms nearer to 0 than this make similarities that depend on the last bits."""
+
+
+def weights_of(references: list[list[list[str]]]) -> dict[str, float]:
+    """Weight of each word: 0.001 / (0.001 + its share of all reference tokens); 1 for others."""
+    counts = Counter(word for texts in references for text in texts for word in text)
+    total = sum(counts.values())
+    return {word: 0.001 / (0.001 + count / total) for word, count in counts.items()}
+
+
+@dataclass(frozen=True)
+class SifCase(Case):
+    """A corpus whose words are weighed; the oracle's mean is over weighted products."""
+
+    norms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def product(self) -> soft.TokenProduct:
+        weights, plain = weights_of(self.references), super().product
+
+        def product(one: str, other: str) -> float:
+            return weights.get(one, 1.0) * weights.get(other, 1.0) * plain(one, other)
+
+        return product
+
+    def oracle(self) -> list[soft.Statistics]:
+        return replace(self, options={**self.options, "composition": "mean"})._unweighted()
+
+    def _unweighted(self) -> list[soft.Statistics]:
+        return super().oracle()
+
+    @property
+    def smallest_norm(self) -> float:
+        """The squared norm nearest to 0 of any n-gram, beside the sum of what adds up to it."""
+        product = self.product
+        texts = [text for line, more in zip(self.candidates, self.references, strict=True) for text in (line, *more)]
+        ngrams = {ngram for text in texts for n in range(1, self.order + 1) for ngram in soft.ngrams(text, n)}
+        return min(
+            (
+                abs(sum(product(a, b) for a in x for b in x)) / sum(abs(product(a, b)) for a in x for b in x)
+                for x in ngrams
+            ),
+            default=1.0,
+        )
+
+
+def of(case: Case) -> SifCase:
+    options = {**case.options, "composition": "sif"}
+    return SifCase(**{**vars(case), "options": options})
+
+
+def assert_equal_to_the_oracle(case: SifCase) -> None:
+    for score, statistics in zip(case.scores(), case.oracle(), strict=True):
+        assert score.totals == statistics.totals
+        assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
+
+
+def near_threshold(case: SifCase) -> bool:
+    """Whether a similarity lies on the threshold, but for rounding."""
+    product, threshold = case.product, case.options["threshold"]
+    for candidate, references in zip(case.candidates, case.references, strict=True):
+        for n in range(1, case.order + 1):
+            for m in range(1, case.order + 1):
+                for x in soft.ngrams(candidate, n):
+                    for y in (y for text in references for y in soft.ngrams(text, m)):
+                        if 0 < abs(soft.mean_similarity(x, y, product) - threshold) < 3e-6:
+                            return True
+    return False
+
+
+@pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
+@pytest.mark.parametrize("matcher", SOFT)
+@pytest.mark.parametrize("path", PATHS)
+def test_greedy_scores(path: str, matcher: str, assignment: str, consumption: str) -> None:
+    @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, highest_order=3))
+    @settings(max_examples=10)
+    def check(case: Case) -> None:
+        weighed = of(case)
+        assume(weighed.smallest_norm > SMALLEST_NORM)
+        assume(not near_threshold(weighed))
+        assert_equal_to_the_oracle(weighed)
+
+    with limits(PATHS[path]):
+        check()
+
+
+@given(
+    case=cases(
+        assignment="optimal",
+        longest=4,
+        longest_reference=4,
+        most_references=2,
+        most_segments=2,
+        highest_order=3,
+    )
+)
+@settings(max_examples=20)
+def test_optimal_scores(case: Case) -> None:
+    weighed = of(case)
+    assume(weighed.smallest_norm > SMALLEST_NORM)
+    assume(not near_threshold(weighed))
+    assert_equal_to_the_oracle(weighed)
+
+
+def test_by_hand() -> None:
+    """Three reference tokens: `the` weighs a / (a + 2/3), `cat` a / (a + 1/3), `dog`, of no reference, 1."""
+    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0]}
+    case = SifCase([["the", "dog"]], [[["the", "cat", "the"]]], vectors, "vleu", 2, options={"composition": "sif"})
+    the, cat, dog, cosine = 0.001 / (0.001 + 2 / 3), 0.001 / (0.001 + 1 / 3), 1.0, 0.96
+    box = the * the + dog * cat * cosine
+    similarity = box / (the**2 + dog**2) ** 0.5 / (the**2 + cat**2) ** 0.5
+    assert case.masses()[0] == pytest.approx([1 + cosine, similarity], abs=1e-6)
+    assert similarity == pytest.approx(0.86, abs=0.01)
+
+
+def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
+    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
+    more = [["cat"] * 20], [[["mat"] * 9 + ["cat"]]]
+    one = SifCase([["mat", "dog"]], [[["mat", "cat"]]], vectors, "vleu", 2, options={"composition": "sif"})
+    two = replace(one, candidates=one.candidates + more[0], references=one.references + more[1])
+    assert_equal_to_the_oracle(one)
+    assert_equal_to_the_oracle(two)
+    assert one.masses()[0] != two.masses()[0]
+    assert replace(two, candidates=[*one.candidates, ["dog"]]).masses()[0] == two.masses()[0]
+
+
+def test_no_reference_tokens_at_all() -> None:
+    case = SifCase([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, "vleu", 2, options={"composition": "sif"})
+    assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("matcher", SOFT)
+def test_single_words_of_one_order_are_compared_as_by_the_mean(matcher: str) -> None:
+    """A word's weight cancels out of its cosine."""
+
+    @given(case=cases(matcher=matcher, highest_order=1, composition="mean"))
+    @settings(max_examples=15)
+    def check(case: Case) -> None:
+        mean = Case(**{**vars(case), "order": 1})
+        assert of(mean).masses() == mean.masses()
+
+    check()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_neither_processes_nor_other_systems_matter(jobs: int) -> None:
+    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
+    lines, references = ["the dog", "a mat"] * 1100, [["the cat", "a dog"], ["a cat mat"]] * 1100
+    both = Segments.of({"A": lines, "B": ["dog dog"] * 2200}, references)
+    settings = Settings(matcher="xleu", composition="sif", vectors=vectors, threshold=0.3)
+    alone = score_with(Segments.of(lines, references), settings)[0]
+    together = score_with(both, settings, jobs=jobs)[0]
+    assert together.score == alone.score
+    assert "|composition:sif|" in together.signature
+
+
+def test_vectors_without_frequencies_are_refused() -> None:
+    vectors = TokenVectors(np.ones((1, 2), np.float32), np.ones(1))
+    assert vectors.weighted(by_frequency=False) is vectors
+    with pytest.raises(InputError, match="frequencies"):
+        vectors.weighted(by_frequency=True)
+
+
+def test_frequency_weights_multiply_the_others() -> None:
+    shares = np.array([0.5, 0.0])
+    vectors = TokenVectors(np.ones((2, 2), np.float32), np.ones(2), np.array([3.0, 2.0]), frequencies=shares)
+    assert vectors.weighted(by_frequency=True).weights == pytest.approx([3 * 0.001 / 0.501, 2.0])
