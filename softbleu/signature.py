@@ -42,7 +42,7 @@ def _add(value: Any, pairs: dict[str, str], short: bool) -> None:
     pairs[value.signature_key] = value.name
     for field in fields(value):
         entry = getattr(value, field.name)
-        if is_dataclass(entry):
+        if is_dataclass(entry) and hasattr(entry, "signature_key"):
             _add(entry, pairs, short)
         elif field.name != "name" and (not short or "always_signed" in field.metadata or entry != _default(field)):
             pairs[field.name.replace("_", "-")] = format_value(entry)

@@ -39,6 +39,12 @@ class TokenVectors:
     """Words that meet nothing but themselves, whatever their vectors."""
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
+    rarity: Floats | None = None
+    """How rare each word is among segments, for metrics that weigh by it."""
+    grams: Codes | None = None
+    """Numbers of the words' character n-grams, word by word, each once in a word."""
+    gram_bounds: Codes | None = None
+    """Bounds of the words among them (words + 1)."""
 
     @property
     def known(self) -> NDArray[np.bool_]:

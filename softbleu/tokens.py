@@ -130,6 +130,30 @@ class Vocabulary(dict[str, int]):
         return Tokens(codes, offsets)
 
 
+def character_grams(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the character 2- to 4-grams of words between marks of their ends.
+
+    Returns
+    -------
+    Numbers word by word, each once in a word, and the bounds of the words among them.
+
+    Examples
+    --------
+    >>> grams, bounds = character_grams(["a", "at"])
+    >>> grams.tolist(), bounds.tolist()
+    ([0, 1, 2, 0, 3, 4, 5, 6, 7], [0, 3, 9])
+    """
+    numbers: dict[str, int] = {}
+    found: list[int] = []
+    bounds = [0]
+    for word in words:
+        marked = f"\x02{word}\x03"
+        own = {marked[k : k + n]: None for n in (2, 3, 4) for k in range(len(marked) - n + 1)}
+        found += (numbers.setdefault(gram, len(numbers)) for gram in own)
+        bounds.append(len(found))
+    return np.array(found, np.int64), np.array(bounds, np.int64)
+
+
 def distinct_words(lines: Iterable[str], tokenizer: Tokenizer) -> set[str]:
     """Words that occur in the lines.
 

@@ -37,6 +37,7 @@ def input_files(options: Options) -> list[str]:
     pairs = [options["pairs"]] if options["pairs"] else []
     source = [options["source"]] if options.get("source") else []
     vectors = [options["vectors"]] if options.get("vectors") else []
+    source += [options["idf"]] if options.get("idf") else []
     return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *vectors]
 
 

@@ -26,6 +26,7 @@ METRIC = "Score"
 OUTPUT = "Output"
 
 GLEU = "GLEU"
+SOFTBLEU = "softbleu"
 TEST = "Significance"
 
 Candidates = Annotated[
@@ -91,8 +92,8 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME",
-        help="What to compute: bleu or gleu, with any matcher (default: bleu).",
-        autocompletion=lambda: ["bleu", "gleu"],
+        help="What to compute: bleu or gleu, with any matcher, or softbleu (default: bleu).",
+        autocompletion=lambda: ["bleu", "gleu", "softbleu"],
         rich_help_panel=METRIC,
     ),
 ]
@@ -174,6 +175,70 @@ SegmentSmoothing = Annotated[
         help="In segment scores, 1 for every zero statistic, as the official -d.",
         show_default=False,
         rich_help_panel=GLEU,
+    ),
+]
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        "--beta",
+        metavar="X",
+        help="How much more recall weighs than precision (default: 1).",
+        rich_help_panel=SOFTBLEU,
+    ),
+]
+Power = Annotated[
+    float | None,
+    typer.Option(
+        "--power",
+        metavar="X",
+        help="Power of similarities; below 1 weak ones count more (default: 0.7).",
+        rich_help_panel=SOFTBLEU,
+    ),
+]
+Rarity = Annotated[
+    float | None,
+    typer.Option(
+        "--rarity",
+        metavar="X",
+        help="Power of the words' idf weights; 0 weighs all alike (default: 1.5).",
+        rich_help_panel=SOFTBLEU,
+    ),
+]
+Position = Annotated[
+    float | None,
+    typer.Option(
+        "--position",
+        metavar="X",
+        help="How fast similarity decays with distance in the segment (default: 0.2).",
+        rich_help_panel=SOFTBLEU,
+    ),
+]
+Characters = Annotated[
+    float | None,
+    typer.Option(
+        "--characters",
+        metavar="0..1",
+        help="Weight of the similarity of spellings (default: 0.8).",
+        rich_help_panel=SOFTBLEU,
+    ),
+]
+Credit = Annotated[
+    str | None,
+    typer.Option(
+        "--credit",
+        metavar="NAME",
+        help="Match the best of the other side (greedy), one to one (clipped), or the mean of both (default: both).",
+        autocompletion=lambda: ["greedy", "clipped", "both"],
+        rich_help_panel=SOFTBLEU,
+    ),
+]
+Idf = Annotated[
+    str | None,
+    typer.Option(
+        "--idf",
+        metavar="FILE",
+        help="Text whose lines say how rare words are (default: the references).",
+        rich_help_panel=SOFTBLEU,
     ),
 ]
 Baseline = Annotated[

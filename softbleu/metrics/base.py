@@ -83,6 +83,16 @@ class Metric(ABC):
         return False
 
     @property
+    def needs_rarity(self) -> bool:
+        """Whether words are weighed by how few segments have them."""
+        return False
+
+    @property
+    def needs_spelling(self) -> bool:
+        """Whether words are compared by their characters, too."""
+        return False
+
+    @property
     def needs_rows(self) -> bool:
         """Whether a corpus score needs the rows of every segment, not only their sum."""
         return False

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _LISTS = {
     "order_scores": "score",
     "precisions": "precision %",
+    "recalls": "recall %",
     "matches": "matches",
     "penalties": "penalties",
     "numerators": "numerator",
@@ -89,7 +90,7 @@ def _reference_coverage(coverage: Coverage) -> str:
 
 def _number(value: Any, digits: int, name: str = "") -> str:
     # Exact matches are whole numbers, and read better so.
-    if name not in ("precisions", "order_scores") and float(value).is_integer():
+    if name not in ("precisions", "recalls", "order_scores") and float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:,.{digits}f}"
 

@@ -13,6 +13,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.registry import make_matcher, matcher_class
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring.run import Progress, Result, collect_statistics, score_corpus
 from softbleu.scoring.significance import ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.scoring.vectors import VectorChoice
@@ -51,6 +52,7 @@ _METRIC_OPTIONS = {
         "seed",
         "segment_smoothing",
     ),
+    "softbleu": ("order", "beta", "power", "rarity", "position", "characters", "credit", "idf"),
 }
 
 
@@ -103,6 +105,13 @@ class Settings:
     iterations: int | None = None
     seed: int | None = None
     segment_smoothing: bool | None = None
+    beta: float | None = None
+    power: float | None = None
+    rarity: float | None = None
+    position: float | None = None
+    characters: float | None = None
+    credit: str | None = None
+    idf: str | None = None
     preset: str | None = None
     tokenize: str = "none"
     lowercase: bool = False
@@ -152,17 +161,20 @@ class Settings:
             if name not in cls.__annotations__:
                 raise UnknownNameError("signature key", key, sorted(cls.__annotations__))
             given[name] = _read_value(cls.__annotations__[name], key, value)
-        if isinstance(given.get("vectors"), str):
-            given["vectors"] = given["vectors"].partition("#")[0]
+        for name in ("vectors", "idf"):
+            if isinstance(given.get(name), str):
+                given[name] = given[name].partition("#")[0]
         if given.get("metric") == "gleu" and "smooth" in given:
             given["segment_smoothing"] = given.pop("smooth") == "yes"
         return cls(**given)
 
-    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu:
+    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu | Softbleu:
         """Make the metric for a whole corpus, or for single segments.
 
         BLEU's segment scores use effective order unless told; GLEU's average over references unless told.
         """
+        if self.metric == "softbleu":
+            return self._softbleu()
         if isinstance(self.threshold, str):
             return self.resolved().make_metric(level)
         matcher = make_matcher(self.matcher, **self._matcher_options())
@@ -172,6 +184,25 @@ class Settings:
             return Gleu(matcher, **given)
         effective = (level != "corpus") if self.effective_order is None else self.effective_order
         return Bleu(matcher, **given, effective_order=effective)
+
+    def make_matching_metric(self, level: Level = "corpus") -> Bleu | Gleu:
+        """Make the metric as `make_metric` does, where it must be one over a matcher.
+
+        Raises
+        ------
+        InputError
+            It is not: there are no single matches to show.
+        """
+        metric = self.make_metric(level)
+        if isinstance(metric, Softbleu):
+            raise InputError("metric 'softbleu' has no matcher whose matches could be shown: take 'bleu' or 'gleu'")
+        return metric
+
+    def _softbleu(self) -> Softbleu:
+        given = self._given(*_METRIC_OPTIONS["softbleu"])
+        if given.get("idf", "references") != "references":
+            given["idf"] = IdfCorpus.of(given["idf"])
+        return Softbleu(**given)
 
     def resolved(self) -> Settings:
         """Put the number in the place of a threshold that is given as a quantile, if there is a use for it.
@@ -183,14 +214,16 @@ class Settings:
         """
         if not isinstance(self.threshold, str):
             return self
-        if "threshold" not in self.matcher_fields():
+        if self.metric == "softbleu" or "threshold" not in self.matcher_fields():
             return replace(self, threshold=None)
         choice = replace(self.vector_choice(), quantile=self.threshold)
         return replace(self, threshold=choice.threshold(), quantile=self.threshold)
 
     def idle_options(self) -> list[str]:
         """Options that were given but have no effect on this metric and matcher."""
-        known = {*self.matcher_fields(), *_METRIC_OPTIONS[self.metric]}
+        known = set(_METRIC_OPTIONS[self.metric])
+        if self.metric != "softbleu":
+            known |= set(self.matcher_fields())
         if self.metric == "bleu":
             known.add("effective_order")
         every = (
@@ -329,7 +362,8 @@ def score(
     jobs : processes to use
     settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``: metric, matcher, threshold,
         assignment, consumption, composition, order, smooth, smooth_value, effective_order, denominator, variant,
-        penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, preset, tokenize, lowercase,
+        penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, beta, power, rarity, position,
+        characters, credit, idf, preset, tokenize, lowercase,
         vectors, vector_case, normalize, similarity, vectors_postprocess, neighbours, mutual, function_words
 
     Returns

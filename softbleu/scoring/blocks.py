@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
@@ -126,19 +126,46 @@ def coverage(chunk: Chunk, known: NDArray[np.bool_]) -> Integers:
 
 
 @dataclass(frozen=True)
+class BlockWords:
+    """Words of a block."""
+
+    of_references: set[str]
+    of_candidates: set[str]
+    frequencies: Counter[str]
+    """How often the references have each word, if that was asked for."""
+    documents: Counter[str]
+    """How many reference lines have each word, if that was asked for."""
+    lines: int
+    """Reference lines."""
+
+
+def count_documents(lines: Iterable[str], tokenizer: Tokenizer) -> Counter[str]:
+    """Count the lines that have each word.
+
+    >>> sorted(count_documents(["a b a", "b"], Tokenizer()).items())
+    [('a', 1), ('b', 2)]
+    """
+    split = tokenizer.splitter
+    return Counter(word for line in lines for word in set(split(line)))
+
+
+@dataclass(frozen=True)
 class WordWork:
     """What a worker does beforehand when vectors are needed: the words that occur."""
 
     tokenizer: Tokenizer
     frequencies: bool = False
+    rarity: bool = False
 
-    def __call__(self, block: Segments | FileBlock) -> tuple[set[str], set[str], Counter[str]]:
-        """Words of a block: those of the references, those of the candidates, and how frequent the former are."""
+    def __call__(self, block: Segments | FileBlock) -> BlockWords:
+        """Collect and count the words of a block."""
         segments = block.load()
         split = self.tokenizer.splitter
         references = [*chain.from_iterable(segments.references)]
-        return (
+        return BlockWords(
             distinct_words(references, self.tokenizer),
             distinct_words(chain.from_iterable(segments.candidates.values()), self.tokenizer),
             Counter(chain.from_iterable(map(split, references)) if self.frequencies else ()),
+            count_documents(references, self.tokenizer) if self.rarity else Counter(),
+            len(references),
         )

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 
 import numpy as np
 
+from softbleu.corpora.files import open_text
 from softbleu.corpora.segments import BLOCK
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.scoring.blocks import BlockStatistics, BlockWork, Level, WordWork
+from softbleu.metrics.softbleu import IdfCorpus, rarity_of
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Level, WordWork, count_documents
 from softbleu.scoring.executors import local_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.vectors import OPTIONAL, CorpusVectors
 from softbleu.signature import signature_of
-from softbleu.tokens import Tokenizer, Vocabulary
+from softbleu.tokens import Tokenizer, Vocabulary, character_grams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -220,8 +222,7 @@ def collect_statistics(
         if vectors is None or not metric.needs_vectors:
             total = _add_up(work, corpus, executor, 2 * jobs, progress)
             return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, {})
-        frequencies = metric.needs_frequencies
-        prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs, frequencies=frequencies)
+        prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs, **word_needs(metric))
         stack.enter_context(single_threaded_blas())
         shared = prepared if executor is None else stack.enter_context(prepared.stored())
         total = _add_up(replace(work, vectors=shared), corpus, executor, 2 * jobs, progress)
@@ -258,21 +259,52 @@ def prepare_vectors(
     window: int = 2,
     *,
     frequencies: bool = False,
+    idf: IdfCorpus | str | None = None,
+    spelling: bool = False,
 ) -> CorpusVectors:
-    """Find the words of a corpus, in one pass over it, and read their vectors."""
+    """Find the words of a corpus, in one pass over it, and read their vectors.
+
+    Parameters
+    ----------
+    corpus, tokenizer, vectors : what is to be scored, and how its words are compared
+    executor, window : where the work is done
+    frequencies : take down how frequent words are among the references' tokens
+    idf : take down how rare words are among the `references`, or in another corpus
+    spelling : take down the words' character n-grams
+    """
     in_references: set[str] = set()
     words: set[str] = set()
     counts: Counter[str] = Counter()
-    work = WordWork(tokenizer, frequencies)
-    for of_references, of_candidates, counted in run_in_order(work, corpus.blocks(), executor, window):
-        in_references |= of_references
-        words |= of_references | of_candidates
-        counts.update(counted)
+    documents: Counter[str] = Counter()
+    lines = 0
+    work = WordWork(tokenizer, frequencies, idf == "references")
+    for found in run_in_order(work, corpus.blocks(), executor, window):
+        in_references |= found.of_references
+        words |= found.of_references | found.of_candidates
+        counts.update(found.frequencies)
+        documents.update(found.documents)
+        lines += found.lines
     # The references' words come first: what is taken from them does not depend on the systems.
     ordered = [*sorted(in_references), *sorted(words - in_references)]
     vocabulary = Vocabulary((word, code) for code, word in enumerate(ordered))
     prepared = CorpusVectors.of(vocabulary, vectors.select(ordered), len(in_references), normalize=vectors.normalize)
-    if not frequencies:
-        return prepared
-    shares = np.array([counts[word] for word in ordered]) / max(counts.total(), 1)
-    return replace(prepared, vectors=replace(prepared.vectors, frequencies=shares))
+    more: dict[str, NDArray[Any]] = {}
+    if frequencies:
+        more["frequencies"] = np.array([counts[word] for word in ordered]) / max(counts.total(), 1)
+    if isinstance(idf, IdfCorpus):
+        texts = list(open_text(idf.location))
+        documents, lines = count_documents(texts, tokenizer), len(texts)
+    if idf is not None:
+        more["rarity"] = rarity_of(np.array([documents[word] for word in ordered], np.int64), lines)
+    if spelling:
+        more["grams"], more["gram_bounds"] = character_grams(ordered)
+    return replace(prepared, vectors=replace(prepared.vectors, **more))
+
+
+def word_needs(metric: Metric) -> dict[str, Any]:
+    """What `prepare_vectors` shall take down for a metric."""
+    return {
+        "frequencies": metric.needs_frequencies,
+        "idf": getattr(metric, "idf", None) if metric.needs_rarity else None,
+        "spelling": metric.needs_spelling,
+    }

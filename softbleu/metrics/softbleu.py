@@ -1,0 +1,308 @@
+"""softbleu: soft precision and recall of n-grams, rare words weighing more, as an F-score."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.metrics.base import Metric, Score
+from softbleu.ngrams import check_order
+from softbleu.similarity import SCALE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import TokenVectors, UnitVectors
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+Credit = Literal["greedy", "clipped", "both"]
+PIECE = 64
+"""Segments whose words are compared at a time."""
+LARGEST = 1 << 26
+"""Entries of the greatest table of words, or of n-grams of one segment (0.5 GB)."""
+
+
+@dataclass(frozen=True)
+class IdfCorpus:
+    """A text whose lines say how rare words are; what it holds is its identity.
+
+    Attributes
+    ----------
+    location
+        Path of the file, a segment a line.
+    fingerprint
+        Hex SHA-256 of the file.
+    """
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, location: str) -> IdfCorpus:
+        """Take a file.
+
+        Raises
+        ------
+        InputError
+            It cannot be read.
+        """
+        try:
+            with Path(location).open("rb") as handle:
+                return cls(location, hashlib.file_digest(handle, "sha256").hexdigest())
+        except OSError as error:
+            raise InputError(f"{location}: cannot be read ({error.strerror or error})") from error
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+
+@dataclass(frozen=True)
+class SoftbleuScore(Score):
+    """A score and what it is made of, order by order, in per cent."""
+
+    precisions: list[float]
+    recalls: list[float]
+    order_scores: list[float]
+
+
+@dataclass(frozen=True)
+class Softbleu(Metric):
+    """Precision and recall of n-grams by similarity, as F, averaged over orders 1…N.
+
+    Two words are as alike as their token product g (metrics page, section 3), but at least `characters` times the
+    Dice coefficient of their character 2- to 4-grams (of the word between marks of its ends), to the given `power`,
+    times exp(-position |i/c - j/r|) for the middles of the i-th of c and the j-th of r tokens. n-grams of order n are
+    as alike as their words position by position, on average. An n-gram weighs the sum of its words' rarities, each
+    ln((D + 1) / (d + 1)) to the power `rarity`: d of D segments have the word.
+
+    Precision is the share of the candidate n-grams' weight that is matched, recall that of the reference's. The score
+    is the mean over orders of F = (1 + beta²) P R / (beta² P + R); orders that a side is too short for do not count.
+    Of several references each segment takes the best. A corpus is scored from the sums of its segments.
+
+    Parameters
+    ----------
+    order : greatest n
+    beta : how much more recall weighs than precision
+    power : of similarities; below 1, weak ones count more
+    rarity : power of the rarity of words; 0 weighs all alike
+    position : how fast similarity decays with distance in the segment; 0 not at all
+    characters : weight of the similarity of spellings; 0 looks at vectors only
+    credit : every n-gram takes the most similar one of the other side (`greedy`), or they are given out one to one,
+        the greatest total similarity (`clipped`), or the mean of `both`
+    idf : `references`, or the corpus that says how rare words are
+
+    Examples
+    --------
+    >>> Softbleu().order, Softbleu().credit
+    (2, 'both')
+    """
+
+    order: int = 2
+    beta: float = 1.0
+    power: float = 0.7
+    rarity: float = 1.5
+    position: float = 0.2
+    characters: float = 0.8
+    credit: Credit = "both"
+    idf: IdfCorpus | Literal["references"] = "references"
+    name: ClassVar[str] = "softbleu"
+
+    def __post_init__(self) -> None:
+        check_order(self.order)
+        if self.credit not in get_args(Credit):
+            raise UnknownNameError("credit", self.credit, get_args(Credit))
+        for name, least, most in (
+            ("beta", 0.0, 1e6),
+            ("power", 1e-6, 1e6),
+            ("rarity", 0.0, 100.0),
+            ("position", 0.0, 1e6),
+            ("characters", 0.0, 1.0),
+        ):
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise InputError(f"{name} must lie between {least:g} and {most:g}, not {value}")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def needs_rarity(self) -> bool:
+        """Unless all words weigh alike."""
+        return self.rarity > 0
+
+    @property
+    def needs_spelling(self) -> bool:
+        """Unless only vectors are looked at."""
+        return self.characters > 0
+
+    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+        """Weights in millionths of each segment: for each order matched and all of candidate and of reference.
+
+        Returns
+        -------
+        Shape (segments, 4 order).
+        """
+        if vectors is None:
+            raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
+        single = chunk.by_reference()
+        rows = np.zeros((len(single), 4 * self.order), np.int64)
+        for start in range(0, len(single), PIECE):
+            piece = single.part(start, min(start + PIECE, len(single)))
+            for number, row in enumerate(self._rows(piece, vectors), start=start):
+                rows[number] = row
+        # The reference against which a candidate scores best, the first of equals.
+        scores = self.scores(rows)
+        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
+        return rows[best]
+
+    def _rows(self, piece: Chunk, vectors: TokenVectors) -> Iterator[list[int]]:
+        left, candidate = np.unique(piece.candidates.codes.astype(np.int64), return_inverse=True)
+        right, reference = np.unique(piece.references.codes.astype(np.int64), return_inverse=True)
+        if len(left) * len(right) > LARGEST and len(piece) > 1:
+            middle = len(piece) // 2
+            yield from self._rows(piece.part(0, middle), vectors)
+            yield from self._rows(piece.part(middle, len(piece)), vectors)
+            return
+        table = self._table(left, right, vectors)
+        weights = np.ones(len(vectors.norms))
+        if self.needs_rarity:
+            if vectors.rarity is None:
+                raise InputError("softbleu weighs words by their rarity, which these vectors lack")
+            weights = vectors.rarity**self.rarity
+        ends = zip(piece.candidates.offsets[1:], piece.references.offsets[1:], strict=True)
+        starts = zip(piece.candidates.offsets[:-1], piece.references.offsets[:-1], strict=True)
+        for (start, other_start), (end, other_end) in zip(starts, ends, strict=True):
+            one, other = candidate[start:end], reference[other_start:other_end]
+            yield self._row(table, one, other, weights[left[one]], weights[right[other]])
+
+    def _table(self, left: Integers, right: Integers, vectors: TokenVectors) -> Floats:
+        """Similarity of every candidate word and every reference word."""
+        if len(left) * len(right) > LARGEST:
+            raise InputError(
+                f"a segment with {len(left)} different candidate and {len(right)} reference words is too long for "
+                "softbleu: split it"
+            )
+        unit: UnitVectors
+        unit, codes = vectors.unit(np.concatenate((left, right)))
+        _, table = unit.products(codes[: len(left)][None], codes[len(left) :][None])
+        found: Floats = np.clip(table[0], 0, 1)
+        if self.needs_spelling:
+            np.maximum(found, self.characters * spelling_similarity(left, right, vectors), out=found)
+        found[left[:, None] == right[None, :]] = 1
+        np.power(found, self.power, out=found)
+        return found
+
+    def _row(self, table: Floats, one: Integers, other: Integers, weight: Floats, other_weight: Floats) -> list[int]:
+        if len(one) * len(other) > LARGEST:
+            raise InputError(
+                f"a segment of {len(one)} candidate and {len(other)} reference tokens is too long for softbleu"
+            )
+        similarities = table[np.ix_(one, other)]
+        if self.position and similarities.size:
+            middle, other_middle = ((np.arange(len(side)) + 0.5) / len(side) for side in (one, other))
+            similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))
+        row: list[int] = []
+        for n in range(1, self.order + 1):
+            height, width = len(one) - n + 1, len(other) - n + 1
+            if height < 1 or width < 1:
+                # No matches, and nothing that could be matched: the order does not count.
+                row += [0, 0, 0, 0]
+                continue
+            alike, own, others = np.zeros((height, width)), np.zeros(height), np.zeros(width)
+            for k in range(n):
+                alike += similarities[k : k + height, k : k + width]
+                own += weight[k : k + height]
+                others += other_weight[k : k + width]
+            # Rounded, so that ties are ties on every machine.
+            alike = np.rint(alike * (SCALE / n)) / SCALE
+            matched, found = self._matched(alike)
+            row += [round(SCALE * float(total)) for total in (matched @ own, own.sum(), found @ others, others.sum())]
+        return row
+
+    def _matched(self, alike: Floats) -> tuple[Floats, Floats]:
+        """How much of each candidate n-gram, and of each reference n-gram, is matched."""
+        greedy = alike.max(axis=1), alike.max(axis=0)
+        if self.credit == "greedy":
+            return greedy
+        from scipy.optimize import linear_sum_assignment
+
+        rows, columns = linear_sum_assignment(alike, maximize=True)
+        matched, found = np.zeros(alike.shape[0]), np.zeros(alike.shape[1])
+        matched[rows] = found[columns] = alike[rows, columns]
+        if self.credit == "clipped":
+            return matched, found
+        return (matched + greedy[0]) / 2, (found + greedy[1]) / 2
+
+    def score(self, row: Integers) -> SoftbleuScore:
+        """Score one row of statistics, or a sum of rows."""
+        precision, recall, scores, counted = self._parts(np.asarray(row)[None])
+        mean = float(scores[0].sum() / max(counted[0].sum(), 1))
+        return SoftbleuScore(mean, precision[0].tolist(), recall[0].tolist(), scores[0].tolist())
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        _, _, scores, counted = self._parts(np.asarray(rows))
+        found: Floats = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+        return found
+
+    def _parts(self, rows: NDArray[Any]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+        """Precision, recall and F of each order in per cent, and whether it counts: (rows, order) each."""
+        matched, all_own, found, all_others = np.moveaxis(rows.reshape(len(rows), self.order, 4), 2, 0).astype(float)
+        counted = (all_own > 0) & (all_others > 0)
+        precision = 100 * matched / np.where(all_own > 0, all_own, 1)
+        recall = 100 * found / np.where(all_others > 0, all_others, 1)
+        below = self.beta**2 * precision + recall
+        score = (1 + self.beta**2) * precision * recall / np.where(below > 0, below, 1)
+        return precision, recall, np.where(counted, score, 0.0), counted
+
+
+def spelling_similarity(left: Integers, right: Integers, vectors: TokenVectors) -> Floats:
+    """Dice coefficient of the character n-grams of words, given by their codes: (left, right).
+
+    Raises
+    ------
+    InputError
+        The vectors lack the spellings.
+    """
+    from scipy.sparse import csr_array
+
+    if vectors.grams is None or vectors.gram_bounds is None:
+        raise InputError("softbleu compares spellings, which these vectors lack")
+    width = int(vectors.grams.max(initial=-1)) + 1
+
+    def incidence(codes: Integers) -> csr_array:
+        starts, ends = vectors.gram_bounds[codes], vectors.gram_bounds[codes + 1]  # type: ignore[index]
+        counts = ends - starts
+        bounds = np.concatenate(([0], np.cumsum(counts)))
+        places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], counts)
+        ids = vectors.grams[places]  # type: ignore[index]
+        return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
+
+    one, other = incidence(left), incidence(right)
+    shared = (one @ other.T).toarray().astype(np.float64)
+    sizes = np.diff(one.indptr)[:, None] + np.diff(other.indptr)[None, :]
+    return np.asarray(2 * shared / np.maximum(sizes, 1))
+
+
+def rarity_of(documents: Integers, total: int) -> Floats:
+    """Rarity of words that so many of all segments have.
+
+    >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
+    [2.303, 0.0]
+    """
+    found: Floats = math.log(total + 1) - np.log(documents + 1)
+    return found
