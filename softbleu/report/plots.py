@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -61,7 +61,53 @@ class Histogram:
     counts: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
-def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_format: str) -> bytes:
+@dataclass(frozen=True)
+class Scatter:
+    """Points over two axes, each with its name or none.
+
+    Attributes
+    ----------
+    title, x_label, y_label
+        As text.
+    points
+        (x, y) of each.
+    names
+        Written beside the points; none where there are no names.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    points: Sequence[tuple[float, float]]
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A square of values between rows and columns of the same names; None is left blank.
+
+    Attributes
+    ----------
+    title
+        As text.
+    names
+        Of the rows, and of the columns.
+    values
+        By row, each from 0, which is drawn darkest, to `most`.
+    most
+        What is as good as blank.
+    """
+
+    title: str
+    names: Sequence[str]
+    values: Sequence[Sequence[float | None]]
+    most: float = 0.1
+
+
+Picture = Lines | Histogram | Scatter | HeatMap
+
+
+def draw(picture: Picture | Sequence[Picture], picture_format: str) -> bytes:
     """Draw a picture, or several side by side, as SVG or PNG.
 
     Raises
@@ -73,7 +119,7 @@ def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_forma
     """
     if picture_format not in FORMATS:
         raise UnknownNameError("picture format", picture_format, FORMATS)
-    panels = [picture] if isinstance(picture, Lines | Histogram) else list(picture)
+    panels = [picture] if isinstance(picture, Picture) else list(picture)
     if not panels:
         raise InputError("there is nothing to draw")
     with _matplotlib() as figure_class:
@@ -112,11 +158,8 @@ def _matplotlib() -> Iterator[Any]:
         yield Figure
 
 
-def _draw_panel(axes: Any, panel: Lines | Histogram) -> None:
-    if isinstance(panel, Lines):
-        _draw_lines(axes, panel)
-    else:
-        _draw_histogram(axes, panel)
+def _draw_panel(axes: Any, panel: Picture) -> None:
+    _PAINTERS[type(panel)](axes, panel)
 
 
 def _draw_lines(axes: Any, picture: Lines) -> None:
@@ -155,8 +198,45 @@ def _draw_histogram(axes: Any, picture: Histogram) -> None:
         axes.legend(fontsize="small")
 
 
-def _label(axes: Any, picture: Lines | Histogram) -> None:
-    # A dollar sign in a name is no formula.
-    axes.set_title(picture.title.replace("$", r"\$"), fontsize="medium")
-    axes.set_xlabel(picture.x_label)
-    axes.set_ylabel(picture.y_label)
+def _draw_scatter(axes: Any, picture: Scatter) -> None:
+    xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
+    axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
+    for name, point in zip(picture.names, picture.points, strict=bool(picture.names)):
+        axes.annotate(
+            _plain(name), point, xytext=(4, 3), textcoords="offset points", fontsize="x-small", annotation_clip=True
+        )
+    _label(axes, picture)
+
+
+def _draw_heat(axes: Any, picture: HeatMap) -> None:
+    shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
+    axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
+    places = range(len(picture.names))
+    for row, values in enumerate(picture.values):
+        for column, value in enumerate(values):
+            if value is not None:
+                colour = "white" if value < picture.most / 2 else "black"
+                axes.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize="small", color=colour)
+    axes.set_xticks(places, [_plain(name) for name in picture.names], rotation=30, ha="right")
+    axes.set_yticks(places, [_plain(name) for name in picture.names])
+    axes.grid(visible=False)
+    axes.set_title(_plain(picture.title), fontsize="medium")
+
+
+def _label(axes: Any, picture: Lines | Histogram | Scatter) -> None:
+    axes.set_title(_plain(picture.title), fontsize="medium")
+    axes.set_xlabel(_plain(picture.x_label))
+    axes.set_ylabel(_plain(picture.y_label))
+
+
+def _plain(text: str) -> str:
+    """Keep a dollar sign in a name from starting a formula."""
+    return text.replace("$", r"\$")
+
+
+_PAINTERS: dict[type[Any], Callable[[Any, Any], None]] = {
+    Lines: _draw_lines,
+    Histogram: _draw_histogram,
+    Scatter: _draw_scatter,
+    HeatMap: _draw_heat,
+}
