@@ -115,9 +115,7 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     """
     merged: dict[str, ScoreTable] = {}
     for table in tables:
-        known = merged.setdefault(table.name, table)
-        if known is table:
-            continue
+        known = merged.get(table.name, ScoreTable(table.name, {}))
         if (known.systems and table.systems) or (known.segments and table.segments):
             raise InputError(f"two tables of scores are called {table.name!r}: name one by NAME=FILE")
         merged[table.name] = ScoreTable(table.name, known.systems or table.systems, known.segments or table.segments)
