@@ -205,7 +205,8 @@ def _comparisons(evidence: Evidence) -> Comparisons:
 def _ranking(evidence: Evidence, sampling: Sampling, facts: Facts) -> Records:
     comparisons = _comparisons(evidence)
     said = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
-    return ranking_table(evidence.rankings, {**facts, **said, **_sampled(sampling)})
+    drawn = {"runs": sampling.runs} if "trueskill" in evidence.rankings else {}
+    return ranking_table(evidence.rankings, {**facts, **said, **_sampled(sampling), **drawn})
 
 
 TABLES: dict[str, Callable[[Evidence, Sampling, Facts], Records]] = {

@@ -116,7 +116,7 @@ def test_ranking_and_annotators(program: Any, judged: Any) -> None:
     done = program("metaeval", "--rankings", judged.folder / "rankings.csv", "-f", "json")
     assert done.err == ""
     ranked = rows(done)
-    assert [(row["system"], row["score"]) for row in ranked][0] == ("A", 1.0)
+    assert (ranked[0]["system"], ranked[0]["score"]) == ("A", 1.0)
     assert {row["by"] for row in ranked} == {"expected-wins"}
     both = program(
         *("metaeval", "--rankings", judged.folder / "rankings.csv", "--rank-by", "trueskill", "--runs", "5"),

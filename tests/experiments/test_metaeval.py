@@ -75,7 +75,7 @@ def test_williams_is_symmetric() -> None:
 
 
 def test_williams_keeps_its_level() -> None:
-    """Where both metrics are equally good, p is below .1 in about a fifth of the draws: either may come out better."""
+    """Where both metrics are equally good, p is below .1 in a fifth of the draws: either may come out better."""
     generator = np.random.default_rng(5)
     people = generator.standard_normal((1000, 1, 20))
     metrics = people + generator.standard_normal((1000, 2, 20))

@@ -87,9 +87,7 @@ def test_bootstrap_is_that_of_single_comparisons() -> None:
     rows = [(n, *pair, (n * 7) % 3 - 1, "x") for n in range(40) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
     comparisons = Comparisons.of(rows)
     generator = np.random.default_rng(1)
-    literal = [
-        expected_wins(comparisons.at(generator.integers(len(rows), size=len(rows))))["A"] for _ in range(2000)
-    ]
+    literal = [expected_wins(comparisons.at(generator.integers(len(rows), size=len(rows))))["A"] for _ in range(2000)]
     ranked = {each.name: each for each in rank_by_wins(comparisons, samples=2000)}
     assert ranked["A"].mean == pytest.approx(np.mean(literal), abs=4 * np.std(literal) / np.sqrt(1000))
 
@@ -154,7 +152,11 @@ def test_skill_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"runs": 0}, "number of samples"), ({"matches": 0}, "number of matches"), ({"draws": 1.0}, "draws lie between")],
+    [
+        ({"runs": 0}, "number of samples"),
+        ({"matches": 0}, "number of matches"),
+        ({"draws": 1.0}, "draws lie between"),
+    ],
 )
 def test_bad_settings(given: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
