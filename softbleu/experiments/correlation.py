@@ -128,7 +128,7 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
     --------
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
-    (-0.89, 0.188)
+    (-0.891, 0.187)
     """
     from scipy.stats import t as student
 
