@@ -13,9 +13,10 @@ from softbleu.cli.compare import compare
 from softbleu.cli.corpora import app as corpora
 from softbleu.cli.embeddings import app as embeddings
 from softbleu.cli.errors import guarded
-from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE, SWEEP, as_epilog
+from softbleu.cli.examples import COMPARE, EXPLAIN, METAEVAL, SCORE, SWEEP, as_epilog
 from softbleu.cli.experiments import app as experiments
 from softbleu.cli.explain import explain
+from softbleu.cli.metaeval import metaeval
 from softbleu.cli.score import score
 from softbleu.cli.sweep import sweep
 from softbleu.version import __version__
@@ -32,6 +33,7 @@ app.command(epilog=as_epilog(COMPARE))(compare)
 app.command(epilog=as_epilog(EXPLAIN))(explain)
 app.add_typer(corpora)
 app.command(epilog=as_epilog(SWEEP))(sweep)
+app.command(epilog=as_epilog(METAEVAL))(metaeval)
 app.add_typer(embeddings)
 app.add_typer(experiments)
 

@@ -141,6 +141,20 @@ RUN = {
     ),
 }
 
+METAEVAL = {
+    "Systems as people rank them, with clusters": "softbleu metaeval --rankings rankings.csv",
+    "Does a metric agree about systems, and about pairs of outputs?": (
+        "softbleu metaeval --rankings rankings.csv -c a.txt -c b.txt -c c.txt -r reference.txt "
+        "--metric-settings bleu --table preferences"
+    ),
+    "Two metrics from files, which is better? For a paper": (
+        "softbleu metaeval --human human.tsv --scores one.tsv --scores two.tsv --table williams --format latex"
+    ),
+    "Single outputs, scored on the spot": (
+        "softbleu metaeval --da assessed.tsv --unescape --metric-settings 'metric:bleu|matcher:vleu|threshold:0.8'"
+    ),
+}
+
 
 def as_epilog(examples: Mapping[str, str]) -> str:
     """Write examples as the help shows them below the options."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -65,7 +65,53 @@ class Histogram:
     counts: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
-def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_format: str) -> bytes:
+@dataclass(frozen=True)
+class Scatter:
+    """Points over two axes, each with its name or none.
+
+    Attributes
+    ----------
+    title, x_label, y_label
+        As text.
+    points
+        (x, y) of each.
+    names
+        Written beside the points; none where there are no names.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    points: Sequence[tuple[float, float]]
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A square of values between rows and columns of the same names; None is left blank.
+
+    Attributes
+    ----------
+    title
+        As text.
+    names
+        Of the rows, and of the columns.
+    values
+        By row, each from 0, which is drawn darkest, to `most`.
+    most
+        What is as good as blank.
+    """
+
+    title: str
+    names: Sequence[str]
+    values: Sequence[Sequence[float | None]]
+    most: float = 0.1
+
+
+Picture = Lines | Histogram | Scatter | HeatMap
+
+
+def draw(picture: Picture | Sequence[Picture], picture_format: str) -> bytes:
     """Draw a picture, or several side by side, as SVG or PNG.
 
     Raises
@@ -77,7 +123,7 @@ def draw(picture: Lines | Histogram | Sequence[Lines | Histogram], picture_forma
     """
     if picture_format not in FORMATS:
         raise UnknownNameError("picture format", picture_format, FORMATS)
-    panels = [picture] if isinstance(picture, Lines | Histogram) else list(picture)
+    panels = [picture] if isinstance(picture, Picture) else list(picture)
     if not panels:
         raise InputError("there is nothing to draw")
     with _matplotlib() as figure_class, warnings.catch_warnings():
@@ -128,15 +174,15 @@ def _matplotlib() -> Iterator[Any]:
         yield Figure
 
 
-def _names(panel: Lines | Histogram) -> list[str]:
-    return list(panel.lines if isinstance(panel, Lines) else panel.counts)
-
-
-def _draw_panel(axes: Any, panel: Lines | Histogram) -> None:
+def _names(panel: Picture) -> list[str]:
+    """Names that a legend explains."""
     if isinstance(panel, Lines):
-        _draw_lines(axes, panel)
-    else:
-        _draw_histogram(axes, panel)
+        return list(panel.lines)
+    return list(panel.counts) if isinstance(panel, Histogram) else []
+
+
+def _draw_panel(axes: Any, panel: Picture) -> None:
+    _PAINTERS[type(panel)](axes, panel)
 
 
 def _draw_lines(axes: Any, picture: Lines) -> None:
@@ -171,7 +217,32 @@ def _draw_histogram(axes: Any, picture: Histogram) -> None:
     _label(axes, picture)
 
 
-def _label(axes: Any, picture: Lines | Histogram) -> None:
+def _draw_scatter(axes: Any, picture: Scatter) -> None:
+    xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
+    axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
+    for name, point in zip(picture.names, picture.points, strict=bool(picture.names)):
+        place = {"xytext": (4, 3), "textcoords": "offset points", "annotation_clip": True}
+        axes.annotate(one_line(name), point, fontsize="x-small", parse_math=False, **place)
+    _label(axes, picture)
+
+
+def _draw_heat(axes: Any, picture: HeatMap) -> None:
+    shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
+    axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
+    places = range(len(picture.names))
+    for row, values in enumerate(picture.values):
+        for column, value in enumerate(values):
+            if value is not None:
+                colour = "white" if value < picture.most / 2 else "black"
+                axes.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize="small", color=colour)
+    names = [one_line(name) for name in picture.names]
+    axes.set_xticks(places, names, rotation=30, ha="right", parse_math=False)
+    axes.set_yticks(places, names, parse_math=False)
+    axes.grid(visible=False)
+    axes.set_title(one_line(picture.title), fontsize="medium", parse_math=False)
+
+
+def _label(axes: Any, picture: Lines | Histogram | Scatter) -> None:
     # A dollar sign in a name is no formula.
     axes.set_title(one_line(picture.title), fontsize="medium", parse_math=False)
     axes.set_xlabel(one_line(picture.x_label), parse_math=False)
@@ -183,3 +254,11 @@ def _write_names(legend: Any, names: Sequence[str]) -> None:
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(one_line(name))
+
+
+_PAINTERS: dict[type[Any], Callable[[Any, Any], None]] = {
+    Lines: _draw_lines,
+    Histogram: _draw_histogram,
+    Scatter: _draw_scatter,
+    HeatMap: _draw_heat,
+}

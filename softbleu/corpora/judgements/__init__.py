@@ -1,0 +1,21 @@
+"""What people said: rankings, direct assessment, scores of systems; and what metrics said, as files have it."""
+
+from __future__ import annotations
+
+from softbleu.corpora.judgements.assessments import Assessments, read_assessments
+from softbleu.corpora.judgements.comparisons import Comparisons, Ranking
+from softbleu.corpora.judgements.names import plain_names
+from softbleu.corpora.judgements.rankings import read_rankings
+from softbleu.corpora.judgements.scores import ScoreTable, merge_scores, read_scores
+
+__all__ = [
+    "Assessments",
+    "Comparisons",
+    "Ranking",
+    "ScoreTable",
+    "merge_scores",
+    "plain_names",
+    "read_assessments",
+    "read_rankings",
+    "read_scores",
+]

@@ -1,0 +1,216 @@
+"""Scores of systems and segments as files: what `softbleu score` writes, and the tables of WMT."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.files import open_text
+from softbleu.corpora.judgements.names import plain_names
+from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_COLUMNS = {
+    2: ("system", "score"),
+    3: ("system", "segment", "score"),
+    5: ("metric", "lp", "testset", "system", "score"),
+    6: ("metric", "lp", "testset", "system", "segment", "score"),
+}
+"""What the columns of a table without column names mean, by how many there are."""
+_ALIASES = {"name": "system", "human": "score", "sid": "segment"}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """What a metric, or people, gave every system.
+
+    Attributes
+    ----------
+    name
+        Of the metric.
+    systems
+        Score of each system; empty where only segments were scored.
+    segments
+        Of each system its segments' scores, in order; empty where only systems were scored.
+    """
+
+    name: str
+    systems: Mapping[str, float]
+    segments: Mapping[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    where: str
+    metric: str
+    system: str
+    segment: int | None
+    score: float
+
+
+def read_scores(
+    name: str, *, label: str | None = None, direction: str | None = None, encoding: str = "utf-8"
+) -> list[ScoreTable]:
+    """Read scores of systems, of segments, or of both.
+
+    Understood are JSON, JSON lines and TSV as `softbleu score` writes them, tables (tabs or blanks) with the column
+    names `system`, `score` (or `human`), `segment` (or `sid`), `lp`, `metric`, and without column names those of WMT:
+    metric, direction, test set, system, (segment,) score; or system, (segment,) score.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    label
+        Name of the metric; unless given that of the file, or what the table says.
+    direction
+        Take the rows of this direction (column `lp`) only.
+    encoding
+        Of the text.
+
+    Returns
+    -------
+    One table a metric.
+
+    Raises
+    ------
+    InputError
+        What is no score, a score that is given twice, segments that are missing; with the line.
+    """
+    with closing(open_text(name, encoding)) as lines:
+        text = list(lines)
+    first = next((line for line in text if line.strip()), "")
+    plain = label or Path(name.removesuffix(".gz")).stem
+    read = _read_json if first.lstrip().startswith("{") else _read_table
+    entries = list(read(name, text, plain, direction))
+    if not entries:
+        wanted = f" of direction {direction}" if direction else ""
+        raise InputError(f"{name}: there are no scores{wanted}")
+    names = plain_names({entry.system for entry in entries})
+    tables = []
+    for metric in dict.fromkeys(entry.metric for entry in entries):
+        own = [entry for entry in entries if entry.metric == metric]
+        tables.append(_table(name, label or metric, own, names))
+    return merge_scores(tables)
+
+
+def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
+    """Join tables of one name, of which one has the systems and the other the segments.
+
+    Raises
+    ------
+    InputError
+        Two of one name have both the same.
+    """
+    merged: dict[str, ScoreTable] = {}
+    for table in tables:
+        known = merged.get(table.name, ScoreTable(table.name, {}))
+        if (known.systems and table.systems) or (known.segments and table.segments):
+            raise InputError(f"two tables of scores are called {table.name!r}: name one by NAME=FILE")
+        merged[table.name] = ScoreTable(table.name, known.systems or table.systems, known.segments or table.segments)
+    return list(merged.values())
+
+
+def _read_json(name: str, text: Sequence[str], metric: str, direction: str | None) -> Iterator[_Entry]:
+    try:
+        whole = json.loads("\n".join(text))
+        lines: list[tuple[str, Any]] = [(name, entry) for entry in _flat(whole)]
+    except json.JSONDecodeError:
+        lines = []
+        for number, line in enumerate(text, start=1):
+            try:
+                lines += [(f"{name}, line {number}", json.loads(line))] if line.strip() else []
+            except json.JSONDecodeError as error:
+                raise InputError(f"{name}, line {number}, column {error.colno}: not JSON ({error.msg})") from None
+    for where, entry in lines:
+        if not isinstance(entry, dict) or not {"system", "score"} <= entry.keys():
+            raise InputError(f"{where}: no scores; JSON is read as 'softbleu score --format json' or jsonl writes it")
+        segment = entry.get("segment")
+        yield _entry(where, metric, entry["system"], segment, entry["score"])
+
+
+def _flat(whole: Any) -> Iterator[dict[str, Any]]:
+    """Go through what `softbleu score` writes as JSON: systems, each with its segments."""
+    if not isinstance(whole, dict) or not isinstance(whole.get("systems"), list):
+        yield whole
+        return
+    for system in whole["systems"]:
+        named = {**system, "system": system.get("name")} if isinstance(system, dict) else {}
+        yield named
+        for part in named.get("segments", ()):
+            yield {**part, "system": named["system"]} if isinstance(part, dict) else {}
+
+
+def _read_table(name: str, text: Sequence[str], metric: str, direction: str | None) -> Iterator[_Entry]:
+    columns: Sequence[str] | None = None
+    for number, line in enumerate(text, start=1):
+        where = f"{name}, line {number}"
+        cells = line.split("\t") if "\t" in line else line.split()
+        if not line.strip() or line.startswith("#"):
+            continue
+        if columns is None:
+            named = [_ALIASES.get(cell.lower(), cell.lower()) for cell in cells]
+            if {"system", "score"} <= set(named):
+                columns = named
+                continue
+            if len(cells) not in _COLUMNS:
+                raise InputError(
+                    f"{where}: {len(cells)} columns and no names of columns: 'system' and 'score' needed"
+                )
+            columns = _COLUMNS[len(cells)]
+        if len(cells) != len(columns):
+            raise InputError(f"{where}: {len(cells)} cells, where {len(columns)} are needed: {' '.join(columns[:6])}")
+        row = dict(zip(columns, cells, strict=True))
+        if direction is None or row.get("lp", direction) == direction:
+            yield _entry(where, row.get("metric", metric), row["system"], row.get("segment"), row["score"])
+
+
+def _entry(where: str, metric: str, system: object, segment: object, score: object) -> _Entry:
+    try:
+        value = float(score)  # type: ignore[arg-type]
+        number = None if segment is None else int(str(segment))
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: segment and score are numbers, not {segment!r} and {score!r}") from None
+    if not isinstance(system, str) or not math.isfinite(value):
+        raise InputError(f"{where}: a system's name and a finite score are needed, not {system!r} and {score!r}")
+    return _Entry(where, metric, system, number, value)
+
+
+def _table(name: str, metric: str, entries: Sequence[_Entry], names: Mapping[str, str]) -> ScoreTable:
+    systems: dict[str, float] = {}
+    parts: dict[str, dict[int, float]] = {}
+    for entry in entries:
+        system = names[entry.system]
+        if entry.segment is None:
+            known = system in systems
+            systems[system] = entry.score
+        else:
+            scored = parts.setdefault(system, {})
+            known = entry.segment in scored
+            scored[entry.segment] = entry.score
+        if known:
+            raise InputError(f"{entry.where}: a second score of {system!r} (several directions? name one)")
+    start = min((min(scored) for scored in parts.values()), default=0)
+    if start not in (0, 1):
+        raise InputError(f"{name}: segments are numbered from 0 or 1, not {start}")
+    length = max((len(scored) for scored in parts.values()), default=0)
+    for system, scored in parts.items():
+        missing = next((number for number in range(start, start + length) if number not in scored), None)
+        if missing is not None:
+            raise InputError(f"{name}: no score of segment {missing} of {system!r}")
+    segments = {
+        system: np.array([scored[number] for number in range(start, start + length)])
+        for system, scored in parts.items()
+    }
+    return ScoreTable(metric, systems, segments)

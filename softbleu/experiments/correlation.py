@@ -1,0 +1,187 @@
+"""Correlations with bootstrap intervals, and the test of the difference of two that share a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.rankings import check_samples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+FEWEST = 3
+"""Points a correlation needs to mean anything."""
+FEWEST_TO_TEST = 4
+"""Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3."""
+PERCENTILES = (2.5, 97.5)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A correlation and its 95% interval.
+
+    Attributes
+    ----------
+    value
+        -1 to 1; None where it is not defined: one side is constant.
+    interval
+        Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none.
+    """
+
+    value: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class WilliamsTest:
+    """How likely a correlation with people is greater by chance than another one with the same people.
+
+    Attributes
+    ----------
+    t
+        Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater.
+    p_value
+        One-sided, for the greater of both.
+    """
+
+    t: float
+    p_value: float
+
+
+def correlate(
+    one: Floats, other: Floats, coefficient: str = "pearson", samples: int = 1000, seed: int = 12345
+) -> Correlation:
+    """Correlate two columns of numbers, with an interval from samples of the points, drawn with replacement.
+
+    Parameters
+    ----------
+    one, other
+        Of shape (points,); the points are the same.
+    coefficient
+        A key of `COEFFICIENTS`: `pearson`, `spearman` or `kendall` (tau-b).
+    samples
+        Bootstrap samples; those of which one side is constant are left out. With 0 there is no interval.
+    seed
+        Of NumPy's generator; the same seed draws the same points for every pair of columns.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such coefficient.
+    InputError
+        Fewer than 3 points, or different numbers of them.
+
+    Examples
+    --------
+    >>> correlate(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0]), "spearman", samples=0)
+    Correlation(value=0.8, interval=None)
+    >>> correlate(np.array([1.0, 1.0, 1.0]), np.array([1.0, 3.0, 2.0]))
+    Correlation(value=None, interval=None)
+    """
+    if coefficient not in COEFFICIENTS:
+        raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
+    if len(one) != len(other):
+        raise InputError(f"{len(one)} scores cannot be correlated with {len(other)}")
+    if len(one) < FEWEST:
+        raise InputError(f"a correlation needs {FEWEST} points or more, here are {len(one)}")
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return Correlation(None, None)
+    # Rounded, for a hair beyond 1 is noise, and so is .8000000000000001.
+    value = round(float(COEFFICIENTS[coefficient](one, other, np.arange(len(one))[None])[0]), 14)
+    if not samples:
+        return Correlation(value, None)
+    check_samples(samples, seed)
+    drawn = np.random.default_rng(seed).integers(len(one), size=(samples, len(one)))
+    varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
+    if 2 * varied.sum() < samples:
+        return Correlation(value, None)
+    low, high = np.percentile(COEFFICIENTS[coefficient](one, other, drawn[varied]), PERCENTILES)
+    return Correlation(value, (float(low), float(high)))
+
+
+def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:
+    """Test the difference of two correlations with the same variable (Williams 1959; Steiger 1980, equation 7).
+
+    Parameters
+    ----------
+    first, second
+        Of either metric with people.
+    between
+        Of both metrics with each other.
+    points
+        That all three were computed of.
+
+    Raises
+    ------
+    InputError
+        Fewer than 4 points.
+
+    Examples
+    --------
+    >>> test = williams(0.4, 0.5, 0.1, 103)
+    >>> round(test.t, 3), round(test.p_value, 3)
+    (-0.891, 0.187)
+    """
+    from scipy.stats import t as student
+
+    if points < FEWEST_TO_TEST:
+        raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {points}")
+    if first == second:
+        return WilliamsTest(0.0, 0.5)
+    determinant = max(0.0, 1 - first**2 - second**2 - between**2 + 2 * first * second * between)
+    middle = ((first + second) / 2) ** 2 * (1 - between) ** 3
+    below = 2 * (points - 1) / (points - 3) * determinant + middle
+    above = (first - second) ** 2 * (points - 1) * (1 + between)
+    t = float(np.copysign(np.sqrt(above / below) if below > 0 else np.inf, first - second))
+    return WilliamsTest(t, float(student.sf(abs(t), points - 3)))
+
+
+def _pearson(one: Floats, other: Floats, drawn: Integers) -> Floats:
+    return _product_moment(one[drawn], other[drawn])
+
+
+def _spearman(one: Floats, other: Floats, drawn: Integers) -> Floats:
+    from scipy.stats import rankdata
+
+    return _product_moment(rankdata(one[drawn], axis=1), rankdata(other[drawn], axis=1))
+
+
+def _product_moment(one: Floats, other: Floats) -> Floats:
+    one = one - one.mean(axis=1, keepdims=True)
+    other = other - other.mean(axis=1, keepdims=True)
+    scale: Floats = np.sqrt((one**2).sum(axis=1) * (other**2).sum(axis=1))
+    found: Floats = (one * other).sum(axis=1) / scale
+    return found
+
+
+def _kendall(one: Floats, other: Floats, drawn: Integers) -> Floats:
+    """Tau-b of each sample: how often a point was drawn weighs the pairs that it is in."""
+    points = len(one)
+    offsets = np.arange(len(drawn))[:, None] * points
+    weights = np.bincount((drawn + offsets).reshape(-1), minlength=offsets.size * points)
+    weights = weights.reshape(-1, points).astype(np.float64)
+    signs = [np.sign(column[:, None] - column[None]) for column in (one, other)]
+
+    def weigh(pairs: Floats) -> Floats:
+        sums: Floats = np.einsum("sp,sp->s", weights @ pairs, weights)
+        return sums
+
+    untied = weigh(np.abs(signs[0])) * weigh(np.abs(signs[1]))
+    found: Floats = weigh(signs[0] * signs[1]) / np.sqrt(untied)
+    return found
+
+
+COEFFICIENTS: dict[str, Callable[[Floats, Floats, Integers], Floats]] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "kendall": _kendall,
+}
+"""Of two columns in samples of their points, (samples, points): one number a sample."""

@@ -1,0 +1,206 @@
+"""Systems ranked by people's comparisons of them: Expected Wins, ranges of ranks, clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.corpora.judgements import Comparisons
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+MOST = 100_000
+LEVEL = 0.95
+"""Share of the samples that a range of ranks covers."""
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """Where people's comparisons put a system.
+
+    Attributes
+    ----------
+    name
+        Of the system.
+    score
+        Expected wins, or mean TrueSkill.
+    mean
+        Of the scores of the samples.
+    best, worst
+        The range of its ranks in 95% of the samples.
+    cluster
+        From 1; systems of different clusters have ranges that do not overlap.
+    wins, ties, losses
+        Of its comparisons.
+    """
+
+    name: str
+    score: float
+    mean: float
+    best: int
+    worst: int
+    cluster: int
+    wins: int
+    ties: int
+    losses: int
+
+
+def check_samples(samples: int, seed: int) -> None:
+    """See that so many samples can be drawn.
+
+    Raises
+    ------
+    InputError
+        They cannot.
+    """
+    if not 1 <= samples <= MOST:
+        raise InputError(f"the number of samples must lie between 1 and {MOST:,}, not {samples:,}")
+    if seed < 0:
+        raise InputError(f"the seed must be at least 0, not {seed}")
+
+
+def expected_wins(comparisons: Comparisons) -> dict[str, float]:
+    """How likely each system is to win against another one (Bojar et al. 2014, section 3.3).
+
+    The mean over the others of wins / (wins + losses); ties are left out, and so are pairs that only ever tied.
+
+    Raises
+    ------
+    InputError
+        A system has ties only.
+
+    Examples
+    --------
+    >>> from softbleu.corpora.judgements import Comparisons
+    >>> rows = [(0, "A", "B", 1, "x"), (1, "A", "B", 1, "x"), (2, "A", "B", -1, "x"), (2, "B", "C", 0, "x")]
+    >>> expected_wins(Comparisons.of([*rows, (3, "A", "C", 1, "x")]))
+    {'A': 0.8333333333333333, 'B': 0.3333333333333333, 'C': 0.0}
+    """
+    scores = _expected_wins(comparisons.tallies()[None].astype(np.float64))[0]
+    for name, score in zip(comparisons.systems, scores, strict=True):
+        if np.isnan(score):
+            raise InputError(f"system {name!r} has ties only: its expected wins are not defined")
+    return dict(zip(comparisons.systems, scores.tolist(), strict=True))
+
+
+def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> list[RankedSystem]:
+    """Rank systems by Expected Wins, with ranges of ranks from bootstrap samples of the comparisons.
+
+    Parameters
+    ----------
+    comparisons
+        Of at least two systems.
+    samples
+        So many, of as many comparisons each, drawn with replacement.
+    seed
+        Of NumPy's generator.
+
+    Returns
+    -------
+    The best system first.
+
+    Raises
+    ------
+    InputError
+        See `expected_wins` and `check_samples`.
+    """
+    check_samples(samples, seed)
+    scores = np.array(list(expected_wins(comparisons).values()))
+    systems = len(scores)
+    tallies = comparisons.tallies()
+    upper = np.triu_indices(systems, 1)
+    cells = tallies[:, upper[0], upper[1]]
+    # To draw comparisons with replacement is to draw how many there are of each pair and outcome.
+    generator = np.random.default_rng(seed)
+    drawn = generator.multinomial(len(comparisons), cells.reshape(-1) / len(comparisons), samples)
+    drawn = drawn.reshape(samples, 3, -1)
+    resampled = np.zeros((samples, 3, systems, systems))
+    resampled[:, :, upper[0], upper[1]] = drawn
+    resampled[:, :, upper[1], upper[0]] = drawn[:, ::-1]
+    # A system that only ties in a sample is likely to win as often as not.
+    return make_ranking(comparisons, scores, np.nan_to_num(_expected_wins(resampled), nan=0.5))
+
+
+def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) -> list[RankedSystem]:
+    """Put systems in order, with the range of each one's ranks, and cut the order into clusters.
+
+    Parameters
+    ----------
+    comparisons
+        What the scores are of.
+    scores
+        Of the systems.
+    resampled
+        Of samples and systems, of shape (samples, systems).
+
+    Returns
+    -------
+    The best system first. A cluster ends where all that come later have better ranks nowhere than the worst of those
+    before (Bojar et al. 2014; Sakaguchi et al. 2014).
+    """
+    best, worst = rank_ranges(resampled)
+    order = np.argsort(-scores, kind="stable")
+    clusters = cut_clusters(best[order], worst[order])
+    wins, ties, losses = comparisons.tallies().sum(axis=2)
+    means = resampled.mean(axis=0)
+    return [
+        RankedSystem(
+            comparisons.systems[place],
+            float(scores[place]),
+            float(means[place]),
+            int(best[place]),
+            int(worst[place]),
+            cluster,
+            int(wins[place]),
+            int(ties[place]),
+            int(losses[place]),
+        )
+        for place, cluster in zip(order, clusters, strict=True)
+    ]
+
+
+def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
+    """Best and worst rank of each system in 95% of the samples; as many are left out at either end.
+
+    >>> ranges = rank_ranges(np.array([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]]))
+    >>> ranges[0].tolist(), ranges[1].tolist()
+    ([1, 1, 3], [2, 2, 3])
+    """
+    from scipy.stats import rankdata
+
+    ranks = np.sort(rankdata(-resampled, method="min", axis=1).astype(np.int64), axis=0)
+    # Rounded, for (1 - 0.95) * 1000 is a little more than 50.
+    out = int(np.ceil(round(len(ranks) * (1 - LEVEL) / 2, 9))) if len(ranks) > 2 else 0
+    return ranks[out], ranks[len(ranks) - 1 - out]
+
+
+def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers) -> list[int]:
+    """Number the clusters of systems in order, from the ranges of their ranks.
+
+    >>> cut_clusters([1, 2, 2, 4], [1, 3, 3, 4])
+    [1, 2, 2, 3]
+    """
+    clusters = [1]
+    for place in range(1, len(best)):
+        apart = max(worst[:place]) < min(best[place:])
+        clusters.append(clusters[-1] + apart)
+    return [int(cluster) for cluster in clusters]
+
+
+def _expected_wins(tallies: Floats) -> Floats:
+    """Expected wins from wins, ties and losses, (…, 3, systems, systems); NaN with ties only."""
+    wins, decided = tallies[..., 0, :, :], tallies[..., 0, :, :] + tallies[..., 2, :, :]
+    shares = np.divide(wins, decided, out=np.zeros_like(wins), where=decided > 0)
+    opponents = (decided > 0).sum(axis=-1)
+    sums: Floats = shares.sum(axis=-1)
+    means: Floats = np.divide(sums, opponents, out=np.full_like(sums, np.nan), where=opponents > 0)
+    return means

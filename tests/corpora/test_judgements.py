@@ -1,0 +1,204 @@
+"""Readers of what people said, and of what metrics said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softbleu.corpora.judgements import Comparisons, merge_scores, read_assessments, read_rankings, read_scores
+from softbleu.errors import InputError
+
+XML = """<?xml version="1.0" encoding="UTF-8"?>
+<appraise-results>
+<error-correction-ranking-result id="x">
+  <ranking-item src-id="3" user="ann">
+    <translation rank="2" system="B A"/>
+    <translation rank="1" system="C"/>
+    <translation rank="-1" system="D"/>
+  </ranking-item>
+</error-correction-ranking-result>
+</appraise-results>
+"""
+FIVE = (
+    "srcIndex,judgeId,system1Id,system2Id,system3Id,system1rank,system2rank,system3rank\n"
+    "4,bob,test.fr-en.A,test.fr-en.B.1,test.fr-en.C,1,2,-1\n"
+)
+PAIRS = "srcIndex,judgeID,system1Id,system1rank,system2Id,system2rank\n0,bob,t.B.src-trg,1,t.A.src-trg,3\n"
+
+
+def written(folder: Path, content: str | bytes, name: str = "file.txt") -> str:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(path)
+
+
+def rows(found: Comparisons) -> list[tuple[int, str, str, int]]:
+    names = found.systems
+    return [
+        (int(segment), names[first], names[second], int(outcome))
+        for segment, first, second, outcome in zip(
+            found.segment, found.first, found.second, found.outcome, strict=True
+        )
+    ]
+
+
+def test_xml(tmp_path: Path) -> None:
+    found = read_rankings(written(tmp_path, XML))
+    assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
+    assert found.annotators == ("ann",)
+    assert rows(read_rankings(written(tmp_path, XML), expand=False)) == [(3, "A", "C", -1)]
+    assert rows(read_rankings(written(tmp_path, XML), start=1))[0][0] == 2
+
+
+def test_csv(tmp_path: Path) -> None:
+    assert rows(read_rankings(written(tmp_path, FIVE))) == [(3, "A", "B.1", 1)]
+    assert rows(read_rankings(written(tmp_path, FIVE), start=0)) == [(4, "A", "B.1", 1)]
+    assert rows(read_rankings(written(tmp_path, gzip.compress(PAIRS.encode())))) == [(0, "A", "B", -1)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (XML.replace('rank="1"', 'rank="first"'), "line 6: rank is a whole number, not 'first'"),
+        (XML.replace('user="ann"', ""), "line 4: <ranking-item> lacks user"),
+        (XML.replace('"C"', '"A"'), "line 4: system 'A' is ranked twice"),
+        (XML.replace('"C"', '" "'), "line 6: <translation> names no system"),
+        (XML.replace("</appraise", "</praise"), "line 10: not XML"),
+        (XML.replace('"3"', '"9999999999999"'), "line 4: the segment cannot be 9999999999999"),
+        (FIVE.replace("\n4,", "\n0,"), "line 2: segment 0, though the first is 1"),
+        (FIVE.replace("1,2,-1", "1,2"), "line 2: 7 cells under 8 column names"),
+        (FIVE.replace("1,2,-1", "1,x,-1"), "line 2: rank is a whole number, not 'x'"),
+        (FIVE.replace("1,2,-1", "1,-1,-1"), "there are no comparisons"),
+        (FIVE.replace("judgeId", "judge"), "line 1: rankings need a column judgeid"),
+        (FIVE.replace("system3rank", "rank3"), "line 1: rankings need a column system3rank"),
+        ("", "line 1: rankings need columns system1Id"),
+    ],
+)
+def test_broken_rankings(tmp_path: Path, content: str, message: str) -> None:
+    name = written(tmp_path, content)
+    with pytest.raises(InputError) as caught:
+        read_rankings(name)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(name)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_some_systems() -> None:
+    found = Comparisons.of([(0, "A", "B", 1, "x"), (0, "B", "C", 0, "x"), (1, "C", "A", 1, "x")])
+    assert rows(found.only(["A", "C"])) == [(1, "A", "C", -1)]
+    with pytest.raises(InputError, match="no comparison is between two of the systems A, Z"):
+        found.only(["A", "Z"])
+    assert found.tallies()[:, 0, 1].tolist() == [1, 0, 0]
+    assert found.tallies()[:, 0, 2].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "system\tscore\tsignature\na\t1.5\tx\nb\t2\tx\n",
+        "a 1.5\nb 2\n",
+        "bleu\tsrc-trg\ttest\ta\t1.5\nbleu\tsrc-trg\ttest\tb\t2\n",
+        "LP HUMAN SYSTEM\ncs-en 1.5 a\ncs-en 2 b\nde-en 9 a\n",
+        '{"schema": 1, "systems": [{"name": "a", "score": 1.5}, {"name": "b", "score": 2}]}',
+        '{"system": "a", "score": 1.5}\n\n{"system": "b", "score": 2}\n',
+    ],
+)
+def test_scores_of_systems(tmp_path: Path, content: str) -> None:
+    (table,) = read_scores(written(tmp_path, content), label="it", direction="cs-en" if "LP" in content else None)
+    assert (table.name, dict(table.systems), dict(table.segments)) == ("it", {"a": 1.5, "b": 2.0}, {})
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_scores_of_segments(tmp_path: Path, start: int) -> None:
+    lines = [f"{system} {segment + start} {score}" for segment in range(2) for system, score in (("a", 1), ("b", 2))]
+    (table,) = read_scores(written(tmp_path, "\n".join(lines), "bleu.segments.tsv.gz"))
+    assert table.name == "bleu.segments"
+    assert {name: scores.tolist() for name, scores in table.segments.items()} == {"a": [1, 1], "b": [2, 2]}
+
+
+def test_scores_of_both_kinds_are_joined(tmp_path: Path) -> None:
+    parts = [{"segment": 1, "score": 3}, {"segment": 2, "score": 4}]
+    both = json.dumps({"schema": 1, "systems": [{"name": "a", "score": 7, "segments": parts}]}, indent=1)
+    (table,) = read_scores(written(tmp_path, both))
+    assert (table.systems["a"], table.segments["a"].tolist()) == (7.0, [3.0, 4.0])
+    systems = read_scores(written(tmp_path, "m lp t a 7\n"))
+    segments = read_scores(written(tmp_path, "m lp t a 0 3\nm lp t a 1 4\n"))
+    (joined,) = merge_scores([*segments, *systems])
+    assert (joined.systems["a"], joined.segments["a"].tolist()) == (7.0, [3.0, 4.0])
+    with pytest.raises(InputError, match="two tables of scores are called 'm'"):
+        merge_scores([*systems, *systems])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "there are no scores"),
+        ("a\n", "line 1: 1 columns and no names of columns"),
+        ("a 1\nb\n", "line 2: 1 cells, where 2 are needed"),
+        ("a 1\nb high\n", "line 2: segment and score are numbers"),
+        ("a 1\nb nan\n", "line 2: a system's name and a finite score are needed"),
+        ("a 1\na 1\n", "line 2: a second score of 'a'"),
+        ("a 5 1\na 6 1\n", "segments are numbered from 0 or 1, not 5"),
+        ("a 1 1\na 3 1\nb 1 1\nb 2 1\n", "no score of segment 2 of 'a'"),
+        ("a 1 1\na 2 1\nb 1 1\n", "no score of segment 2 of 'b'"),
+        ('{"system": "a"}', "no scores; JSON is read as"),
+        ('{"system": "a", "score": 1}\n{', "line 2, column 2: not JSON"),
+        ('{"schema": 1, "systems": [3]}', "no scores; JSON is read as"),
+    ],
+)
+def test_broken_scores(tmp_path: Path, content: str, message: str) -> None:
+    name = written(tmp_path, content)
+    with pytest.raises(InputError) as caught:
+        read_scores(name)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+DA = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\nde-en t A.1 1 0\n"
+TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\tit is\t0.25\n"
+
+
+def test_assessments(tmp_path: Path) -> None:
+    name = written(tmp_path, DA)
+    found = read_assessments(name, direction="cs-en")
+    assert (found.scores.tolist(), found.systems, found.segments) == ([0.5, -0.5], [["A.1", "B"], ["B"]], [1, 0])
+    people, metric = found.pick({"B": np.array([7.0, 8.0])}, "bleu")
+    assert (people.tolist(), metric.tolist()) == ([0.5, -0.5], [8.0, 7.0])
+    people, metric = found.pick({"A.1": np.array([7.0, 8.0])}, "bleu")
+    assert (people.tolist(), metric.tolist()) == ([0.5], [8.0])
+    with pytest.raises(InputError, match="the assessments name segment 2, bleu has 1 of B"):
+        found.pick({"B": np.array([7.0])}, "bleu")
+    with pytest.raises(InputError, match="bleu has scores of none of the assessed systems"):
+        found.pick({"C": np.array([7.0])}, "bleu")
+
+
+def test_assessed_texts(tmp_path: Path) -> None:
+    name = written(tmp_path, TEXTS)
+    plain, clean = read_assessments(name), read_assessments(name, unescape=True)
+    assert plain.texts is not None
+    assert clean.texts is not None
+    assert plain.texts.candidates["translation"] == ["it &apos;s"]
+    assert clean.texts.candidates["translation"] == ["it 's"]
+    with pytest.raises(InputError, match="bleu has 2 segments, 1 texts were assessed"):
+        clean.pick({"translation": np.zeros(2)}, "bleu")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "line 1: assessments need columns"),
+        (DA, "name one direction of cs-en, de-en"),
+        (DA.replace("de-en t A.1 1 0\n", "").replace(" 2 0.5", " 0 0.5"), "line 2: SID is the number of a segment"),
+        (DA.replace("de-en t A.1 1 0\n", "").replace("0.5", "inf"), "line 2: an assessment is a finite number"),
+        (DA.replace("B 1 -0.5", "B 1"), "line 3: 4 cells under 5 column names"),
+        ("LP SYSTEM SID HUMAN\n", "there are no assessments"),
+    ],
+)
+def test_broken_assessments(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_assessments(written(tmp_path, content))
+    assert message in str(caught.value)
