@@ -328,7 +328,8 @@ Vectors = Annotated[
     typer.Option(
         "--vectors",
         metavar="PATH|NAME",
-        help="Word vectors: a word2vec, GloVe or gensim file, or a bundled set (default: glove-6b-100d).",
+        help="Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two "
+        "(default: glove-6b-100d).",
         autocompletion=vectors,
         rich_help_panel=MATCHING,
     ),

@@ -9,6 +9,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from softbleu.embeddings.files import FileSource
+from softbleu.embeddings.joined import open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import open_package, package_names
 from softbleu.embeddings.store import META
@@ -30,7 +31,8 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     ----------
     location
         A vector file or a store directory; the name of a bundled set or of one that a Python package brings,
-        tried if no such path exists; a gensim KeyedVectors; or a mapping of words to vectors.
+        tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim
+        KeyedVectors; or a mapping of words to vectors.
     block_size
         Bytes of a file read at a time.
 
@@ -66,6 +68,8 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return open_store(bundled, name=text)
     if isinstance(location, str) and text in package_names():
         return open_package(text)
+    if isinstance(location, str) and "+" in text:
+        return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
     names = ", ".join((*bundled_names(), *package_names()))
     raise VectorError(f"{text!r}: no such vector file, store or set; known sets: {names}")
 
