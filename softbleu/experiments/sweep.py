@@ -109,7 +109,10 @@ def sweep_points(
         for matcher in dict.fromkeys(matchers):
             for threshold in dict.fromkeys(thresholds):
                 settings = replace(base, **options, matcher=matcher)
-                if "threshold" in settings.matcher_fields():
+                if settings.metric == "softbleu":
+                    # It has no matcher: one point, whatever matchers and thresholds the others have.
+                    settings = replace(settings, matcher="exact")
+                elif "threshold" in settings.matcher_fields():
                     settings = replace(settings, threshold=threshold)
                 settings.make_metric() if not isinstance(threshold, str) else settings.vector_choice()
                 # Vectors in memory cannot be hashed, nor always compared.

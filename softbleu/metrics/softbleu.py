@@ -32,6 +32,8 @@ PIECE = 64
 """Segments whose words are compared at a time."""
 LARGEST = 1 << 26
 """Entries of the greatest table of words, or of n-grams of one segment (0.5 GB)."""
+TIE = 1e-10
+"""How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,12 @@ class Softbleu(Metric):
     Dice coefficient of their character 2- to 4-grams (of the word between marks of its ends), to the given `power`,
     times exp(-position |i/c - j/r|) for the middles of the i-th of c and the j-th of r tokens. n-grams of order n are
     as alike as their words position by position, on average. An n-gram weighs the sum of its words' rarities, each
-    ln((D + 1) / (d + 1)) to the power `rarity`: d of D segments have the word.
+    ln((D + 2) / (d + 1)) to the power `rarity`: d of D lines (references, each of several a line) have the word.
 
     Precision is the share of the candidate n-grams' weight that is matched, recall that of the reference's. The score
     is the mean over orders of F = (1 + beta²) P R / (beta² P + R); orders that a side is too short for do not count.
-    Of several references each segment takes the best. A corpus is scored from the sums of its segments.
+    Of several references each segment takes the best. A corpus is scored from the sums of its segments, those of
+    which a side is empty or short included: what they lack is missed.
 
     Parameters
     ----------
@@ -123,10 +126,13 @@ class Softbleu(Metric):
         check_order(self.order)
         if self.credit not in get_args(Credit):
             raise UnknownNameError("credit", self.credit, get_args(Credit))
+        if not isinstance(self.idf, IdfCorpus) and self.idf != "references":
+            raise InputError(f"idf must be 'references' or an IdfCorpus, not {self.idf!r}")
         for name, least, most in (
             ("beta", 0.0, 1e6),
             ("power", 1e-6, 1e6),
-            ("rarity", 0.0, 100.0),
+            # The weights of a corpus must add up to less than 2**63 millionths.
+            ("rarity", 0.0, 4.0),
             ("position", 0.0, 1e6),
             ("characters", 0.0, 1.0),
         ):
@@ -217,30 +223,32 @@ class Softbleu(Metric):
             similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))
         row: list[int] = []
         for n in range(1, self.order + 1):
-            height, width = len(one) - n + 1, len(other) - n + 1
-            if height < 1 or width < 1:
-                # No matches, and nothing that could be matched: the order does not count.
-                row += [0, 0, 0, 0]
-                continue
+            height, width = max(len(one) - n + 1, 0), max(len(other) - n + 1, 0)
             alike, own, others = np.zeros((height, width)), np.zeros(height), np.zeros(width)
             for k in range(n):
-                alike += similarities[k : k + height, k : k + width]
                 own += weight[k : k + height]
                 others += other_weight[k : k + width]
+                alike += similarities[k : k + height, k : k + width]
+            if not alike.size:
+                # Nothing is matched, but in a corpus what a side has is missed on the other.
+                row += [0, round(SCALE * float(own.sum())), 0, round(SCALE * float(others.sum()))]
+                continue
             # Rounded, so that ties are ties on every machine.
             alike = np.rint(alike * (SCALE / n)) / SCALE
-            matched, found = self._matched(alike)
+            matched, found = self._matched(alike, own[:, None] + others[None, :])
             row += [round(SCALE * float(total)) for total in (matched @ own, own.sum(), found @ others, others.sum())]
         return row
 
-    def _matched(self, alike: Floats) -> tuple[Floats, Floats]:
+    def _matched(self, alike: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """How much of each candidate n-gram, and of each reference n-gram, is matched."""
         greedy = alike.max(axis=1), alike.max(axis=0)
         if self.credit == "greedy":
             return greedy
         from scipy.optimize import linear_sum_assignment
 
-        rows, columns = linear_sum_assignment(alike, maximize=True)
+        # Of equal totals that with the greatest weight: which, must not hang on the last bits of the machine.
+        ranked = alike * (1 + TIE * weights / max(float(weights.max()), 1e-300))
+        rows, columns = linear_sum_assignment(ranked, maximize=True)
         matched, found = np.zeros(alike.shape[0]), np.zeros(alike.shape[1])
         matched[rows] = found[columns] = alike[rows, columns]
         if self.credit == "clipped":
@@ -302,7 +310,8 @@ def rarity_of(documents: Integers, total: int) -> Floats:
     """Rarity of words that so many of all segments have.
 
     >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
-    [2.303, 0.0]
+    [2.398, 0.095]
     """
-    found: Floats = math.log(total + 1) - np.log(documents + 1)
+    # Above 0 even for a word that all have: a corpus of one segment has no other words.
+    found: Floats = math.log(total + 2) - np.log(documents + 1)
     return found

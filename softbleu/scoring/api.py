@@ -163,7 +163,7 @@ class Settings:
             given[name] = _read_value(cls.__annotations__[name], key, value)
         for name in ("vectors", "idf"):
             if isinstance(given.get(name), str):
-                given[name] = given[name].partition("#")[0]
+                given[name] = given[name].rpartition("#")[0] or given[name]
         if given.get("metric") == "gleu" and "smooth" in given:
             given["segment_smoothing"] = given.pop("smooth") == "yes"
         return cls(**given)
@@ -222,7 +222,10 @@ class Settings:
     def idle_options(self) -> list[str]:
         """Options that were given but have no effect on this metric and matcher."""
         known = set(_METRIC_OPTIONS[self.metric])
-        if self.metric != "softbleu":
+        idle = []
+        if self.metric == "softbleu":
+            idle = [name for name in ("matcher", "preset") if getattr(self, name) not in ("exact", None)]
+        else:
             known |= set(self.matcher_fields())
         if self.metric == "bleu":
             known.add("effective_order")
@@ -231,7 +234,7 @@ class Settings:
             "effective_order",
             *(name for names in _METRIC_OPTIONS.values() for name in names),
         )
-        return [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
+        return idle + [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
 
     def tokenizer(self) -> Tokenizer:
         """Make the tokenizer."""

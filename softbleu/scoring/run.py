@@ -293,6 +293,8 @@ def prepare_vectors(
         more["frequencies"] = np.array([counts[word] for word in ordered]) / max(counts.total(), 1)
     if isinstance(idf, IdfCorpus):
         texts = list(open_text(idf.location))
+        if not texts:
+            raise InputError(f"{idf.location}: an empty text cannot say how rare words are")
         documents, lines = count_documents(texts, tokenizer), len(texts)
     if idf is not None:
         more["rarity"] = rarity_of(np.array([documents[word] for word in ordered], np.int64), lines)

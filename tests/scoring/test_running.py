@@ -333,10 +333,22 @@ OF_GLEU = {
 }
 
 
+OF_SOFTBLEU = {
+    "beta": 2.0,
+    "power": 0.5,
+    "rarity": 1.0,
+    "position": 0.0,
+    "characters": 0.5,
+    "credit": "greedy",
+    "idf": __file__,
+}
+
+
 @pytest.mark.parametrize("name", [name for name in names_of(Settings) if name != "preset"])
 def test_the_signature_shows_every_setting(name: str) -> None:
     other: dict[str, Any] = {
         **OF_GLEU,
+        **OF_SOFTBLEU,
         "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "13a",
@@ -356,6 +368,8 @@ def test_the_signature_shows_every_setting(name: str) -> None:
     base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS, neighbours=2 if name == "mutual" else None)
     if name in OF_GLEU:
         base = Settings(metric="gleu", matcher="vleu", vectors=VECTORS)
+    if name in OF_SOFTBLEU:
+        base = Settings(metric="softbleu", vectors=VECTORS)
     corpus = in_memory()
     corpus = replace(corpus, source=[texts[0] for texts in corpus.references])
     (first, _), (changed, _) = (

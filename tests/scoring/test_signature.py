@@ -17,6 +17,7 @@ from softbleu.cli.app import run
 from softbleu.matchers import make_matcher
 from softbleu.matchers.registry import matcher_class
 from softbleu.metrics import Bleu, Gleu
+from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring import VectorChoice
 from softbleu.signature import format_value, parse_signature, signature_of
 from softbleu.tokens import Tokenizer
@@ -53,6 +54,16 @@ OTHER: dict[type, dict[str, Any]] = {
         "iterations": 7,
         "seed": 5,
         "smooth": True,
+    },
+    Softbleu: {
+        "order": 3,
+        "beta": 2.0,
+        "power": 0.5,
+        "rarity": 1.0,
+        "position": 0.5,
+        "characters": 0.25,
+        "credit": "greedy",
+        "idf": IdfCorpus("folder/idf.txt", "0123456789abcdef"),
     },
     matcher_class("exact"): {},
     **{
@@ -113,6 +124,12 @@ def test_no_field_hides_another(kind: Any, matcher: str) -> None:
     assert len(found) == expected
 
 
+def test_no_field_of_softbleu_hides_another() -> None:
+    found = parse_signature(signature_of(Softbleu(), Tokenizer(), **VectorChoice(WORDS).identity("x")))
+    vectors = set(KEYS_OF_VECTORS.values())
+    assert len(found) == 1 + len(fields(Softbleu)) + len(fields(Tokenizer)) + len(vectors) + 1
+
+
 @pytest.mark.parametrize("short", [False, True])
 def test_choice_of_vectors_is_in_the_signature(short: bool) -> None:
     assert {field.name for field in fields(VectorChoice)} == set(KEYS_OF_VECTORS)
@@ -136,6 +153,7 @@ def test_choice_of_vectors_is_in_the_signature(short: bool) -> None:
 def test_short_form_leaves_out_defaults_only() -> None:
     assert list(signed(Bleu(), short=True)) == ["metric", "matcher", "effective-order", "version"]
     assert list(signed(Gleu(iterations=20), short=True)) == ["metric", "matcher", "iterations", "version"]
+    assert list(signed(Softbleu(beta=2.0), short=True)) == ["metric", "beta", "version"]
     assert set(signed(Gleu(iterations=20), short=True).items()) <= set(signed(Gleu(iterations=20)).items())
 
 
@@ -165,6 +183,16 @@ OF_GLEU = {
     "seed": st.none() | st.integers(0, 10**6),
     "segment_smoothing": st.none() | st.booleans(),
 }
+OF_SOFTBLEU = {
+    "order": st.none() | st.integers(1, 6),
+    "beta": st.none() | st.floats(0, 10),
+    "power": st.none() | st.floats(0.01, 10),
+    "rarity": st.none() | st.floats(0, 3),
+    "position": st.none() | st.floats(0, 10),
+    "characters": st.none() | st.floats(0, 1),
+    "credit": st.sampled_from([None, "greedy", "clipped", "both"]),
+}
+OF_METRICS = {"bleu": OF_BLEU, "gleu": OF_GLEU, "softbleu": OF_SOFTBLEU}
 OF_TEXT = {
     "tokenize": st.sampled_from(["none", "char", "13a", "intl"]),
     "lowercase": st.booleans(),
@@ -179,9 +207,9 @@ OF_TEXT = {
 
 @st.composite
 def all_settings(draw: st.DrawFn) -> Settings:
-    metric = draw(st.sampled_from(["bleu", "gleu"]))
-    given = draw(st.fixed_dictionaries({**(OF_BLEU if metric == "bleu" else OF_GLEU), **OF_TEXT}))
-    matcher = draw(st.sampled_from(MATCHERS))
+    metric = draw(st.sampled_from(list(OF_METRICS)))
+    given = draw(st.fixed_dictionaries({**OF_METRICS[metric], **OF_TEXT}))
+    matcher = "exact" if metric == "softbleu" else draw(st.sampled_from(MATCHERS))
     if matcher != "exact":
         given.update(draw(st.fixed_dictionaries(MATCHING)))
     if metric == "bleu":
@@ -232,6 +260,10 @@ def test_an_effective_order_that_was_given_is_read_back(short: bool, given_order
         ("metric:gleu|variant:gleu9", "gleu9"),
         ("metric:bleu|matcher:vleu|threshold:7", "7"),
         ("metric:bleu|tok:elsewhere", "elsewhere"),
+        ("metric:softbleu|beta:much", "beta cannot be 'much'"),
+        ("metric:softbleu|power:0", "power must lie between"),
+        ("metric:softbleu|credit:all", "unknown credit 'all'"),
+        ("metric:softbleu|idf:nowhere.txt#0123456789ab", "nowhere.txt: cannot be read"),
     ],
 )
 def test_broken_signatures_are_refused(
@@ -276,6 +308,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         "r0.txt": [first for first, _ in REFERENCES],
         "r1.txt": [second for _, second in REFERENCES],
         "s.txt": SOURCE,
+        "idf.txt": ["she has the cat", "the school", "it"],
         "words.txt": [f"{word} {' '.join(map(str, numbers))}" for word, numbers in WORDS.items()],
     }
     for name, lines in texts.items():
@@ -299,6 +332,8 @@ RUNS = {
     "gleu, best": ["--metric", "gleu", "--order", 2, "--multi", "max", "--variant", "gleu+paper"],
     "gleu0": ["--metric", "gleu", "--variant", "gleu0", "--lambda", 0.25, "--swapped-bp", "--order", 2],
     "soft gleu": ["--metric", "gleu", "-m", "vleu", "--vectors", "words.txt", "--penalty", "soft", "--order", 2],
+    "softbleu": ["--metric", "softbleu", "--vectors", "words.txt", "--power", 0.5, "--credit", "clipped"],
+    "softbleu, text": ["--metric", "softbleu", "--vectors", "words.txt", "--idf", "idf.txt", "--level", "segment"],
     "segments": ["--level", "segment", "--no-effective-order", "--order", 2],
     "gleu segments": ["--metric", "gleu", "--level", "segment", "--segment-smoothing", "--multi", "max"],
     "gleu macro": ["--metric", "gleu", "--level", "macro", "--multi", "mean", "--order", 3],

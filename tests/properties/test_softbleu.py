@@ -1,0 +1,311 @@
+"""softbleu: equal to the literal oracle, and the laws it keeps."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import soft
+from oracles import softbleu as oracle
+from strategies import WORDS, Vectors, lines, word_vectors
+
+from softbleu.corpora import Segments
+from softbleu.errors import InputError
+from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore
+from softbleu.scoring import VectorChoice, collect_statistics, score_corpus
+
+MILLION = 1_000_000
+LIMIT = "softbleu.metrics.softbleu.LARGEST"
+CREDITS = ("greedy", "clipped", "both")
+Lines = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A corpus, vectors and options."""
+
+    candidates: Lines
+    references: list[Lines]
+    vectors: Vectors
+    options: oracle.Options
+
+    def metric(self, **more: Any) -> Softbleu:
+        return Softbleu(**{**asdict(self.options), **more})
+
+    @property
+    def segments(self) -> Segments:
+        return Segments.of(
+            [" ".join(words) for words in self.candidates],
+            [[" ".join(words) for words in texts] for texts in self.references],
+        )
+
+    @property
+    def pairs(self) -> list[tuple[list[str], list[str]]]:
+        """Every candidate with each of its references."""
+        texts = zip(self.candidates, self.references, strict=True)
+        return [(candidate, reference) for candidate, references in texts for reference in references]
+
+    @property
+    def paired(self) -> Case:
+        """The same references one by one: words are as rare as before."""
+        return replace(self, candidates=[one for one, _ in self.pairs], references=[[two] for _, two in self.pairs])
+
+    @property
+    def alike(self) -> soft.TokenProduct:
+        """The oracle's token product; a word found as written keeps its vector even if that is zero."""
+        found = {word: word if word in self.vectors else word.lower() for word in WORDS}
+        known = {word: self.vectors[name] for word, name in found.items() if name in self.vectors}
+        return soft.token_product_from(known, "exact")
+
+    @property
+    def weight(self) -> oracle.Weight:
+        return oracle.weights_from([line for texts in self.references for line in texts], self.options)
+
+    def rows(self, **more: Any) -> np.ndarray[Any, Any]:
+        """Statistics of the library, a row a segment."""
+        statistics = collect_statistics(
+            self.segments, self.metric(**more), vectors=VectorChoice(self.vectors), keep_rows=True
+        )
+        return statistics.rows[0]
+
+    def scores(self, **more: Any) -> list[float]:
+        result = score_corpus(self.segments, self.metric(**more), vectors=VectorChoice(self.vectors), level="segment")
+        assert result[0].segments is not None
+        return [segment.score for segment in result[0].segments]
+
+
+@st.composite
+def all_options(draw: st.DrawFn, **fixed: Any) -> oracle.Options:
+    drawn: dict[str, Any] = {
+        "order": draw(st.integers(1, 4)),
+        "beta": draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])),
+        "power": draw(st.sampled_from([0.5, 0.7, 1.0, 2.5])),
+        "rarity": draw(st.sampled_from([0.0, 0.5, 1.0, 1.5])),
+        "position": draw(st.sampled_from([0.0, 0.2, 2.0])),
+        "characters": draw(st.sampled_from([0.0, 0.4, 0.8, 1.0])),
+        "credit": draw(st.sampled_from(CREDITS)),
+    }
+    return oracle.Options(**{**drawn, **fixed})
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, most_references: int = 3, longest: int = 5, **fixed: Any) -> Case:
+    size = draw(st.integers(1, 4))
+    candidates = draw(st.lists(lines(longest), min_size=size, max_size=size))
+    texts = st.lists(lines(longest), min_size=1, max_size=most_references)
+    references = draw(st.lists(texts, min_size=size, max_size=size))
+    return Case(candidates, references, draw(word_vectors()), draw(all_options(**fixed)))
+
+
+@pytest.fixture(scope="module")
+def rare(tmp_path_factory: pytest.TempPathFactory) -> IdfCorpus:
+    """A text in which each word is in another number of lines, and `oov` in none."""
+    path = tmp_path_factory.mktemp("idf") / "idf.txt"
+    rows = [" ".join(WORDS[: number + 1]) for number in range(len(WORDS) - 1)]
+    path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return IdfCorpus.of(str(path))
+
+
+# the oracle
+
+
+def allowed(case: Case, candidate: list[str], reference: list[str]) -> list[list[oracle.Matched]]:
+    alike, weight, options = case.alike, case.weight, case.options
+    numbers = range(1, options.order + 1)
+    return [oracle.matched(candidate, reference, n, alike, weight, options) for n in numbers]
+
+
+@given(case=cases())
+@settings(max_examples=150)
+def test_rows_are_those_of_the_oracle(case: Case) -> None:
+    for (candidate, reference), row in zip(case.pairs, case.paired.rows(), strict=True):
+        for found, expected in zip(row.reshape(-1, 4), allowed(case, candidate, reference), strict=True):
+            # Every similarity is rounded to 6 decimals, and so is every sum of weights.
+            room = 1 + max(expected[0].candidate_all, expected[0].reference_all)
+            gaps = [np.abs(np.array(list(vars(one).values())) * MILLION - found).max() for one in expected]
+            assert min(gaps) <= room
+
+
+@given(case=cases())
+@settings(max_examples=100)
+def test_segment_scores_are_those_of_the_oracle(case: Case) -> None:
+    for (candidate, reference), score in zip(case.pairs, case.paired.scores(), strict=True):
+        orders = allowed(case, candidate, reference)
+        # Sums near the rounding unit leave no digits to compare.
+        sums = [value for ways in orders for one in ways for value in vars(one).values()]
+        assume(all(value == 0 or value > 0.01 for value in sums))
+        expected = oracle.scores(candidate, reference, case.alike, case.weight, case.options)
+        assert min(abs(one - score) for one in expected) < 0.05
+
+
+@given(case=cases())
+@settings(max_examples=60)
+def test_a_score_follows_from_its_row(case: Case) -> None:
+    metric = case.metric()
+    for row in case.rows():
+        orders = [oracle.Matched(*each) for each in row.reshape(-1, 4).tolist()]
+        score = metric.score(row)
+        assert isinstance(score, SoftbleuScore)
+        assert score.score == pytest.approx(oracle.score(orders, case.options), abs=1e-9)
+        assert score.precisions == pytest.approx([100 * one.precision for one in orders], abs=1e-9)
+        assert score.recalls == pytest.approx([100 * one.recall for one in orders], abs=1e-9)
+        assert score.order_scores == pytest.approx([one.score(case.options.beta) for one in orders], abs=1e-9)
+        assert metric.scores(row[None])[0] == score.score
+
+
+def test_by_hand() -> None:
+    """`dog` and `cat` have cosine 0.6; `the` is in both references, the others in one or none."""
+    case = Case(
+        [["the", "dog"], ["the"]],
+        [[["the", "cat"]], [["the"]]],
+        {"cat": [1.0, 0.0], "dog": [0.6, 0.8]},
+        oracle.Options(order=1, power=0.5, rarity=1.0, position=0.0, characters=0.0, credit="clipped"),
+    )
+    dog, cat = np.log(4 / 1), np.log(4 / 2)
+    assert np.log(4 / 3) == pytest.approx(case.weight("the"))
+    common = case.weight("the")
+    precision, recall = (common + 0.6**0.5 * dog) / (common + dog), (common + 0.6**0.5 * cat) / (common + cat)
+    expected = 200 * precision * recall / (precision + recall)
+    assert case.scores() == pytest.approx([expected, 100.0], abs=1e-4)
+
+
+# several references, and corpora
+
+
+@given(case=cases())
+@settings(max_examples=60)
+def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case: Case) -> None:
+    metric, single, rows = case.metric(), case.paired.rows(), case.rows()
+    start = 0
+    for texts, row in zip(case.references, rows, strict=True):
+        each = [metric.score(one).score for one in single[start : start + len(texts)]]
+        assert row.tolist() == single[start + each.index(max(each))].tolist()
+        start += len(texts)
+    corpus = score_corpus(case.segments, metric, vectors=VectorChoice(case.vectors))[0]
+    assert corpus.score == metric.score(rows.sum(axis=0))
+    macro = score_corpus(case.segments, metric, vectors=VectorChoice(case.vectors), level="macro")[0]
+    assert macro.score.score == pytest.approx(np.mean(case.scores()), abs=1e-9)
+
+
+# laws
+
+
+@given(case=cases(most_references=1))
+@settings(max_examples=60)
+def test_a_candidate_that_is_its_reference_has_all(rare: IdfCorpus, case: Case) -> None:
+    """100 in every order it is long enough for, whatever the options; an empty one has 0."""
+    same = replace(case, candidates=[texts[0] for texts in case.references])
+    for words, row in zip(same.candidates, same.rows(idf=rare), strict=True):
+        score = same.metric().score(row)
+        orders = min(len(words), case.options.order)
+        expected = [100.0 if n < orders else 0.0 for n in range(case.options.order)]
+        assert score.order_scores == expected  # type: ignore[attr-defined]
+        assert score.score == (100.0 if any(expected) else 0.0)
+
+
+@given(case=cases(most_references=1, beta=1.0))
+@settings(max_examples=100)
+def test_sides_may_be_exchanged(rare: IdfCorpus, case: Case) -> None:
+    weight = oracle.weights_from([list(WORDS[: n + 1]) for n in range(len(WORDS) - 1)], case.options)
+    for candidate, reference in case.pairs:
+        # Of pairings with equal totals any may be taken, which shows where words weigh differently.
+        for n in range(1, case.options.order + 1):
+            ways = oracle.matched(candidate, reference, n, case.alike, weight, case.options)
+            assume(np.ptp([one.candidate for one in ways]) + np.ptp([one.reference for one in ways]) < 1e-9)
+    other = replace(
+        case,
+        candidates=[texts[0] for texts in case.references],
+        references=[[text] for text in case.candidates],
+    )
+    assert other.scores(idf=rare) == pytest.approx(case.scores(idf=rare), abs=0.01)
+
+
+@given(case=cases(longest=9))
+@settings(max_examples=60)
+def test_greedy_gives_most_and_clipped_least(case: Case) -> None:
+    greedy, both, clipped = (case.paired.rows(credit=credit) for credit in ("greedy", "both", "clipped"))
+    for column in range(0, greedy.shape[1], 2):
+        assert (greedy[:, column] >= both[:, column]).all()
+        assert (both[:, column] >= clipped[:, column]).all()
+        assert (abs(2 * both[:, column] - greedy[:, column] - clipped[:, column]) <= 2).all()
+    for column in range(1, greedy.shape[1], 2):
+        assert (greedy[:, column] == clipped[:, column]).all()
+
+
+@given(case=cases(most_references=1), beta=st.sampled_from([0.0, 1e6]))
+@settings(max_examples=30)
+def test_beta_leads_from_precision_to_recall(case: Case, beta: float) -> None:
+    metric = case.metric(beta=beta)
+    for row in case.rows(beta=beta):
+        score = metric.score(row)
+        assert isinstance(score, SoftbleuScore)
+        both = zip(score.precisions, score.recalls, score.order_scores, strict=True)
+        for precision, recall, order_score in both:
+            if precision > 1e-3 and recall > 1e-3:
+                assert order_score == pytest.approx(recall if beta else precision, rel=1e-6)
+
+
+# emptiness
+
+
+@pytest.mark.parametrize("credit", CREDITS)
+@pytest.mark.parametrize(("candidate", "reference"), [("", "the cat"), ("the cat", ""), ("", "")])
+def test_an_empty_side_has_nothing(candidate: str, reference: str, credit: str) -> None:
+    case = Case([candidate.split()], [[reference.split()]], {"cat": [1.0]}, oracle.Options(credit=credit, rarity=0.0))
+    score = case.metric().score(case.rows()[0])
+    assert score.as_dict() == {"score": 0, "precisions": [0, 0], "recalls": [0, 0], "order_scores": [0, 0]}
+
+
+def test_words_without_vectors_or_common_spelling_are_unlike() -> None:
+    options = oracle.Options(rarity=0.0, characters=1.0)
+    assert Case([["oov"]], [[["xyz"]]], {"cat": [1.0]}, options).scores() == [0.0]
+    assert Case([["oov"]], [[["oo"]]], {"cat": [1.0]}, options).scores()[0] > 0
+
+
+# long segments
+
+
+def entries(case: Case) -> int:
+    """The greatest table of a single segment."""
+    return max(len(one) * len(other) for one, other in case.pairs)
+
+
+@given(case=cases(longest=9))
+@settings(max_examples=30)
+def test_tables_that_are_too_great_are_cut(case: Case) -> None:
+    expected = case.rows()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LIMIT, entries(case))
+        assert case.rows().tolist() == expected.tolist()
+
+
+@given(case=cases(longest=9))
+@settings(max_examples=30)
+def test_a_segment_that_is_too_long_is_refused(case: Case) -> None:
+    assume(entries(case) > 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LIMIT, entries(case) - 1)
+        with pytest.raises(InputError, match=r"^a segment [^\n]* is too long for softbleu[^\n]*$"):
+            case.rows()
+
+
+def test_the_other_limit_is_on_different_words() -> None:
+    line = [f"w{number}" for number in range(8)]
+    case = Case([line], [[line]], {"cat": [1.0]}, oracle.Options())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LIMIT, 63)
+        with pytest.raises(InputError, match=r"^a segment with 8 different candidate and 8 reference words"):
+            case.rows()
+
+
+def test_no_vectors_no_score(tmp_path: Path) -> None:
+    corpus = Segments.of(["a"], ["a"])
+    with pytest.raises(InputError, match=r"^this matcher compares words by vectors: name some[^\n]*$"):
+        collect_statistics(corpus, Softbleu())
+    with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)$"):
+        IdfCorpus.of(str(tmp_path))
