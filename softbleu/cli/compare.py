@@ -12,6 +12,7 @@ def compare(
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     source: opt.Source = None,
+    gold: opt.Gold = None,
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
@@ -42,6 +43,9 @@ def compare(
     multi: opt.Multi = None,
     iterations: opt.Iterations = None,
     seed: opt.Seed = None,
+    beta: opt.Beta = None,
+    max_unchanged_words: opt.MaxUnchangedWords = None,
+    annotators: opt.Annotators = None,
     preset: opt.Preset = None,
     baseline: opt.Baseline = None,
     test: opt.Test = "bootstrap",
@@ -74,7 +78,7 @@ def compare(
     settings = make_settings(ctx.params)
     how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]
     with (
-        open_corpus(ctx.params, needs_source=settings.metric == "gleu") as corpus,
+        open_corpus(ctx.params, needs_source=settings.metric != "bleu") as corpus,
         ProgressBar(quiet=quiet) as progress,
     ):
         table = compare_with(corpus, settings, baseline, how, jobs=jobs, progress=progress)

@@ -63,7 +63,7 @@ def explain(
     target = Output.of(output, input_files(ctx.params))
     layout = Layout(digits, target.colours)
     settings = make_settings(ctx.params)
-    metric = settings.make_metric()
+    metric = settings.make_ngram_metric()
     with open_corpus(ctx.params) as corpus:
         chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
         explanations = explain_corpus(

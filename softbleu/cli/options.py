@@ -26,6 +26,7 @@ METRIC = "Score"
 OUTPUT = "Output"
 
 GLEU = "GLEU"
+M2 = "M2"
 TEST = "Significance"
 
 Candidates = Annotated[
@@ -72,7 +73,16 @@ Source = Annotated[
     typer.Option(
         "--source",
         metavar="FILE",
-        help="Text that was to be corrected, line by line the same segments (for GLEU).",
+        help="Text that was to be corrected, line by line the same segments (for GLEU and the I-measure).",
+        rich_help_panel=INPUT,
+    ),
+]
+Gold = Annotated[
+    str | None,
+    typer.Option(
+        "--gold",
+        metavar="FILE",
+        help="Gold edits (.m2), in the place of references and source; for m2 and imeasure, and others too.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -91,8 +101,8 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME",
-        help="What to compute: bleu or gleu, with any matcher (default: bleu).",
-        autocompletion=lambda: ["bleu", "gleu"],
+        help="What to compute: bleu or gleu, with any matcher; m2 or imeasure (default: bleu).",
+        autocompletion=lambda: ["bleu", "gleu", "m2", "imeasure"],
         rich_help_panel=METRIC,
     ),
 ]
@@ -131,7 +141,8 @@ Weight = Annotated[
         "--weight",
         "--lambda",
         metavar="X",
-        help="How often gleu0 subtracts source n-grams (default: 1).",
+        help="How often gleu0 subtracts source n-grams (default: 1); how much changes weigh in the I-measure "
+        "(default: 2).",
         rich_help_panel=GLEU,
     ),
 ]
@@ -174,6 +185,35 @@ SegmentSmoothing = Annotated[
         help="In segment scores, 1 for every zero statistic, as the official -d.",
         show_default=False,
         rich_help_panel=GLEU,
+    ),
+]
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        "--beta",
+        metavar="X",
+        help="Of the F-measure: below 1, precision counts more than recall (default: 0.5).",
+        rich_help_panel=M2,
+    ),
+]
+MaxUnchangedWords = Annotated[
+    int | None,
+    typer.Option(
+        "--max-unchanged-words",
+        metavar="N",
+        help="Unchanged words that an edit may have within it (default: 2).",
+        rich_help_panel=M2,
+    ),
+]
+Annotators = Annotated[
+    str | None,
+    typer.Option(
+        "--annotators",
+        metavar="NAME",
+        help="Choose each segment's annotator by the F of all so far (running, as the official scorer) or by its own "
+        "(best) (default: running).",
+        autocompletion=lambda: ["running", "best"],
+        rich_help_panel=M2,
     ),
 ]
 Baseline = Annotated[

@@ -51,7 +51,7 @@ class Variant:
         InputError
             It makes no approximate matches.
         """
-        matcher = replace(self.settings, threshold=None).make_metric().matcher
+        matcher = replace(self.settings, threshold=None).make_ngram_metric().matcher
         if not isinstance(matcher, SoftMatcher):
             raise InputError(f"matcher {self.matcher!r} makes no approximate matches: take sleu, vleu or xleu")
         return matcher

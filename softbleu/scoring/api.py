@@ -13,6 +13,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.registry import make_matcher, matcher_class
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.imeasure import IMeasure
+from softbleu.metrics.m2 import M2
 from softbleu.scoring.run import Progress, Result, collect_statistics, score_corpus
 from softbleu.scoring.significance import ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.scoring.vectors import VectorChoice
@@ -20,6 +22,7 @@ from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from softbleu.corpora.m2 import GoldSegment
     from softbleu.embeddings import VectorCase, VectorLocation
     from softbleu.embeddings.measure import FunctionWords, Similarity
     from softbleu.kernels import KernelName
@@ -51,7 +54,11 @@ _METRIC_OPTIONS = {
         "seed",
         "segment_smoothing",
     ),
+    "m2": ("beta", "max_unchanged_words", "annotators"),
+    "imeasure": ("weight",),
 }
+_EXACT: dict[str, type[M2 | IMeasure]] = {"m2": M2, "imeasure": IMeasure}
+"""Metrics that know no matchers: words are the same or they are not."""
 
 
 _SIGNATURE_NAMES = {"tok": "tokenize", "case": "vector_case", "postprocess": "vectors_postprocess"}
@@ -103,6 +110,9 @@ class Settings:
     iterations: int | None = None
     seed: int | None = None
     segment_smoothing: bool | None = None
+    beta: float | None = None
+    max_unchanged_words: int | None = None
+    annotators: str | None = None
     preset: str | None = None
     tokenize: str = "none"
     lowercase: bool = False
@@ -158,13 +168,27 @@ class Settings:
             given["segment_smoothing"] = given.pop("smooth") == "yes"
         return cls(**given)
 
-    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu:
+    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu | M2 | IMeasure:
         """Make the metric for a whole corpus, or for single segments.
 
         BLEU's segment scores use effective order unless told; GLEU's average over references unless told.
         """
+        if self.metric in _EXACT:
+            return _EXACT[self.metric](**self._given(*_METRIC_OPTIONS[self.metric]))
+        return self.make_ngram_metric(level)
+
+    def make_ngram_metric(self, level: Level = "corpus") -> Bleu | Gleu:
+        """Make the metric, which must be one that matches n-grams.
+
+        Raises
+        ------
+        InputError
+            It is not.
+        """
+        if self.metric in _EXACT:
+            raise InputError(f"metric {self.metric!r} matches no n-grams: there is nothing of the kind to show of it")
         if isinstance(self.threshold, str):
-            return self.resolved().make_metric(level)
+            return self.resolved().make_ngram_metric(level)
         matcher = make_matcher(self.matcher, **self._matcher_options())
         given = self._given(*_METRIC_OPTIONS[self.metric])
         if self.metric == "gleu":
@@ -183,14 +207,15 @@ class Settings:
         """
         if not isinstance(self.threshold, str):
             return self
-        if "threshold" not in self.matcher_fields():
+        if self.metric in _EXACT or "threshold" not in self.matcher_fields():
             return replace(self, threshold=None)
         choice = replace(self.vector_choice(), quantile=self.threshold)
         return replace(self, threshold=choice.threshold(), quantile=self.threshold)
 
     def idle_options(self) -> list[str]:
         """Options that were given but have no effect on this metric and matcher."""
-        known = {*self.matcher_fields(), *_METRIC_OPTIONS[self.metric]}
+        matcher_fields = [] if self.metric in _EXACT else self.matcher_fields()
+        known = {*matcher_fields, *_METRIC_OPTIONS[self.metric]}
         if self.metric == "bleu":
             known.add("effective_order")
         every = (
@@ -198,7 +223,8 @@ class Settings:
             "effective_order",
             *(name for names in _METRIC_OPTIONS.values() for name in names),
         )
-        return [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
+        idle = [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
+        return ["matcher", *idle] if self.metric in _EXACT and self.matcher != "exact" else idle
 
     def tokenizer(self) -> Tokenizer:
         """Make the tokenizer."""
@@ -287,9 +313,10 @@ def compare_with(
 @overload
 def score(
     candidates: Sequence[str],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]] | None = None,
     source: Sequence[str] | None = None,
     *,
+    gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     **settings: Any,
@@ -299,9 +326,10 @@ def score(
 @overload
 def score(
     candidates: Mapping[str, Sequence[str]],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]] | None = None,
     source: Sequence[str] | None = None,
     *,
+    gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     **settings: Any,
@@ -310,9 +338,10 @@ def score(
 
 def score(
     candidates: Sequence[str] | Mapping[str, Sequence[str]],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]] | None = None,
     source: Sequence[str] | None = None,
     *,
+    gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     **settings: Any,
@@ -323,14 +352,17 @@ def score(
     ----------
     candidates : one candidate a segment, or a mapping from system names to such lists
     references : of each segment its references (segment-major), or just one reference
-    source : of each segment the text that was to be corrected, for GLEU
+    source : of each segment the text that was to be corrected, for GLEU and the I-measure
+    gold : of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs;
+        for other metrics they make the references
     level : `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
         averages the segment scores
     jobs : processes to use
     settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``: metric, matcher, threshold,
         assignment, consumption, composition, order, smooth, smooth_value, effective_order, denominator, variant,
-        penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, preset, tokenize, lowercase,
-        vectors, vector_case, normalize, similarity, vectors_postprocess, neighbours, mutual, function_words
+        penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, beta, max_unchanged_words,
+        annotators, preset, tokenize, lowercase, vectors, vector_case, normalize, similarity,
+        vectors_postprocess, neighbours, mutual, function_words
 
     Returns
     -------
@@ -355,6 +387,11 @@ def score(
     for name in settings:
         if name not in names:
             raise UnknownNameError("setting", name, sorted(names))
-    corpus = Segments.of(candidates, references, source)
+    if gold is not None:
+        if references is not None:
+            raise InputError("gold edits make the references: leave out either references or gold")
+        corpus = Segments.of_gold(candidates, gold, source)
+    else:
+        corpus = Segments.of(candidates, references, source)  # type: ignore[arg-type]  # None is refused there
     results = score_with(corpus, replace(Settings(), **settings), level=level, jobs=jobs)
     return results if isinstance(candidates, Mapping) else results[0]

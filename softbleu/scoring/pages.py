@@ -96,8 +96,8 @@ def make_page(
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
     settings = settings.resolved()
     tokenizer, choice = settings.tokenizer(), settings.vector_choice()
-    segment_metric = settings.make_metric("segment")
-    metric = segment_metric if level == "segment" else settings.make_metric()
+    segment_metric = settings.make_ngram_metric("segment")
+    metric = segment_metric if level == "segment" else settings.make_ngram_metric()
     thresholds = _thresholds(metric)
 
     def collect(what: Metric, *, keep_rows: bool, progress: Progress | None) -> Statistics:
