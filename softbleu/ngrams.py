@@ -12,10 +12,11 @@ from softbleu.errors import InputError
 from softbleu.kernels.numpy_kernels import Layout, ngram_cells, reference_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from softbleu.corpora.m2 import CodedGold
     from softbleu.tokens import Tokens
 
     Integers = NDArray[np.int64]
@@ -65,6 +66,8 @@ class Chunk:
     segment_offsets: Integers
     source: Tokens | None = None
     """One line a segment."""
+    gold: Sequence[CodedGold] | None = None
+    """Gold edits of each segment, in the codes of the tokens."""
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1
@@ -82,6 +85,7 @@ class Chunk:
             self.references.lines(int(bounds[0]), int(bounds[-1])),
             bounds - bounds[0],
             self.source and self.source.lines(start, end),
+            self.gold and self.gold[start:end],
         )
 
     def by_reference(self) -> Chunk:

@@ -12,6 +12,7 @@ def compare(
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     source: opt.Source = None,
+    gold: opt.Gold = None,
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
@@ -49,6 +50,8 @@ def compare(
     characters: opt.Characters = None,
     credit: opt.Credit = None,
     idf: opt.Idf = None,
+    max_unchanged_words: opt.MaxUnchangedWords = None,
+    annotators: opt.Annotators = None,
     preset: opt.Preset = None,
     baseline: opt.Baseline = None,
     test: opt.Test = "bootstrap",
@@ -81,7 +84,7 @@ def compare(
     settings = make_settings(ctx.params)
     how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]
     with (
-        open_corpus(ctx.params, needs_source=settings.metric == "gleu") as corpus,
+        open_corpus(ctx.params, needs_source=settings.metric != "bleu") as corpus,
         ProgressBar(quiet=quiet) as progress,
     ):
         table = compare_with(corpus, settings, baseline, how, jobs=jobs, progress=progress)

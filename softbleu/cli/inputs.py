@@ -36,9 +36,10 @@ def input_files(options: Options) -> list[str]:
     """Files that will be read."""
     pairs = [options["pairs"]] if options["pairs"] else []
     source = [options["source"]] if options.get("source") else []
+    gold = [options["gold"]] if options.get("gold") else []
     vectors = [options["vectors"]] if options.get("vectors") else []
     source += [options["idf"]] if options.get("idf") else []
-    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *vectors]
+    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *gold, *vectors]
 
 
 @contextmanager
@@ -57,20 +58,23 @@ def open_corpus(options: Options, *, needs_source: bool = False) -> Iterator[Cor
     if options["input_format"] and not options["pairs"]:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
     if options["pairs"]:
-        if candidates or references or options.get("source"):
-            raise InputError("--pairs has candidates and references in one file: leave out -c, -r and --source")
+        if candidates or references or options.get("source") or options.get("gold"):
+            raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
         yield read_segments(options["pairs"], file_format=options["input_format"], encoding=encoding)
         return
-    if not candidates and not references:
+    if not candidates and not references and not options.get("gold"):
         candidates, references = _sample()
         encoding = "utf-8"
         if needs_source:
-            raise InputError("the sample corpus has no source text, which GLEU needs: use -c, -r and --source")
+            raise InputError(
+                "the sample corpus has no source text, which GLEU needs: use -c, -r and --source, or --gold"
+            )
         if not options["quiet"]:
             say("note: no input given (see --help), so this scores the bundled sample corpus")
     elif not candidates:
         raise InputError("no candidate file: name one with --candidate, - for standard input")
-    with ParallelFiles.open(candidates, references, options.get("source"), encoding=encoding) as corpus:
+    source, gold = options.get("source"), options.get("gold")
+    with ParallelFiles.open(candidates, references, source, gold=gold, encoding=encoding) as corpus:
         yield corpus
 
 

@@ -27,6 +27,7 @@ OUTPUT = "Output"
 
 GLEU = "GLEU"
 SOFTBLEU = "softbleu"
+M2 = "M2"
 TEST = "Significance"
 
 Candidates = Annotated[
@@ -73,7 +74,16 @@ Source = Annotated[
     typer.Option(
         "--source",
         metavar="FILE",
-        help="Text that was to be corrected, line by line the same segments (for GLEU).",
+        help="Text that was to be corrected, line by line the same segments (for GLEU and the I-measure).",
+        rich_help_panel=INPUT,
+    ),
+]
+Gold = Annotated[
+    str | None,
+    typer.Option(
+        "--gold",
+        metavar="FILE",
+        help="Gold edits (.m2), in the place of references and source; for m2 and imeasure, and others too.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -92,8 +102,8 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         metavar="NAME",
-        help="What to compute: bleu or gleu, with any matcher, or softbleu (default: bleu).",
-        autocompletion=lambda: ["bleu", "gleu", "softbleu"],
+        help="What to compute: bleu or gleu, with any matcher; softbleu, m2 or imeasure (default: bleu).",
+        autocompletion=lambda: ["bleu", "gleu", "softbleu", "m2", "imeasure"],
         rich_help_panel=METRIC,
     ),
 ]
@@ -132,7 +142,8 @@ Weight = Annotated[
         "--weight",
         "--lambda",
         metavar="X",
-        help="How often gleu0 subtracts source n-grams (default: 1).",
+        help="How often gleu0 subtracts source n-grams (default: 1); how much changes weigh in the I-measure "
+        "(default: 2).",
         rich_help_panel=GLEU,
     ),
 ]
@@ -182,7 +193,7 @@ Beta = Annotated[
     typer.Option(
         "--beta",
         metavar="X",
-        help="How much more recall weighs than precision (default: 1).",
+        help="Weight of recall beside precision, in softbleu (default: 1) and m2 (default: 0.5).",
         rich_help_panel=SOFTBLEU,
     ),
 ]
@@ -239,6 +250,26 @@ Idf = Annotated[
         metavar="FILE",
         help="Text whose lines say how rare words are (default: the references).",
         rich_help_panel=SOFTBLEU,
+    ),
+]
+MaxUnchangedWords = Annotated[
+    int | None,
+    typer.Option(
+        "--max-unchanged-words",
+        metavar="N",
+        help="Unchanged words that an edit may have within it (default: 2).",
+        rich_help_panel=M2,
+    ),
+]
+Annotators = Annotated[
+    str | None,
+    typer.Option(
+        "--annotators",
+        metavar="NAME",
+        help="Choose each segment's annotator by the F of all so far (running, as the official scorer) or by its own "
+        "(best) (default: running).",
+        autocompletion=lambda: ["running", "best"],
+        rich_help_panel=M2,
     ),
 ]
 Baseline = Annotated[

@@ -15,6 +15,7 @@ def score(
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     source: opt.Source = None,
+    gold: opt.Gold = None,
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
@@ -54,6 +55,8 @@ def score(
     characters: opt.Characters = None,
     credit: opt.Credit = None,
     idf: opt.Idf = None,
+    max_unchanged_words: opt.MaxUnchangedWords = None,
+    annotators: opt.Annotators = None,
     preset: opt.Preset = None,
     level: opt.Level = None,
     output_format: opt.Format = "text",
@@ -64,7 +67,7 @@ def score(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Score candidates against references with BLEU, GLEU or their soft kin."""
+    """Score candidates against references with BLEU, GLEU or their soft kin, or corrections with M2 or I-measure."""
     from softbleu.cli.inputs import (
         check_kernels,
         check_level,
@@ -87,7 +90,7 @@ def score(
     checked_level = check_level(level, signature)
     settings = make_settings(ctx.params)
     with (
-        open_corpus(ctx.params, needs_source=settings.metric == "gleu") as corpus,
+        open_corpus(ctx.params, needs_source=settings.metric != "bleu") as corpus,
         ProgressBar(quiet=quiet) as progress,
     ):
         results = score_with(
@@ -125,7 +128,7 @@ def _write_page(options: Mapping[str, Any]) -> None:
     checked_level = check_level(options["level"], signature)
     settings = make_settings(options)
     with (
-        open_corpus(options, needs_source=settings.metric == "gleu") as corpus,
+        open_corpus(options, needs_source=settings.metric != "bleu") as corpus,
         ProgressBar(quiet=quiet) as progress,
     ):
         page = make_page(

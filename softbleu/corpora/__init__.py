@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from softbleu.corpora.files import read_words
+from softbleu.corpora.m2 import read_m2
 from softbleu.corpora.parallel import ParallelFiles, name_systems
 from softbleu.corpora.records import read_segments
 from softbleu.corpora.segments import Segments
 
-__all__ = ["ParallelFiles", "Segments", "name_systems", "read_segments", "read_words"]
+__all__ = ["ParallelFiles", "Segments", "name_systems", "read_m2", "read_segments", "read_words"]

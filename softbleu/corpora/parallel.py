@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Self
 
 from softbleu.corpora.files import STDIN, TextFile
-from softbleu.corpora.segments import BLOCK, Segments
+from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
+from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.errors import InputError
 
 
@@ -22,9 +23,11 @@ class FileBlock:
     references: tuple[TextFile, ...]
     source: TextFile | None
     number: int
+    gold: tuple[GoldSegment, ...] | None = None
+    """Gold edits of its segments, in the place of references."""
 
     def __len__(self) -> int:
-        lines, block = self.references[0].lines, self.references[0].block
+        lines, block = self.candidates[0].lines, self.candidates[0].block
         return min(block, lines - self.number * block)
 
     def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
@@ -38,9 +41,16 @@ class FileBlock:
     def load(self) -> Segments:
         """Read the block into memory."""
         candidates = [file.read_lines(self.number) for file in self.candidates]
+        named = dict(zip(self.systems, candidates, strict=True))
+        if self.gold is not None:
+            if self.source is not None:
+                first = 1 + self.number * self.source.block
+                check_source(self.source.read_lines(self.number), self.gold, self.source.name, first)
+            source = [segment.source for segment in self.gold]
+            return Segments(named, GoldReferences(self.gold), source, self.gold)
         references = [file.read_lines(self.number) for file in self.references]
         return Segments(
-            dict(zip(self.systems, candidates, strict=True)),
+            named,
             list(zip(*references, strict=True)),
             None if self.source is None else self.source.read_lines(self.number),
         )
@@ -58,6 +68,7 @@ class ParallelFiles:
     references: tuple[TextFile, ...]
     source: TextFile | None
     _folder: tempfile.TemporaryDirectory[str] = field(repr=False)
+    gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def open(
@@ -66,6 +77,7 @@ class ParallelFiles:
         references: Sequence[str],
         source: str | None = None,
         *,
+        gold: str | None = None,
         encoding: str = "utf-8",
     ) -> Self:
         """Find the files and see that they have the same number of lines.
@@ -75,6 +87,7 @@ class ParallelFiles:
         candidates : paths, one a system, or a mapping from system names to paths
         references : paths, one a reference
         source : path of the source text
+        gold : path of a `.m2` file, whose edits make the references, and which has the source
 
         Raises
         ------
@@ -84,15 +97,18 @@ class ParallelFiles:
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates)
         if not named:
             raise InputError("no candidate file: name one with --candidate")
-        if not references:
+        if not references and gold is None:
             raise InputError("no reference file: name one with --reference")
+        if references and gold is not None:
+            raise InputError("gold edits make the references: leave out either --reference or --gold")
         names = [*named.values(), *references, *([] if source is None else [source])]
-        if names.count(STDIN) > 1:
+        if [*names, gold].count(STDIN) > 1:
             raise InputError("standard input (-) can be read once only")
         folder = tempfile.TemporaryDirectory(prefix="softbleu-")
         try:
             opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK) for name in names]
-            _check_lines(opened, references=len(named))
+            edits = None if gold is None else tuple(read_m2(gold, encoding))
+            _check_lines(opened, len(named), (gold or "", edits))
         except BaseException:
             folder.cleanup()
             raise
@@ -103,6 +119,7 @@ class ParallelFiles:
             tuple(opened[len(named) : stop]),
             opened[stop] if source is not None else None,
             folder,
+            edits,
         )
 
     def __enter__(self) -> Self:
@@ -112,7 +129,7 @@ class ParallelFiles:
         self._folder.cleanup()
 
     def __len__(self) -> int:
-        return self.references[0].lines
+        return self.candidates[0].lines
 
     @property
     def bytes(self) -> int:
@@ -127,11 +144,23 @@ class ParallelFiles:
     def blocks(self) -> Iterator[FileBlock]:
         """Cut into blocks of a fixed number of segments."""
         for number in range(-(-len(self) // BLOCK)):
-            yield FileBlock(self.systems, self.candidates, self.references, self.source, number)
+            gold = None if self.gold is None else self.gold[number * BLOCK : (number + 1) * BLOCK]
+            yield FileBlock(self.systems, self.candidates, self.references, self.source, number, gold)
 
 
-def _check_lines(files: Sequence[TextFile], references: int) -> None:
-    """See that all files have as many lines as the first reference."""
+def _check_lines(
+    files: Sequence[TextFile], references: int, gold: tuple[str, tuple[GoldSegment, ...] | None]
+) -> None:
+    """See that all files have as many lines as the first reference, or as there are gold sentences."""
+    name, edits = gold
+    if edits is not None:
+        for file in files:
+            if file.lines != len(edits):
+                raise InputError(
+                    f"different numbers of segments: {file.name} has {file.lines} lines, "
+                    f"{name} has {len(edits)} sentences"
+                )
+        return
     first = files[references]
     for file in files:
         if file.lines != first.lines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from softbleu.corpora.m2 import GoldReferences, GoldSegment
 from softbleu.errors import InputError
 
 BLOCK = 1024
@@ -23,6 +24,8 @@ class Segments:
     references: Sequence[Sequence[str]]
     """Of each segment one or more references (segment-major)."""
     source: Sequence[str] | None = None
+    gold: Sequence[GoldSegment] | None = None
+    """Of each segment the edits that annotators made, where the references are made of these."""
 
     def __len__(self) -> int:
         return len(self.references)
@@ -35,6 +38,35 @@ class Segments:
     def only(self, system: str) -> Segments:
         """The same with one of the systems."""
         return replace(self, candidates={system: self.candidates[system]})
+
+    @classmethod
+    def of_gold(
+        cls,
+        candidates: Sequence[str] | Mapping[str, Sequence[str]],
+        gold: Sequence[GoldSegment],
+        source: Sequence[str] | None = None,
+    ) -> Segments:
+        """Check candidates and put them together with gold edits, which have the source and make the references.
+
+        Parameters
+        ----------
+        candidates : one candidate a segment, or a mapping from system names to such lists
+        gold : of each segment its source and annotations, as `read_m2` gives them
+        source : if given, must be the sources of the gold edits
+
+        Raises
+        ------
+        InputError
+            Different lengths, another source, or anything but text.
+        """
+        if not isinstance(gold, Sequence) or not all(isinstance(segment, GoldSegment) for segment in gold):
+            raise InputError("gold edits are those of a .m2 file: pass softbleu.corpora.read_m2(file)")
+        sources = [segment.source for segment in gold]
+        if isinstance(candidates, Sequence) and not isinstance(candidates, str) and len(candidates) != len(gold):
+            raise InputError(f"{len(candidates)} candidates but gold edits for {len(gold)} segments")
+        made = cls.of(candidates, sources, source)
+        check_source(source or sources, gold)
+        return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
 
     @classmethod
     def of(
@@ -94,11 +126,25 @@ references segment by segment, e.g. list(zip(*references))
                 {name: texts[part] for name, texts in self.candidates.items()},
                 self.references[part],
                 None if self.source is None else self.source[part],
+                None if self.gold is None else self.gold[part],
             )
 
     def load(self) -> Segments:
         """Return the segments themselves: they are in memory already."""
         return self
+
+
+def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
+    """See that the source has the words of the gold file's sentences, the first of which has that number.
+
+    Raises
+    ------
+    InputError
+        It has not; the line is named.
+    """
+    for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
+        if text.split() != segment.source.split():
+            raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
 
 
 def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]]) -> None:

@@ -64,6 +64,8 @@ class Metric(ABC):
     signature_key: ClassVar[str] = "metric"
 
     needs_source: ClassVar[bool] = False
+    needs_gold: ClassVar[bool] = False
+    """Whether the edits of a gold file are looked at, not the references that they make."""
 
     @property
     @abstractmethod

@@ -13,6 +13,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.registry import make_matcher, matcher_class
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.imeasure import IMeasure
+from softbleu.metrics.m2 import M2
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring.run import Progress, Result, collect_statistics, score_corpus
 from softbleu.scoring.significance import ComparisonTable, SignificanceSettings, compare_systems
@@ -21,6 +23,7 @@ from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from softbleu.corpora.m2 import GoldSegment
     from softbleu.embeddings import VectorCase, VectorLocation
     from softbleu.embeddings.measure import FunctionWords, Similarity
     from softbleu.kernels import KernelName
@@ -53,7 +56,13 @@ _METRIC_OPTIONS = {
         "segment_smoothing",
     ),
     "softbleu": ("order", "beta", "power", "rarity", "position", "characters", "credit", "idf"),
+    "m2": ("beta", "max_unchanged_words", "annotators"),
+    "imeasure": ("weight",),
 }
+_EXACT: dict[str, type[M2 | IMeasure]] = {"m2": M2, "imeasure": IMeasure}
+"""Metrics of edits: words are the same or they are not."""
+_UNMATCHED = {*_EXACT, "softbleu"}
+"""Metrics without a matcher."""
 
 
 _SIGNATURE_NAMES = {"tok": "tokenize", "case": "vector_case", "postprocess": "vectors_postprocess"}
@@ -112,6 +121,8 @@ class Settings:
     characters: float | None = None
     credit: str | None = None
     idf: str | None = None
+    max_unchanged_words: int | None = None
+    annotators: str | None = None
     preset: str | None = None
     tokenize: str = "none"
     lowercase: bool = False
@@ -168,22 +179,16 @@ class Settings:
             given["segment_smoothing"] = given.pop("smooth") == "yes"
         return cls(**given)
 
-    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu | Softbleu:
+    def make_metric(self, level: Level = "corpus") -> Bleu | Gleu | Softbleu | M2 | IMeasure:
         """Make the metric for a whole corpus, or for single segments.
 
         BLEU's segment scores use effective order unless told; GLEU's average over references unless told.
         """
         if self.metric == "softbleu":
             return self._softbleu()
-        if isinstance(self.threshold, str):
-            return self.resolved().make_metric(level)
-        matcher = make_matcher(self.matcher, **self._matcher_options())
-        given = self._given(*_METRIC_OPTIONS[self.metric])
-        if self.metric == "gleu":
-            given["smooth"] = given.pop("segment_smoothing", False) and level != "corpus"
-            return Gleu(matcher, **given)
-        effective = (level != "corpus") if self.effective_order is None else self.effective_order
-        return Bleu(matcher, **given, effective_order=effective)
+        if self.metric in _EXACT:
+            return _EXACT[self.metric](**self._given(*_METRIC_OPTIONS[self.metric]))
+        return self.make_matching_metric(level)
 
     def make_matching_metric(self, level: Level = "corpus") -> Bleu | Gleu:
         """Make the metric as `make_metric` does, where it must be one over a matcher.
@@ -193,10 +198,19 @@ class Settings:
         InputError
             It is not: there are no single matches to show.
         """
-        metric = self.make_metric(level)
-        if isinstance(metric, Softbleu):
-            raise InputError("metric 'softbleu' has no matcher whose matches could be shown: take 'bleu' or 'gleu'")
-        return metric
+        if self.metric in _UNMATCHED:
+            raise InputError(
+                f"metric {self.metric!r} has no matcher whose matches could be shown: take 'bleu' or 'gleu'"
+            )
+        if isinstance(self.threshold, str):
+            return self.resolved().make_matching_metric(level)
+        matcher = make_matcher(self.matcher, **self._matcher_options())
+        given = self._given(*_METRIC_OPTIONS[self.metric])
+        if self.metric == "gleu":
+            given["smooth"] = given.pop("segment_smoothing", False) and level != "corpus"
+            return Gleu(matcher, **given)
+        effective = (level != "corpus") if self.effective_order is None else self.effective_order
+        return Bleu(matcher, **given, effective_order=effective)
 
     def _softbleu(self) -> Softbleu:
         given = self._given(*_METRIC_OPTIONS["softbleu"])
@@ -214,19 +228,15 @@ class Settings:
         """
         if not isinstance(self.threshold, str):
             return self
-        if self.metric == "softbleu" or "threshold" not in self.matcher_fields():
+        if self.metric in _UNMATCHED or "threshold" not in self.matcher_fields():
             return replace(self, threshold=None)
         choice = replace(self.vector_choice(), quantile=self.threshold)
         return replace(self, threshold=choice.threshold(), quantile=self.threshold)
 
     def idle_options(self) -> list[str]:
         """Options that were given but have no effect on this metric and matcher."""
-        known = set(_METRIC_OPTIONS[self.metric])
-        idle = []
-        if self.metric == "softbleu":
-            idle = [name for name in ("matcher", "preset") if getattr(self, name) not in ("exact", None)]
-        else:
-            known |= set(self.matcher_fields())
+        matcher_fields = [] if self.metric in _UNMATCHED else self.matcher_fields()
+        known = {*matcher_fields, *_METRIC_OPTIONS[self.metric]}
         if self.metric == "bleu":
             known.add("effective_order")
         every = (
@@ -234,7 +244,10 @@ class Settings:
             "effective_order",
             *(name for names in _METRIC_OPTIONS.values() for name in names),
         )
-        return idle + [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
+        idle = [name for name in dict.fromkeys(every) if getattr(self, name) is not None and name not in known]
+        if self.metric not in _UNMATCHED:
+            return idle
+        return [name for name in ("matcher", "preset") if getattr(self, name) not in ("exact", None)] + idle
 
     def tokenizer(self) -> Tokenizer:
         """Make the tokenizer."""
@@ -323,9 +336,10 @@ def compare_with(
 @overload
 def score(
     candidates: Sequence[str],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]] | None = None,
     source: Sequence[str] | None = None,
     *,
+    gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     **settings: Any,
@@ -335,9 +349,10 @@ def score(
 @overload
 def score(
     candidates: Mapping[str, Sequence[str]],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]] | None = None,
     source: Sequence[str] | None = None,
     *,
+    gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     **settings: Any,
@@ -346,9 +361,10 @@ def score(
 
 def score(
     candidates: Sequence[str] | Mapping[str, Sequence[str]],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[str | Sequence[str]] | None = None,
     source: Sequence[str] | None = None,
     *,
+    gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     **settings: Any,
@@ -359,15 +375,17 @@ def score(
     ----------
     candidates : one candidate a segment, or a mapping from system names to such lists
     references : of each segment its references (segment-major), or just one reference
-    source : of each segment the text that was to be corrected, for GLEU
+    source : of each segment the text that was to be corrected, for GLEU and the I-measure
+    gold : of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs;
+        for other metrics they make the references
     level : `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
         averages the segment scores
     jobs : processes to use
     settings : the fields of `Settings`, e.g. ``matcher="vleu", threshold=0.8``: metric, matcher, threshold,
         assignment, consumption, composition, order, smooth, smooth_value, effective_order, denominator, variant,
         penalty, weight, swapped_bp, multi, iterations, seed, segment_smoothing, beta, power, rarity, position,
-        characters, credit, idf, preset, tokenize, lowercase,
-        vectors, vector_case, normalize, similarity, vectors_postprocess, neighbours, mutual, function_words
+        characters, credit, idf, max_unchanged_words, annotators, preset, tokenize, lowercase, vectors, vector_case,
+        normalize, similarity, vectors_postprocess, neighbours, mutual, function_words
 
     Returns
     -------
@@ -392,6 +410,11 @@ def score(
     for name in settings:
         if name not in names:
             raise UnknownNameError("setting", name, sorted(names))
-    corpus = Segments.of(candidates, references, source)
+    if gold is not None:
+        if references is not None:
+            raise InputError("gold edits make the references: leave out either references or gold")
+        corpus = Segments.of_gold(candidates, gold, source)
+    else:
+        corpus = Segments.of(candidates, references, source)  # type: ignore[arg-type]  # None is refused there
     results = score_with(corpus, replace(Settings(), **settings), level=level, jobs=jobs)
     return results if isinstance(candidates, Mapping) else results[0]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from softbleu.corpora.parallel import FileBlock
+from softbleu.errors import InputError
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, distinct_words
@@ -81,13 +82,17 @@ class BlockWork:
 
     def _chunks(self, block: Segments | FileBlock, kernels: Kernels) -> Iterator[Chunk]:
         """The block once for each system, references coded once."""
-        if isinstance(block, FileBlock) and self.tokenizer.splits_at_whitespace and self.vectors is None:
+        plain = self.tokenizer.splits_at_whitespace and self.vectors is None
+        if isinstance(block, FileBlock) and block.gold is None and plain and not self.metric.needs_gold:
             return _chunks_of_texts(block, kernels)
         vocabulary = Vocabulary() if self.vectors is None else self.vectors.load().vocabulary
         return self._chunks_of_lines(block.load(), vocabulary)
 
     def _chunks_of_lines(self, segments: Segments, vocabulary: Vocabulary) -> Iterator[Chunk]:
         split = self.tokenizer.splitter
+        if self.metric.needs_gold:
+            yield from self._chunks_of_gold(segments, vocabulary)
+            return
         references = vocabulary.encode([split(text) for text in chain.from_iterable(segments.references)])
         offsets = np.zeros(len(segments) + 1, np.int64)
         np.cumsum([len(texts) for texts in segments.references], out=offsets[1:])
@@ -96,6 +101,25 @@ class BlockWork:
             source = vocabulary.encode([split(text) for text in segments.source])
         for texts in segments.candidates.values():
             yield Chunk(vocabulary.encode([split(text) for text in texts]), references, offsets, source)
+
+    def _chunks_of_gold(self, segments: Segments, vocabulary: Vocabulary) -> Iterator[Chunk]:
+        """Chunks with gold edits; instead of references they have an empty line for each annotator."""
+        if segments.gold is None:
+            raise InputError(
+                f"metric {self.metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)"
+            )
+        split = self.tokenizer.splitter
+
+        def code(text: str) -> tuple[int, ...]:
+            return tuple(map(vocabulary.__getitem__, split(text)))
+
+        gold = [segment.coded(code) for segment in segments.gold]
+        source = vocabulary.encode([split(segment.source) for segment in segments.gold])
+        offsets = np.zeros(len(segments) + 1, np.int64)
+        np.cumsum([len(segment.annotators) for segment in gold], out=offsets[1:])
+        references = vocabulary.encode([()] * int(offsets[-1]))
+        for texts in segments.candidates.values():
+            yield Chunk(vocabulary.encode([split(text) for text in texts]), references, offsets, source, gold)
 
 
 def _chunks_of_texts(block: FileBlock, kernels: Kernels) -> Iterator[Chunk]:

@@ -212,6 +212,8 @@ def collect_statistics(
     if metric.needs_vectors and vectors is None:
         raise InputError(NO_VECTORS)
     tokenizer = tokenizer or Tokenizer()
+    if metric.needs_gold and tokenizer.name != "none":
+        raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
     size = int(getattr(corpus, "bytes", 0))
     twin = choose_kernels(kernels, size).NAME
     compiled = twin == "numba" and tokenizer.splits_at_whitespace and not metric.needs_vectors

@@ -1,0 +1,200 @@
+"""I-measure: how much better, or worse, a candidate is than the text that was to be corrected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.threeway import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import TokenVectors
+    from softbleu.tokens import Tokens
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class IMeasureScore(Score):
+    """An I-measure (-100 to 100) and what it is made of; ratios in percent."""
+
+    true_positives: int
+    """Columns of the alignment that were changed as in the reference."""
+    true_negatives: int
+    """Rightly left as they were."""
+    false_positives: int
+    """Changed to anything else."""
+    false_negatives: int
+    """That the reference has otherwise, and the candidate has not right."""
+    both: int
+    """Columns that are false positives and false negatives: rightly changed, but not rightly."""
+    precision: float
+    """100 where nothing is changed."""
+    recall: float
+    """100 where nothing is to be corrected."""
+    f1: float
+    accuracy: float
+    weighted_accuracy: float
+    baseline_weighted_accuracy: float
+    """Of the source as its own candidate."""
+
+
+@dataclass(frozen=True)
+class IMeasure(Metric):
+    """Improvement over the source (Felice & Briscoe 2015), with the numbers of the official program (`-nomix`).
+
+    Source, candidate and reference are aligned word by word. The weighted accuracy of the candidate, in which
+    changes weigh more than what is left as it is, is compared with that of the source: the improvement is the share
+    of what is missing to 1 that is gained, or the share of what the source has that is lost; for equal accuracies 1
+    where they are 1, else 0.
+
+    The best reference of each segment counts: the one with the greatest weighted accuracy; ties by I, by
+    accuracy, then by the same three of mere detection; then the first.
+
+    Parameters
+    ----------
+    weight : of changes, beside 1 for what is left
+
+    Raises
+    ------
+    InputError
+        The weight is out of range.
+    """
+
+    weight: float = 2.0
+    name: ClassVar[str] = "imeasure"
+    needs_source: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight < math.inf:
+            raise InputError(f"the weight of changes must be a number above 0, not {self.weight}")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """No similarity is looked at."""
+        return False
+
+    @property
+    def needs_rows(self) -> bool:
+        """The references are chosen segment by segment."""
+        return True
+
+    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+        """Count the columns of the alignments of each candidate with its source and each of its references.
+
+        Returns
+        -------
+        Rows of: true positives, true negatives, false positives, false negatives, columns that are both; and
+        of the source as its own candidate true negatives and false negatives.
+        """
+        if chunk.source is None:
+            raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")
+        owners = np.repeat(np.arange(len(chunk)), np.diff(chunk.segment_offsets)).tolist()
+        sources, candidates = _lines(chunk.source), _lines(chunk.candidates)
+        references = tuple(_lines(chunk.references))
+        unchanged = _unchanged_rows(tuple(sources[owner] for owner in owners), references)
+        rows = np.column_stack((unchanged, unchanged[:, (TRUE_NEGATIVE, FALSE_NEGATIVE)]))
+        changed = [place for place, owner in enumerate(owners) if candidates[owner] != sources[owner]]
+        for place in changed:
+            owner = owners[place]
+            rows[place, :COLUMNS] = count_alignment((sources[owner], candidates[owner], references[place]))
+        return rows
+
+    def score(self, row: Integers | Floats) -> IMeasureScore:
+        """Score one row of counts, or a sum of rows."""
+        right, kept, wrong, missed, both = (int(number) for number in row[:5])
+        precision = right / (right + wrong) if right + wrong else 1.0
+        recall = right / (right + missed) if right + missed else 1.0
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        improvement, weighted, accuracy, baseline = (
+            float(ratio[0]) for ratio in self._ratios(np.asarray(row, np.float64)[None])
+        )
+        shares = (100 * share for share in (precision, recall, f1, accuracy, weighted, baseline))
+        return IMeasureScore(100 * improvement, right, kept, wrong, missed, both, *shares)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, -100 to 100."""
+        return 100 * self._ratios(np.asarray(rows, np.float64))[0]
+
+    def _ratios(self, rows: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Improvement, weighted accuracy, accuracy, and weighted accuracy of the source."""
+        right, kept, wrong, missed, both, base_kept, base_missed = rows.T
+        columns = right + kept + wrong + missed - both
+        weight = self.weight
+        below = weight * (right + wrong) + kept + missed - (weight + 1) * (both / 2)
+        weighted = _share(weight * right + kept, below)
+        baseline = _share(base_kept, base_kept + base_missed)
+        gained = (weighted - baseline) / np.where(baseline == 1, 1, 1 - baseline)
+        lost = weighted / np.where(baseline == 0, 1, baseline) - 1
+        improvement = np.where(weighted > baseline, gained, lost)
+        improvement = np.where(weighted == baseline, np.floor(weighted), improvement)
+        return improvement, weighted, _share(right + kept, columns), baseline
+
+    def summarise(self, rows: Integers, offsets: Integers) -> IMeasureScore:
+        """Score a corpus: the sum over the best references; segment s has ``rows[offsets[s]:offsets[s + 1]]``."""
+        return self.score(rows[self.chosen(rows, offsets)].sum(axis=0))
+
+    def pooled(self, rows: Integers, offsets: Integers) -> IMeasureScore:
+        """Score the sum over all segments, of the best references."""
+        return self.summarise(rows, offsets)
+
+    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
+        """Rows of the best references."""
+        return ChosenRows([rows[self.chosen(rows, offsets)]])
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[IMeasureScore]:
+        """Score each segment with its best reference."""
+        return [self.score(row) for row in rows[self.chosen(rows, offsets)]]
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """Score each candidate with each of its references."""
+        chosen = set(self.chosen(rows, offsets).tolist())
+        return [
+            ReferenceScore(segment, place - start + 1, place in chosen, self.score(rows[place]))
+            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
+            for place in range(start, stop)
+        ]
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose the row of the best reference of each segment."""
+        correction = np.asarray(rows, np.float64)
+        # Detection asks only whether the right places are changed.
+        detection = correction.copy()
+        detection[:, 0] += detection[:, 4]
+        detection[:, 2:5] -= detection[:, 4:5]
+        keys = []
+        for counts in (correction, detection):
+            improvement, weighted, accuracy, _ = self._ratios(counts)
+            keys += [weighted, improvement, accuracy]
+        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        ranked = np.lexsort((np.arange(len(rows)), *(-key for key in reversed(keys)), owner))
+        return ranked[offsets[:-1]]
+
+
+def _lines(tokens: Tokens) -> list[tuple[int, ...]]:
+    codes = tokens.codes.tolist()
+    return [tuple(codes[start:stop]) for start, stop in pairwise(tokens.offsets.tolist())]
+
+
+@lru_cache(maxsize=2)
+def _unchanged_rows(sources: tuple[tuple[int, ...], ...], references: tuple[tuple[int, ...], ...]) -> Integers:
+    """Counts of the sources as their own candidates, which all systems share."""
+    rows = [count_alignment((source, source, other)) for source, other in zip(sources, references, strict=True)]
+    return np.array(rows, np.int64).reshape(-1, COLUMNS)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    """Divide; nothing at all is all right."""
+    return np.where(whole == 0, 1, part / np.where(whole == 0, 1, whole))

@@ -1,0 +1,217 @@
+"""M2 (MaxMatch): F-measure of the edits that make a candidate of its source, against gold edits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.m2_grid import Grid
+from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.corpora.m2 import Coded
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import TokenVectors
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+Choice = Literal["running", "best"]
+MOST_UNCHANGED = 16
+
+
+@dataclass(frozen=True)
+class M2Score(Score):
+    """An M2 score and what it is made of."""
+
+    correct: int
+    """Edits of the candidate that are gold edits."""
+    proposed: int
+    """Edits of the candidate."""
+    gold: int
+    """Gold edits of the chosen annotators."""
+    precision: float
+    """Correct over proposed, in percent; 100 where nothing is proposed."""
+    recall: float
+    """Correct over gold, in percent; 100 where nothing is to be corrected."""
+    annotator: int | None = None
+    """Whose edits these are, for a single segment."""
+
+
+@dataclass(frozen=True)
+class M2(Metric):
+    """MaxMatch (Dahlmeier & Ng 2012), with the numbers of the official scorer, version 3.2.
+
+    Parameters
+    ----------
+    beta : of the F-measure; below 1 precision counts more
+    max_unchanged_words : how many unchanged words an edit may have within it
+    annotators : of each segment's annotators choose the one that makes F greatest for the segment and all before it
+        together (`running`, the official way: it depends on the order of the segments), or for the segment alone
+        (`best`). Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared;
+        then the one with the lower number.
+
+    Raises
+    ------
+    InputError
+        A number out of range.
+    UnknownNameError
+        No such choice of annotators.
+    """
+
+    beta: float = 0.5
+    max_unchanged_words: int = 2
+    annotators: Choice = "running"
+    name: ClassVar[str] = "m2"
+    needs_source: ClassVar[bool] = True
+    needs_gold: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.beta < math.inf:
+            raise InputError(f"beta must be a number above 0, not {self.beta}")
+        if not 0 <= self.max_unchanged_words <= MOST_UNCHANGED:
+            raise InputError(
+                f"an edit may have 0 to {MOST_UNCHANGED} unchanged words within it, not {self.max_unchanged_words}"
+            )
+        if self.annotators not in get_args(Choice):
+            raise UnknownNameError("choice of annotators", self.annotators, get_args(Choice))
+
+    @property
+    def needs_vectors(self) -> bool:
+        """No similarity is looked at."""
+        return False
+
+    @property
+    def needs_rows(self) -> bool:
+        """The annotators are chosen when all counts are known."""
+        return True
+
+    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+        """Count edits against each annotator of each segment.
+
+        Returns
+        -------
+        Rows of: correct, proposed and gold edits, and the number of the annotator (which no sum means anything of).
+        """
+        return np.array(list(self._rows(chunk)), np.int64).reshape(-1, 4)
+
+    def _rows(self, chunk: Chunk) -> Iterator[tuple[int, int, int, int]]:
+        if chunk.gold is None or chunk.source is None:
+            raise InputError("M2 needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
+        codes, sources = chunk.candidates.codes.tolist(), chunk.source.codes.tolist()
+        bounds = zip(
+            pairwise(chunk.candidates.offsets.tolist()), pairwise(chunk.source.offsets.tolist()), strict=True
+        )
+        for gold, (candidate, source) in zip(chunk.gold, bounds, strict=True):
+            counts = count_edits(
+                tuple(sources[slice(*source)]), tuple(codes[slice(*candidate)]), gold.edits, self.max_unchanged_words
+            )
+            for annotator, edits, (correct, proposed) in zip(gold.annotators, gold.edits, counts, strict=True):
+                yield correct, proposed, len(edits), annotator
+
+    def score(self, row: Integers | Floats) -> M2Score:
+        """Score one row of counts, or a sum of rows."""
+        correct, proposed, gold = (int(number) for number in row[:3])
+        precision = correct / proposed if proposed else 1.0
+        recall = correct / gold if gold else 1.0
+        weight = self.beta**2
+        below = weight * precision + recall
+        score = 100 * (1 + weight) * precision * recall / below if below else 0.0
+        return M2Score(score, correct, proposed, gold, 100 * precision, 100 * recall)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, 0 to 100."""
+        correct, proposed, gold = np.asarray(rows, np.float64).T[:3]
+        precision = np.where(proposed == 0, 1, correct / np.where(proposed == 0, 1, proposed))
+        recall = np.where(gold == 0, 1, correct / np.where(gold == 0, 1, gold))
+        weight = self.beta**2
+        below = weight * precision + recall
+        scores: Floats = 100 * (1 + weight) * precision * recall / np.where(below == 0, 1, below)
+        return scores
+
+    def summarise(self, rows: Integers, offsets: Integers) -> M2Score:
+        """Choose the annotators and score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
+        return self.score(rows[self.chosen(rows, offsets)].sum(axis=0))
+
+    def pooled(self, rows: Integers, offsets: Integers) -> M2Score:
+        """Score the sum over all segments, of the chosen annotators."""
+        return self.summarise(rows, offsets)
+
+    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
+        """Rows of the annotators that were chosen in the whole corpus, whatever is resampled."""
+        return ChosenRows([rows[self.chosen(rows, offsets)]])
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[M2Score]:
+        """Score each segment against its chosen annotator."""
+        return [self._score_of_one(row) for row in rows[self.chosen(rows, offsets)]]
+
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """Score each candidate against each of its annotators."""
+        chosen = set(self.chosen(rows, offsets).tolist())
+        return [
+            ReferenceScore(segment, place - start + 1, place in chosen, self._score_of_one(rows[place]))
+            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
+            for place in range(start, stop)
+        ]
+
+    def _score_of_one(self, row: Integers) -> M2Score:
+        return replace(self.score(row), annotator=int(row[3]))
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose the row of one annotator for each segment."""
+        weight = self.beta**2
+        counts = rows[:, :3].tolist()
+        before = (0, 0, 0)
+        chosen = []
+        for start, stop in pairwise(offsets.tolist()):
+            best, place = (-math.inf, 0, 0.0), start
+            for number in range(start, stop):
+                correct, proposed, gold = (a + b for a, b in zip(before, counts[number], strict=True))
+                below = weight * gold + proposed
+                # What the official scorer compares, in the same order of operations.
+                measure = (1 + weight) * correct / below if below else float(not correct)
+                key = (measure, correct, -below)
+                if key > best:
+                    best, place = key, number
+            chosen.append(place)
+            if self.annotators == "running":
+                correct, proposed, gold = (a + b for a, b in zip(before, counts[place], strict=True))
+                before = (correct, proposed, gold)
+        return np.array(chosen, np.int64)
+
+
+def count_edits(
+    source: tuple[int, ...], candidate: tuple[int, ...], gold: Sequence[Coded], most_unchanged: int = 2
+) -> list[tuple[int, int]]:
+    """Count the edits of a candidate for each annotator: those that are gold edits, and all.
+
+    Parameters
+    ----------
+    source, candidate : words as numbers
+    gold : the edits of each annotator, with words as numbers, too
+
+    Examples
+    --------
+    Source `he eat a apple`, candidate `he eats an apple`, words numbered: one of two edits is a gold edit.
+
+    >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
+    [(1, 2), (0, 1)]
+    """
+    if source == candidate:
+        return [(0, 0)] * len(gold)
+    try:
+        graph: Lattice | Grid = Lattice.of(source, candidate, most_unchanged)
+    except LatticeTooLargeError:
+        graph = Grid(source, candidate, most_unchanged)
+    found = [graph.edits_towards(edits) for edits in gold]
+    return [(count_correct(edits, right), len(edits)) for edits, right in zip(found, gold, strict=True)]
