@@ -24,9 +24,9 @@ import numpy as np
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from softbleu.corpora import Segments
+from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings, read_scores
-from softbleu.experiments.correlation import correlate
+from softbleu.experiments.correlation import correlate, williams
 from softbleu.experiments.preferences import preference_taus
 from softbleu.experiments.rankings import expected_wins
 from softbleu.scoring import Settings, score_with
@@ -128,16 +128,23 @@ def scores_of(options: dict[str, Any], candidates: list[str], references: list[s
 
 def segments() -> Iterator[list[Any]]:
     """Pearson's r with direct assessment, segment by segment, with 95% intervals of 1,000 bootstrap samples."""
-    yield ["metric", *(f"{pair}{part}" for pair in PAIRS for part in ("", " from", " to")), "mean"]
+    head = [f"{pair}{part}" for pair in PAIRS for part in ("", " from", " to")]
+    yield ["metric", *head, "mean", *(f"{pair} p, Williams, against chrF" for pair in PAIRS)]
     data = {pair: assessed(pair) for pair in PAIRS}
+    rivals = {pair: segment_scores("chrF", *texts[:2]) for pair, texts in data.items()}
     for name in ("chrF", "TER", *VARIANTS):
         row: list[Any] = [name]
-        values = []
-        for candidates, references, human in data.values():
-            found = correlate(segment_scores(name, candidates, references), human)
+        values, chances = [], []
+        for pair, (candidates, references, human) in data.items():
+            scores = segment_scores(name, candidates, references)
+            found = correlate(scores, human)
             values.append(found.value or 0.0)
+            if name != "chrF":
+                rival, between = (correlate(rivals[pair], other, samples=0).value or 0 for other in (human, scores))
+                test = williams(found.value or 0, rival, between, len(human))
+                chances.append(f"{'better' if test.t > 0 else 'worse'}, {test.p_value:.4f}")
             row += [round(found.value or 0.0, 4), *(round(bound, 4) for bound in found.interval or (0, 0))]
-        yield [*row, round(float(np.mean(values)), 4)]
+        yield [*row, round(float(np.mean(values)), 4), *chances]
 
 
 def crossvalidate() -> Iterator[list[Any]]:
@@ -225,6 +232,8 @@ def _taus(comparisons: Comparisons, table: ScoreTable) -> list[Any]:
 CORRECTIONS: dict[str, dict[str, Any]] = {
     "BLEU": {},
     "softbleu": {"metric": "softbleu"},
+    "M2": {"metric": "m2"},
+    "I-measure": {"metric": "imeasure"},
     "GLEU+": {"metric": "gleu"},
     **{
         f"GLEU+ {matcher} {threshold}{', soft penalty' if penalty == 'soft' else ''}": {
@@ -255,12 +264,14 @@ def corrections() -> Iterator[list[Any]]:
     room = SHARED / "conll14"
     outputs = {path.stem: lines(path) for path in sorted((room / "systems").glob("*.txt"))}
     references = list(zip(lines(room / "ref0.txt"), lines(room / "ref1.txt"), strict=True))
-    corpus = Segments.of(outputs, references, lines(room / "source.txt"))
+    by_text = Segments.of(outputs, references, lines(room / "source.txt"))
+    by_edits = Segments.of_gold(outputs, read_m2(str(room / "gold.m2")))
     human = {name: _scores(room / "human" / f"{name}.tsv") for name in ("expected_wins", "trueskill")}
     comparisons = read_rankings(str(room / "human" / "judgments.xml"))
     head = [f"{kind} {name}" for name in human for kind in ("Pearson", "Spearman")]
     yield ["metric", *head, "tau NoTies", "from", "to", "tau HTies", "pairs NoTies"]
     for name, options in CORRECTIONS.items():
+        corpus = by_edits if options.get("metric") in ("m2", "imeasure") else by_text
         results = score_with(corpus, Settings(**options))
         row: list[Any] = [name]
         for scores in human.values():
