@@ -186,7 +186,7 @@ class Settings:
             It is not.
         """
         if self.metric in _EXACT:
-            raise InputError(f"metric {self.metric!r} matches no n-grams: there is nothing of the kind to show of it")
+            raise InputError(f"metric {self.metric!r} matches no n-grams, so there are no matches to show")
         if isinstance(self.threshold, str):
             return self.resolved().make_ngram_metric(level)
         matcher = make_matcher(self.matcher, **self._matcher_options())
