@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from softbleu.corpora import ParallelFiles, Segments, read_segments
+    from softbleu.corpora import ParallelFiles, Segments, read_m2, read_segments
     from softbleu.embeddings import open_vectors
     from softbleu.errors import InputError, SoftbleuError, VectorError
     from softbleu.matchers import Matcher, SoftMatcher, make_matcher
-    from softbleu.metrics import Bleu, Gleu
+    from softbleu.metrics import M2, Bleu, Gleu, IMeasure
     from softbleu.scoring import Result, Settings, VectorChoice, compare_with, explain_corpus, score, score_corpus
     from softbleu.tokens import Tokenizer
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Bleu": "metrics",
     "Gleu": "metrics",
+    "IMeasure": "metrics",
     "InputError": "errors",
+    "M2": "metrics",
     "Matcher": "matchers",
     "ParallelFiles": "corpora",
     "Result": "scoring",
@@ -41,14 +43,17 @@ _HOMES = {
     "explain_corpus": "scoring",
     "make_matcher": "matchers",
     "open_vectors": "embeddings",
+    "read_m2": "corpora",
     "read_segments": "corpora",
     "score": "scoring",
     "score_corpus": "scoring",
 }
 
 __all__ = [
+    "M2",
     "Bleu",
     "Gleu",
+    "IMeasure",
     "InputError",
     "Matcher",
     "ParallelFiles",
@@ -65,6 +70,7 @@ __all__ = [
     "explain_corpus",
     "make_matcher",
     "open_vectors",
+    "read_m2",
     "read_segments",
     "score",
     "score_corpus",

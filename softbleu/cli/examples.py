@@ -16,6 +16,7 @@ SCORE = {
     "Vectors of your own, and numbers for a program": (
         "softbleu score -c system.txt -r reference.txt --matcher xleu --vectors vectors.txt --format json"
     ),
+    "M2 of corrected text, against gold edits": "softbleu score --metric m2 --gold gold.m2 -c system.txt",
     "GLEU of corrected text": (
         "softbleu score --metric gleu --source source.txt -c system.txt -r ref1.txt -r ref2.txt"
     ),

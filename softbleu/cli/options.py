@@ -266,9 +266,9 @@ Annotators = Annotated[
     typer.Option(
         "--annotators",
         metavar="NAME",
-        help="Choose each segment's annotator by the F of all so far (running, as the official scorer) or by its own "
-        "(best) (default: running).",
-        autocompletion=lambda: ["running", "best"],
+        help="Each segment's annotator: best for the F of all so far (running, as the official scorer), for its own "
+        "(best), or the last (default: running).",
+        autocompletion=lambda: ["running", "best", "last"],
         rich_help_panel=M2,
     ),
 ]

@@ -5,5 +5,18 @@ from __future__ import annotations
 from softbleu.metrics.base import Metric, Score
 from softbleu.metrics.bleu import Bleu, BleuScore
 from softbleu.metrics.gleu import Gleu, GleuScore
+from softbleu.metrics.imeasure import IMeasure, IMeasureScore
+from softbleu.metrics.m2 import M2, M2Score
 
-__all__ = ["Bleu", "BleuScore", "Gleu", "GleuScore", "Metric", "Score"]
+__all__ = [
+    "M2",
+    "Bleu",
+    "BleuScore",
+    "Gleu",
+    "GleuScore",
+    "IMeasure",
+    "IMeasureScore",
+    "M2Score",
+    "Metric",
+    "Score",
+]

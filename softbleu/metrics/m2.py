@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-Choice = Literal["running", "best"]
+Choice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16
 
 
@@ -59,7 +59,8 @@ class M2(Metric):
     annotators : of each segment's annotators choose the one that makes F greatest for the segment and all before it
         together (`running`, the official way: it depends on the order of the segments), or for the segment alone
         (`best`). Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared;
-        then the one with the lower number.
+        then the one with the lower number. Or take the last annotator of each segment (`last`), as the segment scores
+        that Chollampatt & Ng (2018) published do.
 
     Raises
     ------
@@ -169,6 +170,8 @@ class M2(Metric):
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one annotator for each segment."""
+        if self.annotators == "last":
+            return offsets[1:] - 1
         weight = self.beta**2
         counts = rows[:, :3].tolist()
         before = (0, 0, 0)

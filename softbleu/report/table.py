@@ -11,6 +11,18 @@ if TYPE_CHECKING:
     from softbleu.scoring import Result
 
 _STARS = {True: "*", False: ""}
+_NAMES = {"imeasure": "I-measure"}
+_SHARES = {"precision": "P", "recall": "R", "weighted_accuracy": "WAcc", "baseline_weighted_accuracy": "WAcc source"}
+_COUNTS = {
+    "correct": "correct",
+    "proposed": "proposed",
+    "gold": "gold",
+    "true_positives": "TP",
+    "true_negatives": "TN",
+    "false_positives": "FP",
+    "false_negatives": "FN",
+    "both": "FPN",
+}
 _LENGTHS = {"candidate_length": "length", "reference_length": "ref. length"}
 
 
@@ -35,7 +47,7 @@ def label_of(signature: str) -> str:
     parts = dict(part.partition(":")[::2] for part in signature.split("|"))
     matcher = parts.get("matcher", "exact")
     metric = parts.get("metric", "score")
-    label = metric.upper()
+    label = _NAMES.get(metric, metric.upper())
     if matcher != "exact":
         label = matcher.upper() if metric == "bleu" else f"{label} ({matcher})"
     return f"{label} (macro)" if parts.get("level") == "macro" else label
@@ -101,6 +113,10 @@ def _cells(score: Score, label: str, digits: int) -> dict[str, str]:
     cells = {label: f"{score.score:.{digits}f}"}
     for n, precision in enumerate(numbers.get("precisions", []), start=1):
         cells[f"P{n}"] = f"{precision:.{digits}f}"
+    cells |= {short: f"{numbers[name]:.{digits}f}" for name, short in _SHARES.items() if name in numbers}
+    cells |= {short: str(numbers[name]) for name, short in _COUNTS.items() if name in numbers}
+    if numbers.get("annotator") is not None:
+        cells["annotator"] = str(numbers["annotator"])
     if "brevity_penalty" in numbers:
         cells["BP"] = f"{numbers['brevity_penalty']:.{digits + 2}f}"
     for name, short in _LENGTHS.items():

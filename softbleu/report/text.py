@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring import Coverage, Result
 
+_ENTRIES = {
+    "correct": "correct edits",
+    "proposed": "proposed edits",
+    "gold": "gold edits",
+    "true_positives": "true positives",
+    "true_negatives": "true negatives",
+    "false_positives": "false positives",
+    "false_negatives": "false negatives",
+    "both": "counted as both",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "accuracy": "accuracy",
+    "weighted_accuracy": "weighted accuracy",
+    "baseline_weighted_accuracy": "that of the source",
+}
 _LISTS = {
     "order_scores": "score",
     "precisions": "precision %",
@@ -63,6 +79,10 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
         right = [number > 0 for number in range(len(header))]
         yield from (line + "\n" for line in align([header, *rows], right, gap="   "))
         yield "\n"
+    for name, title in _ENTRIES.items():
+        if name in numbers:
+            whole = isinstance(numbers[name], int)
+            yield f"{title:<19}" + (f"{numbers[name]:,}\n" if whole else f"{numbers[name]:.{layout.digits}f}%\n")
     if "brevity_penalty" in numbers:
         candidate, reference = numbers["candidate_length"], numbers["reference_length"]
         yield (

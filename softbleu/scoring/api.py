@@ -199,9 +199,7 @@ class Settings:
             It is not: there are no single matches to show.
         """
         if self.metric in _UNMATCHED:
-            raise InputError(
-                f"metric {self.metric!r} has no matcher whose matches could be shown: take 'bleu' or 'gleu'"
-            )
+            raise InputError(f"metric {self.metric!r} has no matcher, so there are no matches to show")
         if isinstance(self.threshold, str):
             return self.resolved().make_matching_metric(level)
         matcher = make_matcher(self.matcher, **self._matcher_options())

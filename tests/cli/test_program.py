@@ -70,6 +70,7 @@ def test_examples_run(program, files, monkeypatch, example):
     for name in ("system.txt", "reference.txt", "a.txt", "b.txt", "ref1.txt", "ref2.txt", "source.txt"):
         files.write(name, [f"line {number} ." for number in range(8)])
     files.write("corpus.txt", ["a dog ||| the dog"])
+    files.write("gold.m2", [line for number in range(8) for line in (f"S line {number} .", "")])
     monkeypatch.chdir(files.folder)
     line = example.rpartition("| ")[2] if example.startswith("cat ") else example
     name, *arguments = shlex.split(line)

@@ -16,7 +16,7 @@ from softbleu import InputError, Settings, score
 from softbleu.cli.app import run
 from softbleu.matchers import make_matcher
 from softbleu.matchers.registry import matcher_class
-from softbleu.metrics import Bleu, Gleu
+from softbleu.metrics import M2, Bleu, Gleu, IMeasure
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring import VectorChoice
 from softbleu.signature import format_value, parse_signature, signature_of
@@ -65,6 +65,8 @@ OTHER: dict[type, dict[str, Any]] = {
         "credit": "greedy",
         "idf": IdfCorpus("folder/idf.txt", "0123456789abcdef"),
     },
+    M2: {"beta": 2.0, "max_unchanged_words": 1, "annotators": "best"},
+    IMeasure: {"weight": 3.0},
     matcher_class("exact"): {},
     **{
         matcher_class(name): {

@@ -1,0 +1,173 @@
+"""Gold edits in `.m2` files: what is read, what references it makes, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from softbleu.corpora import ParallelFiles, Segments, read_m2
+from softbleu.corpora.m2 import Annotation, GoldEdit, GoldReferences, GoldSegment, _tokenized
+from softbleu.errors import InputError
+
+TEXT = """S He eat a apple .
+A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0
+A 2 3|||ArtOrDet|||an||the|||REQUIRED|||-NONE-|||0
+A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||2
+
+S All is well .
+
+S They they go  home
+A 1 2|||Dup||||||REQUIRED|||twice|||1
+A 4 4|||Mec|||.|||OPTIONAL|||-NONE-|||1
+A 2 3|||Um|||-NONE-|||REQUIRED|||-NONE-|||0
+"""
+
+
+def written(folder: Path, text: str | bytes, name: str = "gold.m2") -> str:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def test_what_a_file_says(tmp_path):
+    first, second, third = read_m2(written(tmp_path, TEXT))
+    assert first.source == "He eat a apple ."
+    assert first.annotations == (
+        Annotation(0, (GoldEdit(1, 2, "Vform", ("eats",)), GoldEdit(2, 3, "ArtOrDet", ("an", "the")))),
+        Annotation(2, ()),
+    )
+    assert second == GoldSegment("All is well .", (Annotation(0, ()),))
+    assert third.source == "They they go home"
+    assert third.annotations == (
+        Annotation(0, (GoldEdit(2, 3, "Um", ()),)),
+        Annotation(1, (GoldEdit(1, 2, "Dup", ("",), comment="twice"), GoldEdit(4, 4, "Mec", (".",), "OPTIONAL"))),
+    )
+
+
+def test_references_are_the_corrected_texts(tmp_path):
+    segments = read_m2(written(tmp_path, TEXT))
+    assert [segment.references() for segment in segments] == [
+        ("He eats an apple .", "He eat a apple ."),
+        ("All is well .",),
+        ("They they -NONE- home", "They go home ."),
+    ]
+    references = GoldReferences(segments)
+    assert (len(references), references[1:3][1][1], references[0][1]) == (3, "They go home .", "He eat a apple .")
+
+
+def test_edits_as_numbers_take_a_mark_for_a_deletion(tmp_path):
+    third = read_m2(written(tmp_path, TEXT))[2]
+    coded = third.coded(lambda text: tuple(map(len, text.split())))
+    assert coded.annotators == (0, 1)
+    assert coded.edits == (((2, 3, ((),)),), ((1, 2, ((),)), (4, 4, ((1,),))))
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([(0, 0, "x"), (0, 0, "y")], "x y a b"),
+        ([(2, 2, "z"), (1, 2, "w")], "a w z"),
+        ([(1, 1, "i"), (1, 2, "w")], "a i w"),
+        ([(0, 2, "")], "a b"),
+        ([(0, 1, ""), (1, 2, "")], "a"),
+        ([(0, 1, "one,two")], "one , two b"),
+    ],
+)
+def test_how_edits_meet(edits, expected):
+    annotation = Annotation(0, tuple(GoldEdit(start, end, "X", (text,)) for start, end, text in edits))
+    assert GoldSegment("a b", (annotation,)).references() == (expected,)
+
+
+def test_words_that_need_no_tokenizer_are_left_alone_by_it():
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    for text in ("a", "well-known", "eats an apple", "x , y ; z", "end .", "3 apples", "cannot", "gonna go", "it's"):
+        assert _tokenized(text) == NLTKWordTokenizer().tokenize(text)
+
+
+def test_forms_of_the_file(tmp_path):
+    expected = read_m2(written(tmp_path, TEXT))
+    spaced = TEXT.replace("\n\n", "\n\n\n") + "\n\n"
+    for name, data in {
+        "carriage.m2": TEXT.replace("\n", "\r\n").encode(),
+        "mark.m2": b"\xef\xbb\xbf" + TEXT.encode(),
+        "zipped.m2.gz": gzip.compress(TEXT.encode()),
+        "spaced.m2": spaced.encode(),
+        "unfinished.m2": TEXT.rstrip("\n").encode(),
+        "noted.m2": TEXT.replace("A 1 2|||V", "I note\nA 1 2|||V").encode(),
+    }.items():
+        assert read_m2(written(tmp_path, data, name)) == expected, name
+    assert read_m2(written(tmp_path, "S é\n".encode("latin-1")), "latin-1")[0].source == "é"
+    assert read_m2(written(tmp_path, "S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no sentences"),
+        ("\n\n", "no sentences"),
+        ("A 0 1|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 1: an edit before any sentence"),
+        ("S a b\nwhat is this\n", "line 2: neither a sentence"),
+        ("S a b\nA 0 1|||X|||a|||REQUIRED|||0\n", "line 2: 5 fields, not 6"),
+        ("S a b\nA 0 1|||X|||a|||REQUIRED|||-NONE-|||zero\n", "line 2: start, end and annotator are whole numbers"),
+        ("S a b\nA 0|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 2: start, end and annotator are whole numbers"),
+        ("S a b\nA 0 3|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 2: no words 0 to 3 in a sentence of 2 words"),
+        ("S a b\nA 2 1|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 2: no words 2 to 1"),
+        ("S a b\n\nS c\nA -1 0|||X|||a|||REQUIRED|||-NONE-|||0\n", "line 4: no words -1 to 0"),
+        ("S a b\nA 0 1|||X|||a|||REQUIRED|||-NONE-|||-1\n", "line 2: annotators are numbered from 0"),
+    ],
+)
+def test_what_is_not_understood_is_named(tmp_path, text, message):
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        read_m2(written(tmp_path, text))
+    assert "gold.m2" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_m2(str(tmp_path / "none.m2"))
+
+
+def test_files_with_gold_edits(tmp_path):
+    gold = written(tmp_path, TEXT)
+    system = written(tmp_path, "one\ntwo\nthree\n", "system.txt")
+    source = written(tmp_path, "He eat a apple .\nAll is well .\nThey they go home\n", "source.txt")
+    with ParallelFiles.open([system], [], source, gold=gold) as corpus:
+        (block,) = corpus.blocks()
+        segments = block.load()
+    assert (len(corpus), len(block), len(segments)) == (3, 3, 3)
+    assert segments.source == ["He eat a apple .", "All is well .", "They they go home"]
+    assert segments.references[2] == ("They they -NONE- home", "They go home .")
+    assert [one.gold[0].source for one in segments.blocks()] == ["He eat a apple ."]
+
+
+def test_files_that_do_not_fit_are_named(tmp_path):
+    gold = written(tmp_path, TEXT)
+    short = written(tmp_path, "one\ntwo\n", "short.txt")
+    with pytest.raises(InputError, match=r"short\.txt has 2 lines, .*gold\.m2 has 3 sentences"):
+        ParallelFiles.open([short], [], gold=gold)
+    system = written(tmp_path, "one\ntwo\nthree\n", "system.txt")
+    with pytest.raises(InputError, match="leave out either --reference or --gold"):
+        ParallelFiles.open([system], [system], gold=gold)
+    with ParallelFiles.open([system], [], system, gold=gold) as corpus:
+        (block,) = corpus.blocks()
+        with pytest.raises(InputError, match=r"system\.txt, line 1: not the sentence that the gold edits are for"):
+            block.load()
+
+
+def test_segments_with_gold_edits(tmp_path):
+    gold = read_m2(written(tmp_path, TEXT))
+    segments = Segments.of_gold({"x": ["one", "two", "three"]}, gold)
+    assert (len(segments), segments.systems, segments.only("x").gold) == (3, ("x",), gold)
+    with pytest.raises(InputError, match="2 candidates but gold edits for 3 segments"):
+        Segments.of_gold(["one", "two"], gold)
+    with pytest.raises(InputError, match="2 candidates of 'x'"):
+        Segments.of_gold({"x": ["one", "two"]}, gold)
+    with pytest.raises(InputError, match="source, line 2: not the sentence"):
+        Segments.of_gold(["one", "two", "three"], gold, ["He eat a apple .", "Else", "They they go home"])
+    with pytest.raises(InputError, match=r"pass softbleu\.corpora\.read_m2"):
+        Segments.of_gold(["one"], ["one"])  # type: ignore[list-item]

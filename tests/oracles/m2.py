@@ -1,0 +1,189 @@
+"""M2, written as the official scorer goes about it: words as text, every table a dictionary, no shortcut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+Vertex = tuple[int, int]
+Arc = tuple[Vertex, Vertex]
+Gold = tuple[int, int, tuple[str, ...]]
+"""Start, end, and the corrections that are right."""
+EPSILON = 0.001
+
+
+def simple_arcs(source: list[str], candidate: list[str], substitution: int) -> set[Arc]:
+    """Arcs of all cheapest alignments."""
+    costs: dict[Vertex, int] = {}
+    best: dict[Vertex, list[Vertex]] = {}
+    for i in range(len(source) + 1):
+        for j in range(len(candidate) + 1):
+            ways = {}
+            if i and j:
+                ways[i - 1, j - 1] = costs[i - 1, j - 1] + (source[i - 1] != candidate[j - 1]) * substitution
+            if i:
+                ways[i - 1, j] = costs[i - 1, j] + 1
+            if j:
+                ways[i, j - 1] = costs[i, j - 1] + 1
+            costs[i, j] = min(ways.values(), default=0)
+            best[i, j] = [tail for tail, cost in ways.items() if cost == costs[i, j]]
+    arcs, waiting = set(), [(len(source), len(candidate))]
+    while waiting:
+        head = waiting.pop()
+        for tail in best[head]:
+            if (tail, head) not in arcs:
+                arcs.add((tail, head))
+                waiting.append(tail)
+    return arcs
+
+
+class Graph:
+    """The lattice with merged arcs."""
+
+    def __init__(self, source: Sequence[str], candidate: Sequence[str], most_unchanged: int) -> None:
+        self.source, self.candidate = list(source), list(candidate)
+        both = [simple_arcs(self.source, self.candidate, price) for price in (1, 2)]
+        self.arcs: list[Arc] = sorted([*both[0], *both[1]])
+        self.vertices = sorted({(0, 0)} | {vertex for arc in self.arcs for vertex in arc})
+        self.length: dict[Arc, float] = dict.fromkeys(self.arcs, 1)
+        self.unchanged = {arc: int(self.is_same(arc)) for arc in self.arcs}
+        self.merge(most_unchanged)
+        self.take_out()
+
+    def is_same(self, arc: Arc) -> bool:
+        (i, j), (down, across) = arc
+        return down == i + 1 and across == j + 1 and self.source[i] == self.candidate[j]
+
+    def nothing_changes(self, arc: Arc) -> bool:
+        return self.unchanged[arc] == self.length[arc]
+
+    def merge(self, most_unchanged: int) -> None:
+        for middle in self.vertices:
+            for tail in self.vertices:
+                for head in self.vertices:
+                    if (tail, middle) not in self.length or (middle, head) not in self.length:
+                        continue
+                    length = self.length[tail, middle] + self.length[middle, head]
+                    unchanged = self.unchanged[tail, middle] + self.unchanged[middle, head]
+                    if length < self.length.get((tail, head), float("inf")) and unchanged <= most_unchanged:
+                        self.arcs.append((tail, head))
+                        self.length[tail, head] = length
+                        self.unchanged[tail, head] = unchanged
+
+    def take_out(self) -> None:
+        """Take merged arcs without a change from the list, while going through it: the next is passed over."""
+        place = 0
+        while place < len(self.arcs):
+            arc = self.arcs[place]
+            if self.nothing_changes(arc) and self.length[arc] > 1:
+                self.arcs.remove(arc)
+            place += 1
+
+    def edit(self, arc: Arc) -> tuple[int, int, str]:
+        (i, j), (down, across) = arc
+        return i, down, " ".join(self.candidate[j:across])
+
+    def weights(self, gold: Sequence[Gold]) -> dict[Arc, float]:
+        weights: dict[Arc, float] = {arc: self.length[arc] for arc in self.arcs}
+        of_span: dict[tuple[int, int], list[Arc]] = {}
+        for arc in self.arcs:
+            of_span.setdefault((arc[0][0], arc[1][0]), []).append(arc)
+        for (start, end), arcs in of_span.items():
+            here = [corrections for first, last, corrections in gold if (first, last) == (start, end)]
+            if start == end:
+                self.weigh_insertions(sorted(arcs), here, weights)
+                continue
+            for arc in arcs:
+                if any(self.edit(arc)[2] in corrections for corrections in here):
+                    weights[arc] = -len(self.arcs)
+                elif not self.nothing_changes(arc):
+                    weights[arc] += EPSILON
+        return weights
+
+    def weigh_insertions(self, arcs: list[Arc], gold: list[tuple[str, ...]], weights: dict[Arc, float]) -> None:
+        """Go through them from both ends in turns; a match moves on to an arc that begins where it ends."""
+        left, right, current, unused = 0, len(arcs) - 1, 0, list(range(len(gold)))
+        while left <= right:
+            arc = arcs[current]
+            at_left = current == left
+            order = unused if at_left else unused[::-1]
+            match = next((number for number in order if self.edit(arc)[2] in gold[number]), None)
+            if match is None:
+                weights[arc] += EPSILON
+                if at_left:
+                    left, current = left + 1, right
+                else:
+                    right, current = right - 1, left
+                continue
+            weights[arc] = -len(self.arcs)
+            unused = [number for number in unused if (number > match if at_left else number < match)]
+            step = 1 if at_left else -1
+            current += step
+            while 0 <= current < len(arcs) and (
+                arcs[current][0] != arc[1] if at_left else arcs[current][1] != arc[0]
+            ):
+                weights[arcs[current]] += EPSILON
+                current += step
+            left, right = (current, right) if at_left else (left, current)
+
+    def best_path(self, weights: dict[Arc, float]) -> list[Arc]:
+        """Every pass of Bellman and Ford, over all arcs in order."""
+        distances = dict.fromkeys(self.vertices, float("inf"))
+        distances[0, 0] = 0.0
+        before: dict[Vertex, Vertex] = {}
+        for _ in self.vertices:
+            for tail, head in self.arcs:
+                if distances[tail] + weights[tail, head] < distances[head]:
+                    distances[head] = distances[tail] + weights[tail, head]
+                    before[head] = tail
+        path = [(len(self.source), len(self.candidate))]
+        while path[-1] in before:
+            path.append(before[path[-1]])
+        return list(pairwise(path[::-1]))
+
+    def all_paths(self, start: Vertex = (0, 0)) -> list[list[Arc]]:
+        """Every path to the end, for graphs with few."""
+        if start == (len(self.source), len(self.candidate)):
+            return [[]]
+        ahead = sorted({arc for arc in self.arcs if arc[0] == start})
+        return [[arc, *rest] for arc in ahead for rest in self.all_paths(arc[1])]
+
+    def counts(self, gold: Sequence[Gold]) -> tuple[int, int, int]:
+        path = self.best_path(self.weights(gold))
+        edits = [self.edit(arc) for arc in path if not self.nothing_changes(arc)]
+        correct, first = 0, 0
+        for start, end, text in edits:
+            matches = [
+                number
+                for number, (begin, stop, corrections) in enumerate(gold)
+                if number >= first and (begin, stop) == (start, end) and text in corrections
+            ]
+            correct += len(matches)
+            first = matches[-1] + 1 if matches else first
+        return correct, len(edits), len(gold)
+
+
+def f_measure(correct: float, proposed: float, gold: float, beta: float) -> float:
+    """As the official scorer prints it."""
+    precision = correct / proposed if proposed else 1.0
+    recall = correct / gold if gold else 1.0
+    below = beta * beta * precision + recall
+    return (1 + beta * beta) * precision * recall / below if below else 0.0
+
+
+def running_choice(segments: Sequence[Sequence[tuple[int, int, int]]], beta: float) -> list[int]:
+    """Of each segment the annotator with whom the F of all segments so far is greatest."""
+    correct = proposed = gold = 0.0
+    chosen = []
+    for annotators in segments:
+        best: tuple[float, float, float] | None = None
+        choice = 0
+        for number, counts in enumerate(annotators):
+            sums = (correct + counts[0], proposed + counts[1], gold + counts[2])
+            below = beta * beta * sums[2] + sums[1]
+            measure = (1 + beta * beta) * sums[0] / below if below else 1.0 if sums[0] == 0 else 0.0
+            if best is None or measure > best[0] or (measure == best[0] and (sums[0], -below) > best[1:]):
+                best, choice = (measure, sums[0], -below), number
+        chosen.append(choice)
+        correct, proposed, gold = (a + b for a, b in zip((correct, proposed, gold), annotators[choice], strict=True))
+    return chosen

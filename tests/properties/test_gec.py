@@ -1,0 +1,219 @@
+"""M2 and I-measure equal their literal versions on anything small, and keep their laws on anything else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import imeasure as imeasure_oracle
+from oracles import m2 as m2_oracle
+
+from softbleu.corpora.m2 import Coded
+from softbleu.metrics import M2, IMeasure, threeway
+from softbleu.metrics.m2 import count_edits
+from softbleu.metrics.m2_grid import Grid
+from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
+from softbleu.metrics.threeway import count_alignment
+from softbleu.metrics.threeway_bands import Band
+
+words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
+TIMED = 200
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], Coded]:
+    """A source, a candidate and gold edits in order."""
+    source, candidate = draw(words), draw(words)
+    if draw(st.booleans()):
+        cut = draw(st.integers(0, len(source)))
+        candidate = (*source[:cut], *candidate[:2], *source[cut + draw(st.integers(0, 2)) :])
+    starts = sorted(draw(st.lists(st.integers(0, len(source)), max_size=3)))
+    corrections = st.lists(st.lists(st.integers(0, 3), max_size=2).map(tuple), min_size=1, max_size=2).map(tuple)
+    gold = tuple(
+        (start, draw(st.integers(start, min(start + 2, len(source)))), draw(corrections)) for start in starts
+    )
+    return source, candidate, gold
+
+
+def as_text(numbers: Sequence[int]) -> list[str]:
+    return [f"w{number}" for number in numbers]
+
+
+def applied(source: tuple[int, ...], edits: Sequence[tuple[int, int, tuple[int, ...]]]) -> tuple[int, ...]:
+    text: list[int] = []
+    place = 0
+    for start, end, replacement in edits:
+        text += [*source[place:start], *replacement]
+        place = end
+    return (*text, *source[place:])
+
+
+# M2
+
+
+@given(edited(), st.integers(0, 3))
+def test_edits_are_counted_as_by_the_literal_scorer(case, most_unchanged):
+    source, candidate, gold = case
+    texts = [(start, end, tuple(" ".join(as_text(text)) for text in corrections)) for start, end, corrections in gold]
+    graph = m2_oracle.Graph(as_text(source), as_text(candidate), most_unchanged)
+    expected = graph.counts(texts)
+    edits = Lattice.of(source, candidate, most_unchanged).edits_towards(gold)
+    assert (count_correct(edits, gold), len(edits), len(gold)) == expected
+    if source != candidate:
+        assert count_edits(source, candidate, [gold], most_unchanged) == [expected[:2]]
+
+
+@given(st.lists(st.integers(0, 2), max_size=4), st.lists(st.integers(0, 2), max_size=4), st.integers(0, 2))
+def test_the_literal_scorer_finds_a_path_that_none_is_better_than(source, candidate, place):
+    graph = m2_oracle.Graph(as_text(source), as_text(candidate), 2)
+    at = min(place, len(source))
+    gold = [(at, min(at + 1, len(source)), ("w1", "w0 w1"))]
+    weights = graph.weights(gold)
+    found = sum(weights[arc] for arc in graph.best_path(weights))
+    least = min(sum(weights[arc] for arc in path) for path in graph.all_paths())
+    assert found == pytest.approx(least, abs=1e-9)
+
+
+@given(edited(), st.integers(0, 3))
+def test_edits_make_the_candidate_of_the_source(case, most_unchanged):
+    source, candidate, gold = case
+    for graph in (Lattice.of(source, candidate, most_unchanged), Grid(source, candidate, most_unchanged)):
+        assert applied(source, graph.edits_towards(gold)) == candidate
+
+
+@given(words, words, st.integers(0, 3))
+def test_tables_need_as_few_edits_as_the_lattice_without_gold_edits(source, candidate, most_unchanged):
+    """The lattice may have more: there some arcs weigh twice."""
+    in_table = Grid(source, candidate, most_unchanged).edits_towards(())
+    assert len(in_table) <= len(Lattice.of(source, candidate, most_unchanged).edits_towards(()))
+    assert (not in_table) == (source == candidate)
+
+
+@given(st.lists(st.integers(0, 30), min_size=3, max_size=9, unique=True), st.data())
+def test_a_single_replacement_is_one_correct_edit_in_tables_and_lattice(source, data):
+    place = data.draw(st.integers(0, len(source) - 1))
+    candidate = (*source[:place], 99, *source[place + 1 :])
+    gold = ((place, place + 1, ((99,),)),)
+    for graph in (Lattice.of(tuple(source), candidate, 2), Grid(tuple(source), candidate, 2)):
+        assert graph.edits_towards(gold) == [(place, place + 1, (99,))]
+
+
+counts = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)).map(
+    lambda row: (min(row), max(row[1], min(row)), max(row[2], min(row)))
+)
+
+
+@given(st.lists(st.lists(counts, min_size=1, max_size=3), min_size=1, max_size=8), st.sampled_from((0.5, 1.0, 2.0)))
+def test_annotators_are_chosen_as_by_the_literal_scorer(segments, beta):
+    rows = np.array([(*row, number) for segment in segments for number, row in enumerate(segment)])
+    offsets = np.concatenate(([0], np.cumsum([len(segment) for segment in segments])))
+    running = M2(beta).chosen(rows, offsets) - offsets[:-1]
+    assert running.tolist() == m2_oracle.running_choice(segments, beta)
+    best = M2(beta, annotators="best").chosen(rows, offsets) - offsets[:-1]
+    assert best.tolist() == [m2_oracle.running_choice([segment], beta)[0] for segment in segments]
+    chosen = rows[M2(beta).chosen(rows, offsets), :3].sum(axis=0).tolist()
+    score = M2(beta).summarise(rows, offsets)
+    assert score.score == pytest.approx(100 * m2_oracle.f_measure(*chosen, beta), abs=1e-12)
+    assert M2(beta).scores(rows).tolist() == pytest.approx([M2(beta).score(row).score for row in rows], abs=1e-12)
+
+
+def test_the_order_of_segments_matters_to_the_running_choice_only():
+    rows = np.array([[0, 0, 2, 0], [1, 2, 3, 1], [3, 3, 3, 0], [1, 4, 1, 0]])
+    offsets = np.array([0, 2, 3, 4])
+    turned, turned_offsets = rows[[3, 2, 0, 1]], np.array([0, 1, 2, 4])
+    assert M2().chosen(rows, offsets).tolist() == [1, 2, 3]
+    scores = {
+        choice: [
+            M2(annotators=choice).summarise(*given_).score for given_ in ((rows, offsets), (turned, turned_offsets))
+        ]
+        for choice in ("running", "best")
+    }
+    assert scores["best"][0] == scores["best"][1]
+    assert scores["running"][0] != scores["running"][1]
+
+
+REPEATED = {
+    "shorter": ((0,) * 200, (0,) * 150),
+    "others": ((0,) * 200, (1,) * 200),
+    "alternating": ((0,) * 200, (0, 1) * 100),
+    "all new": (tuple(range(200)), tuple(range(200, 400))),
+    "from nothing": ((), (0, 1) * 100),
+    "to nothing": ((0, 1) * 100, ()),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_line_of_200_repeated_words_ends_in_a_second(name):
+    source, candidate = REPEATED[name]
+    gold = ((0, 0, ((1,), (0, 1))), (min(5, len(source)), min(7, len(source)), ((1,),)))
+    start = time.process_time()
+    ((correct, proposed),) = count_edits(source, candidate, [gold])
+    assert time.process_time() - start < TIMED / 100
+    assert 0 <= correct <= 2
+    assert proposed >= 1
+    start = time.process_time()
+    counts = count_alignment((source, candidate, source[::-1][:190]))
+    assert time.process_time() - start < TIMED / 100
+    assert sum(counts) >= max(len(source), len(candidate))
+
+
+def test_what_is_too_large_to_list_is_counted_in_tables():
+    source, candidate = REPEATED["others"]
+    with pytest.raises(LatticeTooLargeError):
+        Lattice.of(source, candidate, 2)
+    assert count_edits(source, candidate, [((0, 200, ((1,) * 200,)),), ()]) == [(1, 1), (0, 1)]
+
+
+# I-measure
+
+
+@given(words, words, words)
+def test_columns_are_counted_as_by_the_literal_alignment(source, candidate, reference):
+    triple = (source, candidate, reference)
+    assert tuple(count_alignment(triple)) == imeasure_oracle.counts_of([as_text(text) for text in triple])
+
+
+@given(words, words, words, st.lists(st.integers(0, 3), max_size=5), st.lists(st.integers(0, 3), max_size=5))
+def test_common_beginnings_and_ends_do_not_change_the_alignment(source, candidate, reference, start, end):
+    triple = tuple((*start, *text[:4], *end) for text in (source, candidate, reference))
+    assert tuple(count_alignment(triple)) == imeasure_oracle.counts_of([as_text(text) for text in triple])
+
+
+@given(words, words, words)
+def test_tables_and_search_count_alike(source, candidate, reference):
+    triple = (source, candidate, reference)
+    searched = count_alignment(triple)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threeway, "find_costs", lambda _: None)
+        assert count_alignment(triple) == searched
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_long_insertions_are_spread_word_by_word(first, second, third):
+    triple = tuple(tuple(range(10, 10 + length)) for length in (first, second, third))
+    band = Band(triple)
+    shortest, middle, longest = sorted((first, second, third))
+    assert band.cost((first, second, third)) == 4 * (longest - shortest), middle
+
+
+@given(words, words, st.lists(words, min_size=1, max_size=3))
+def test_the_best_reference_and_its_ratios(source, candidate, references):
+    texts = [as_text(text) for text in (source, candidate)]
+    number, counts, base = imeasure_oracle.best_reference(*texts, [as_text(text) for text in references])
+    rows = np.array(
+        [
+            [*count_alignment((source, candidate, text)), *np.array(count_alignment((source, source, text)))[[1, 3]]]
+            for text in references
+        ]
+    )
+    offsets = np.array([0, len(references)])
+    assert tuple(rows[number, :5]) == counts
+    (score,) = IMeasure().segment_scores(rows, offsets)
+    expected = 100 * float(imeasure_oracle.improvement(counts, base, 2))
+    assert score.score == pytest.approx(expected, abs=1e-9)
+    assert IMeasure().scores(rows)[number] == pytest.approx(expected, abs=1e-9)
+    assert -100 <= score.score <= 100
