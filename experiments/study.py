@@ -278,7 +278,8 @@ def corrections() -> Iterator[list[Any]]:
             own = np.array([result.score.score for result in results])
             theirs = np.array([scores[result.name] for result in results])
             row += [round(correlate(own, theirs, kind, samples=0).value or 0, 3) for kind in ("pearson", "spearman")]
-        more = {"segment_smoothing": True} if options.get("metric") == "gleu" else {}
+        # Segments as their published scores: GLEU's smoothed, M2's by the last annotator.
+        more = {"gleu": {"segment_smoothing": True}, "m2": {"annotators": "last"}}.get(options.get("metric", ""), {})
         by_segment = score_with(corpus, Settings(**options, **more), level="segment")
         made = {result.name: np.array([each.score for each in result.segments or ()]) for result in by_segment}
         yield [*row, *_taus(comparisons, ScoreTable(name, {}, made))]

@@ -249,7 +249,7 @@ def test_malformed_lines_are_named(command, files):
         (["--metric", "m2", "--max-unchanged-words", "-1"], "0 to 16 unchanged words"),
         (["--metric", "m2", "--annotators", "all"], "unknown choice of annotators 'all'"),
         (["--metric", "m2", "--tokenize", "13a"], "leave out --tokenize"),
-        (["--metric", "m2", "--format", "html"], "matches no n-grams"),
+        (["--metric", "m2", "--format", "html"], "has no matcher"),
         (["--metric", "imeasure", "--weight", "0"], "weight of changes must be a number above 0"),
         (["--metric", "m3"], "unknown metric 'm3'"),
     ],

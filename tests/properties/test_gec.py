@@ -21,7 +21,8 @@ from softbleu.metrics.threeway import count_alignment
 from softbleu.metrics.threeway_bands import Band
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
-TIMED = 200
+SECONDS = 2
+"""For what takes less than one, on machines that are slower or shared."""
 
 
 @st.composite
@@ -152,12 +153,12 @@ def test_a_line_of_200_repeated_words_ends_in_a_second(name):
     gold = ((0, 0, ((1,), (0, 1))), (min(5, len(source)), min(7, len(source)), ((1,),)))
     start = time.process_time()
     ((correct, proposed),) = count_edits(source, candidate, [gold])
-    assert time.process_time() - start < TIMED / 100
+    assert time.process_time() - start < SECONDS
     assert 0 <= correct <= 2
     assert proposed >= 1
     start = time.process_time()
     counts = count_alignment((source, candidate, source[::-1][:190]))
-    assert time.process_time() - start < TIMED / 100
+    assert time.process_time() - start < SECONDS
     assert sum(counts) >= max(len(source), len(candidate))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from softbleu import InputError, __version__
 from softbleu.corpora import ParallelFiles, Segments
+from softbleu.corpora.m2 import Annotation, GoldSegment
 from softbleu.kernels import KernelName
 from softbleu.matchers import Matcher, make_matcher
 from softbleu.metrics import Bleu
@@ -342,6 +343,7 @@ OF_SOFTBLEU = {
     "credit": "greedy",
     "idf": __file__,
 }
+OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 
 
 @pytest.mark.parametrize("name", [name for name in names_of(Settings) if name != "preset"])
@@ -349,6 +351,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
     other: dict[str, Any] = {
         **OF_GLEU,
         **OF_SOFTBLEU,
+        **OF_M2,
         "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "13a",
@@ -370,8 +373,11 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         base = Settings(metric="gleu", matcher="vleu", vectors=VECTORS)
     if name in OF_SOFTBLEU:
         base = Settings(metric="softbleu", vectors=VECTORS)
+    if name in OF_M2:
+        base = Settings(metric="m2")
     corpus = in_memory()
-    corpus = replace(corpus, source=[texts[0] for texts in corpus.references])
+    source = [texts[0] for texts in corpus.references]
+    corpus = replace(corpus, source=source, gold=[GoldSegment(text, (Annotation(0, ()),)) for text in source])
     (first, _), (changed, _) = (
         score_with(corpus, settings, level="segment" if name == "segment_smoothing" else "corpus")
         for settings in (base, replace(base, **{name: other[name]}))

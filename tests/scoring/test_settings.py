@@ -53,6 +53,8 @@ GIVEN: dict[str, Any] = {
     "characters": None,
     "credit": None,
     "idf": None,
+    "max_unchanged_words": None,
+    "annotators": None,
     "preset": "morgan2014",
     "tokenize": "13a",
     "lowercase": True,
