@@ -163,7 +163,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("order = 2", "colour = 2", r"key in \[settings\] 'colour'; valid: assignment"),
+        ("order = 2", "colour = 2", r"key in \[settings\] 'colour'; valid: annotators"),
         ("matchers =", "matcher =", r"key in \[sweep\] 'matcher' .did you mean 'matchers'"),
         ("references =", "refs =", r"key in \[corpus\] 'refs'"),
         ('matchers = ["exact", "vleu"]', "", r"\[sweep\] needs 'matchers'"),
