@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
 import shutil
 import sys
@@ -97,6 +98,21 @@ def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
         with _reader(stream, encoding) as reader:
             for number, text in enumerate(_lines(reader)):
                 yield text if number else text.removeprefix("\ufeff")
+
+
+def hash_file(path: Path) -> str:
+    """Hex SHA-256 of a file.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+    """
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def read_words(name: str, encoding: str = "utf-8") -> list[str]:

@@ -199,7 +199,6 @@ class Judge:
     """
 
     def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:
-        self._max_order = max_order
         split, segment = chunk.layout.split, chunk.layout.segment
         met = np.flatnonzero(aligned >= 0)
         other = chunk.reference_positions[segment[met]] + aligned[met]

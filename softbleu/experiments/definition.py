@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.text import MatchedText
@@ -192,21 +192,6 @@ def _is_setting(value: object, annotation: str) -> bool:
     kinds: list[type] = [int] if "int" in annotation else [int, float] if "float" in annotation else [str]
     kinds += [str] if "str" in annotation else []
     return not annotation or (isinstance(value, tuple(kinds)) and not isinstance(value, bool))
-
-
-def hash_file(path: Path) -> str:
-    """Hex SHA-256 of a file.
-
-    Raises
-    ------
-    InputError
-        It cannot be read.
-    """
-    try:
-        with path.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 _SETTINGS = {each.name for each in fields(Settings)}

@@ -85,9 +85,9 @@ class Metric(ABC):
         return False
 
     @property
-    def needs_rarity(self) -> bool:
-        """Whether words are weighed by how few segments have them."""
-        return False
+    def rarity_source(self) -> object:
+        """What says how rare words are, if they are weighed by it: `references`, or another corpus."""
+        return None
 
     @property
     def needs_spelling(self) -> bool:

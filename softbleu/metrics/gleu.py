@@ -13,6 +13,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.references import best_references, draw_references, normal_interval, sampled_sums
 from softbleu.ngrams import Chunk, check_order
@@ -265,12 +266,7 @@ class Gleu(Metric):
         """Score each candidate against each of its references; the best is chosen."""
         if self.variant == "gleu0":
             raise InputError("variant 'gleu0' merges the references: it has no scores of single ones")
-        best = set(self._best(rows, offsets).tolist())
-        segments = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)).tolist()
-        return [
-            ReferenceScore(segment + 1, place - int(offsets[segment]) + 1, place in best, self.score(rows[place]))
-            for place, segment in enumerate(segments)
-        ]
+        return scores_by_reference(rows, offsets, self._best(rows, offsets), self.score)
 
     def _mean_score(self, rows: Integers) -> GleuScore:
         whole = self.score(rows[0] if len(rows) == 1 else rows.mean(axis=0))

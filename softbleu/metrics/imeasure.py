@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.base import Score
+from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.threeway import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class IMeasureScore(Score):
 
 
 @dataclass(frozen=True)
-class IMeasure(Metric):
+class IMeasure(ChoosingMetric):
     """Improvement over the source (Felice & Briscoe 2015), with the numbers of the official program (`-nomix`).
 
     Source, candidate and reference are aligned word by word. The weighted accuracy of the candidate, in which
@@ -85,11 +86,6 @@ class IMeasure(Metric):
     def needs_vectors(self) -> bool:
         """No similarity is looked at."""
         return False
-
-    @property
-    def needs_rows(self) -> bool:
-        """The references are chosen segment by segment."""
-        return True
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Count the columns of the alignments of each candidate with its source and each of its references.
@@ -141,31 +137,6 @@ class IMeasure(Metric):
         improvement = np.where(weighted > baseline, gained, lost)
         improvement = np.where(weighted == baseline, np.floor(weighted), improvement)
         return improvement, weighted, _share(right + kept, columns), baseline
-
-    def summarise(self, rows: Integers, offsets: Integers) -> IMeasureScore:
-        """Score a corpus: the sum over the best references; segment s has ``rows[offsets[s]:offsets[s + 1]]``."""
-        return self.score(rows[self.chosen(rows, offsets)].sum(axis=0))
-
-    def pooled(self, rows: Integers, offsets: Integers) -> IMeasureScore:
-        """Score the sum over all segments, of the best references."""
-        return self.summarise(rows, offsets)
-
-    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows of the best references."""
-        return ChosenRows([rows[self.chosen(rows, offsets)]])
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[IMeasureScore]:
-        """Score each segment with its best reference."""
-        return [self.score(row) for row in rows[self.chosen(rows, offsets)]]
-
-    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score each candidate with each of its references."""
-        chosen = set(self.chosen(rows, offsets).tolist())
-        return [
-            ReferenceScore(segment, place - start + 1, place in chosen, self.score(rows[place]))
-            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
-            for place in range(start, stop)
-        ]
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of the best reference of each segment."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.base import Score
+from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.m2_grid import Grid
 from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
 
@@ -49,7 +50,7 @@ class M2Score(Score):
 
 
 @dataclass(frozen=True)
-class M2(Metric):
+class M2(ChoosingMetric):
     """MaxMatch (Dahlmeier & Ng 2012), with the numbers of the official scorer, version 3.2.
 
     Parameters
@@ -91,11 +92,6 @@ class M2(Metric):
     def needs_vectors(self) -> bool:
         """No similarity is looked at."""
         return False
-
-    @property
-    def needs_rows(self) -> bool:
-        """The annotators are chosen when all counts are known."""
-        return True
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Count edits against each annotator of each segment.
@@ -140,32 +136,8 @@ class M2(Metric):
         scores: Floats = 100 * (1 + weight) * precision * recall / np.where(below == 0, 1, below)
         return scores
 
-    def summarise(self, rows: Integers, offsets: Integers) -> M2Score:
-        """Choose the annotators and score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
-        return self.score(rows[self.chosen(rows, offsets)].sum(axis=0))
-
-    def pooled(self, rows: Integers, offsets: Integers) -> M2Score:
-        """Score the sum over all segments, of the chosen annotators."""
-        return self.summarise(rows, offsets)
-
-    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows of the annotators that were chosen in the whole corpus, whatever is resampled."""
-        return ChosenRows([rows[self.chosen(rows, offsets)]])
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[M2Score]:
-        """Score each segment against its chosen annotator."""
-        return [self._score_of_one(row) for row in rows[self.chosen(rows, offsets)]]
-
-    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score each candidate against each of its annotators."""
-        chosen = set(self.chosen(rows, offsets).tolist())
-        return [
-            ReferenceScore(segment, place - start + 1, place in chosen, self._score_of_one(rows[place]))
-            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
-            for place in range(start, stop)
-        ]
-
-    def _score_of_one(self, row: Integers) -> M2Score:
+    def score_of_one(self, row: Integers) -> M2Score:
+        """Score a single row, and say whose it is."""
         return replace(self.score(row), annotator=int(row[3]))
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.base import Metric, Score
 from softbleu.ngrams import check_order
@@ -60,11 +60,7 @@ class IdfCorpus:
         InputError
             It cannot be read.
         """
-        try:
-            with Path(location).open("rb") as handle:
-                return cls(location, hashlib.file_digest(handle, "sha256").hexdigest())
-        except OSError as error:
-            raise InputError(f"{location}: cannot be read ({error.strerror or error})") from error
+        return cls(location, hash_file(Path(location)))
 
     def __str__(self) -> str:
         return f"{Path(self.location).name}#{self.fingerprint[:12]}"
@@ -146,9 +142,9 @@ class Softbleu(Metric):
         return True
 
     @property
-    def needs_rarity(self) -> bool:
-        """Unless all words weigh alike."""
-        return self.rarity > 0
+    def rarity_source(self) -> IdfCorpus | Literal["references"] | None:
+        """What says how rare words are; None where all weigh alike."""
+        return self.idf if self.rarity > 0 else None
 
     @property
     def needs_spelling(self) -> bool:
@@ -185,7 +181,7 @@ class Softbleu(Metric):
             return
         table = self._table(left, right, vectors)
         weights = np.ones(len(vectors.norms))
-        if self.needs_rarity:
+        if self.rarity_source is not None:
             if vectors.rarity is None:
                 raise InputError("softbleu weighs words by their rarity, which these vectors lack")
             weights = vectors.rarity**self.rarity

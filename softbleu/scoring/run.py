@@ -309,6 +309,6 @@ def word_needs(metric: Metric) -> dict[str, Any]:
     """What `prepare_vectors` shall take down for a metric."""
     return {
         "frequencies": metric.needs_frequencies,
-        "idf": getattr(metric, "idf", None) if metric.needs_rarity else None,
+        "idf": metric.rarity_source,
         "spelling": metric.needs_spelling,
     }
