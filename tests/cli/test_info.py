@@ -7,8 +7,9 @@ import json
 import pytest
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.inspection import compare_words, describe_vectors
+from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import WordMeasure
+from softbleu.scoring.words import compare_words
 
 
 @pytest.fixture

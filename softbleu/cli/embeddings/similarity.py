@@ -29,9 +29,9 @@ def similarity(
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
     from softbleu.cli.output import Output
     from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
-    from softbleu.embeddings.inspection import compare_words
     from softbleu.report import Layout, Records, find_record_writer
     from softbleu.scoring import VectorChoice
+    from softbleu.scoring.words import compare_words
 
     write = find_record_writer(output_format)
     target = Output.of(output)
