@@ -32,18 +32,6 @@ Thresholds = Annotated[
         rich_help_panel=opt.MATCHING,
     ),
 ]
-TableFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        help="csv, tsv, json, jsonl, parquet (with --output), text, markdown or latex (default: by the suffix of "
-        "--output, else text).",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
 Plot = Annotated[
     str | None,
     typer.Option(
@@ -85,7 +73,7 @@ def sweep(
     penalty: opt.Penalty = None,
     multi: opt.Multi = None,
     preset: opt.Preset = None,
-    output_format: TableFormat = None,
+    output_format: opt.TableFormat = None,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     plot: Plot = None,

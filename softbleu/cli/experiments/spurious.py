@@ -145,18 +145,6 @@ Most = Annotated[
         rich_help_panel=opt.OUTPUT,
     ),
 ]
-TableFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        help="csv, tsv, json, jsonl, parquet (with --output), text, markdown or latex (default: by the suffix of "
-        "--output, else text).",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
 Plot = Annotated[
     str | None,
     typer.Option(
@@ -191,7 +179,7 @@ def spurious(
     lowercase: opt.Lowercase = None,
     table: TableName = "summary",
     most: Most = 20,
-    output_format: TableFormat = None,
+    output_format: opt.TableFormat = None,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     plot: Plot = None,
