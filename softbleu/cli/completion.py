@@ -49,7 +49,7 @@ def denominators() -> list[str]:
 
 def presets() -> list[str]:
     """Names of presets."""
-    from softbleu.scoring.api import PRESETS
+    from softbleu.scoring.settings import PRESETS
 
     return list(PRESETS)
 

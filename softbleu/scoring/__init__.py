@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from softbleu.scoring.api import Settings, compare_with, score, score_with
+from softbleu.scoring.api import compare_with, score, score_with
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.run import Coverage, Result, Statistics, collect_statistics, make_results, score_corpus
+from softbleu.scoring.settings import Settings
 from softbleu.scoring.significance import Comparison, ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.scoring.vectors import VectorChoice
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from softbleu.matchers import Matcher
     from softbleu.metrics import Metric
     from softbleu.metrics.gleu import Gleu
-    from softbleu.scoring.api import Settings
     from softbleu.scoring.blocks import Level
     from softbleu.scoring.run import Corpus, Progress, Result, Statistics
+    from softbleu.scoring.settings import Settings
 
     Integers = NDArray[np.int64]
 
