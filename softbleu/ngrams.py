@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.m2 import CodedGold
     from softbleu.tokens import Tokens
-
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from softbleu.kernels.numpy_kernels import SCALE as SCALE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Codes = NDArray[np.int64]
-    Floats = NDArray[np.float64]
+    from softbleu.types import Floats, Integers
+
 
 _ZERO_NORM = 1e-12
 SIF = 1e-3
@@ -33,7 +33,7 @@ class TokenVectors:
     """Weight of each word in an n-gram; None weighs all alike."""
     density: Floats | None = None
     """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
-    links: Codes | None = None
+    links: Integers | None = None
     """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
     lone: NDArray[np.bool_] | None = None
     """Words that meet nothing but themselves, whatever their vectors."""
@@ -41,9 +41,9 @@ class TokenVectors:
     """Share of each word among the references' tokens, for compositions that weigh by it."""
     rarity: Floats | None = None
     """How rare each word is among segments, for metrics that weigh by it."""
-    grams: Codes | None = None
+    grams: Integers | None = None
     """Numbers of the words' character n-grams, word by word, each once in a word."""
-    gram_bounds: Codes | None = None
+    gram_bounds: Integers | None = None
     """Bounds of the words among them (words + 1)."""
 
     @property
@@ -61,7 +61,7 @@ class TokenVectors:
         weights = SIF / (SIF + self.frequencies)
         return replace(self, weights=weights if self.weights is None else weights * self.weights)
 
-    def unit(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Codes]:
+    def unit(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words among coded tokens, and the tokens coded anew for them."""
         distinct, codes_there = np.unique(codes, return_inverse=True)
         rows = self.rows[distinct].astype(np.float64)
@@ -80,16 +80,16 @@ class TokenVectors:
 class Relation:
     """What makes of the cosines of words, coded anew, another token product."""
 
-    words: Codes
+    words: Integers
     """The words' codes in the vocabulary."""
     size: int
     """Words of the vocabulary."""
     known: NDArray[np.bool_]
     density: Floats | None
-    links: Codes | None
+    links: Integers | None
     lone: NDArray[np.bool_] | None
 
-    def apply(self, products: Floats, left: Codes, right: Codes) -> None:
+    def apply(self, products: Floats, left: Integers, right: Integers) -> None:
         """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
         if self.density is not None:
             both = self.known[left] & self.known[right]
@@ -113,7 +113,7 @@ class UnitVectors:
     relation: Relation | None = None
     """None: the product of two words is their cosine."""
 
-    def products(self, left: Codes, right: Codes) -> tuple[Floats, Floats]:
+    def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
         """Token products of coded texts (batch, tokens), all with all: weighted, and plain."""
         if len(left) == 1:
             # One long pair: words recur, so multiply each pair of distinct words once.
@@ -132,7 +132,7 @@ class UnitVectors:
             return plain, plain
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
 
-    def bands(self, codes: Codes, order: int) -> tuple[Floats, ...]:
+    def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:
         """Weighted products of tokens 0, 1, …, order - 1 apart in one text: (batch, tokens - distance) each."""
         rows = self.rows[codes]
         bands = []
@@ -170,7 +170,7 @@ class TokenProducts:
     _inverse_norms: dict[tuple[int, bool], Floats] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, candidate: Codes, reference: Codes, vectors: UnitVectors, order: int) -> TokenProducts:
+    def of(cls, candidate: Integers, reference: Integers, vectors: UnitVectors, order: int) -> TokenProducts:
         """Multiply the tokens of a batch, given as codes: (batch, candidate tokens), (batch, reference tokens)."""
         cross, plain = vectors.products(candidate, reference)
         return cls(cross, plain, vectors.bands(candidate, order), vectors.bands(reference, order))

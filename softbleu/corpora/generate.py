@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from softbleu.types import Progress
+
 Pairing = Literal["none", "halves", "paraphrase"]
 Sampling = Literal["weights", "uniform"]
-Progress = Callable[[int, int], None]
 Item = TypeVar("Item", str, AlignedPair)
 Write = TypeVar("Write")
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from softbleu.types import Progress
+
 import os
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,8 +25,6 @@ from softbleu.embeddings.store_source import StoreSource, measure_store
 from softbleu.embeddings.streams import Stream
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.store import StoreType, StoreWriter
 from softbleu.embeddings.store_source import measure_store
-from softbleu.embeddings.training_corpus import Passes, Progress, TextCorpus
+from softbleu.embeddings.training_corpus import Passes, TextCorpus
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
+from softbleu.types import Progress
 
 Algorithm = Literal["word2vec", "fasttext"]
 Architecture = Literal["skipgram", "cbow"]

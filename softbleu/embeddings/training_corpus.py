@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from softbleu.types import Progress
+
 import io
 import os
 from collections import Counter
@@ -11,8 +16,6 @@ from typing import cast
 
 from softbleu.embeddings.streams import open_stream
 from softbleu.errors import InputError
-
-Progress = Callable[[int, int], None]
 
 LONGEST_SEGMENT = 10_000
 """Tokens after which gensim would drop the rest of a segment; longer ones are cut into pieces instead."""

@@ -12,10 +12,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.rankings import check_samples
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 FEWEST = 3
 """Points a correlation needs to mean anything."""

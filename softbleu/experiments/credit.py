@@ -25,13 +25,10 @@ from softbleu.similarity import SCALE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from softbleu.matchers.sweep import MatchLives
     from softbleu.ngrams import Chunk
+    from softbleu.types import Flags, Integers
 
-    Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 BINS = 50
 """Of the histogram of similarities."""

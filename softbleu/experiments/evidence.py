@@ -21,8 +21,8 @@ from softbleu.scoring import Settings, score_with
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons
     from softbleu.corpora.parallel import ParallelFiles
-    from softbleu.experiments.skill import Progress
     from softbleu.scoring.run import Corpus
+    from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
 

@@ -21,11 +21,9 @@ from softbleu.experiments.correlation import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.judgements import Assessments, ScoreTable
+    from softbleu.types import Floats
 
-    Floats = NDArray[np.float64]
 
 TESTED = ("pearson", "spearman")
 """Coefficients whose differences are tested."""

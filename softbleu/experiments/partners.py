@@ -13,12 +13,10 @@ from softbleu.experiments.credit import SPURIOUS, UNJUDGED
 from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.matchers.sweep import MatchLives
     from softbleu.ngrams import Chunk
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 Ngram = tuple[str, ...]
 PROMISCUOUS = 20

@@ -13,12 +13,9 @@ from softbleu.experiments.correlation import PERCENTILES
 from softbleu.experiments.rankings import check_samples
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.judgements import Comparisons, ScoreTable
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 _ALIKE = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
 _COUNTED: dict[str, tuple[Integers, Integers]] = {

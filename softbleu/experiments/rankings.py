@@ -11,12 +11,9 @@ import numpy as np
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.judgements import Comparisons
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 MOST = 100_000
 LEVEL = 0.95

@@ -20,8 +20,7 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from softbleu.experiments.spurious import Analysis
     from softbleu.experiments.sweep import SweepRow
-
-Progress = Callable[[int, int], None]
+    from softbleu.types import Progress
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,11 @@ from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.experiments.rankings import RankedSystem, check_samples, make_ranking
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.judgements import Comparisons
+    from softbleu.types import Floats, Integers, Progress
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 Engine = Literal["arrays", "package"]
-Progress = Callable[[int, int], None]
 _PIECE = 4096
 """Matches whose random numbers are drawn at a time."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from softbleu.matchers.sweep import MatchLives
     from softbleu.ngrams import Chunk
     from softbleu.scoring.vectors import CorpusVectors, VectorChoice
+    from softbleu.types import Integers, Progress
 
-    Integers = NDArray[np.int64]
 
-Progress = Callable[[int, int], None]
 PIECE = 256
 """Segments that are matched together."""
 

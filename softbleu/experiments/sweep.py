@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from softbleu.metrics import Metric
     from softbleu.scoring import Result, Statistics
     from softbleu.scoring.run import Corpus
+    from softbleu.types import Progress
 
-Progress = Callable[[int, int], None]
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
 """Settings with a column of their own in every table; others have one where they vary."""
 

@@ -15,13 +15,10 @@ from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.scoring.run import Corpus
     from softbleu.tokens import Vocabulary
-
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
 
 
 @dataclass(frozen=True)

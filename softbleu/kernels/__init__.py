@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
+
 
 KernelName = Literal["auto", "numpy", "numba"]
 LARGE = 1 << 24

@@ -10,7 +10,8 @@ from numba import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
+
 
 NAME: Final = "numba"
 

@@ -12,7 +12,8 @@ from softbleu.tokens import Vocabulary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
+
 
 NAME: Final = "numpy"
 

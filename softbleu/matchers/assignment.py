@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.matchers.base import SoftMatcher
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 EXACT = 2 * SCALE
 """Stands for an exact match among similarities: before every approximate one, even of similarity 1."""

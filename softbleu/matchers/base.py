@@ -15,13 +15,11 @@ from softbleu.similarity import SCALE, composition, threshold_in_millionths
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk, Ngrams
     from softbleu.similarity import TokenVectors
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 Assignment = Literal["exact-first", "sequential", "optimal"]
 Consumption = Literal["unit", "similarity"]

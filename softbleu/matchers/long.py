@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import Matches, SoftMatcher
     from softbleu.matchers.pool import Pool
     from softbleu.similarity import UnitVectors
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 STRIPE_CELLS = 1 << 21
 """Entries of the matrices that are held at a time."""

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.ngrams import Ngrams
-
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
 
 
 @dataclass(frozen=True)

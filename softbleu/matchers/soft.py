@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import Matches, SoftMatcher
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 BATCH_CELLS = 1 << 15
 """Entries of a batch's token-by-token matrices: small enough to stay in the cache."""

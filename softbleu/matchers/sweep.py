@@ -15,13 +15,11 @@ from softbleu.matchers.soft import LONG_CELLS, BatchMatching, batches
 from softbleu.similarity import SCALE, TokenProducts, composition, threshold_in_millionths
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors, UnitVectors
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 SWEEP_CELLS = 1 << 18
 """Entries of a batch's token-by-token matrices: more than for one threshold, for the sweep works on whole arrays."""

@@ -11,15 +11,10 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    from softbleu.types import Floats, Integers
 
 
 @dataclass(frozen=True)

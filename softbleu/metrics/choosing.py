@@ -7,14 +7,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
 
 
 class ChoosingMetric(Metric):

@@ -12,12 +12,9 @@ from softbleu.ngrams import Chunk
 from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.matchers.base import Matcher
     from softbleu.similarity import TokenVectors
-
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,10 @@ from softbleu.ngrams import Chunk, check_order
 from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.similarity import TokenVectors
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 Variant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]

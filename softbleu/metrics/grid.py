@@ -14,14 +14,10 @@ from softbleu.metrics.base import Metric, Score
 from softbleu.metrics.bleu import Bleu
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    from softbleu.types import Floats, Integers
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,11 @@ from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.threeway import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
     from softbleu.tokens import Tokens
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    from softbleu.types import Floats, Integers
 
 
 @dataclass(frozen=True)

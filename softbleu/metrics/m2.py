@@ -17,15 +17,12 @@ from softbleu.metrics.m2_grid import Grid
 from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.m2 import Coded
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 Choice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16

@@ -12,10 +12,8 @@ import numpy as np
 from softbleu.corpora.m2 import Coded
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from softbleu.types import Flags, Integers
 
-    Integers = NDArray[np.int64]
-    Flags = NDArray[np.bool_]
 
 Words = tuple[int, ...]
 Edit = tuple[int, int, Words]

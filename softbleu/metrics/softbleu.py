@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors, UnitVectors
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 Credit = Literal["greedy", "clipped", "both"]
 PIECE = 64

@@ -18,13 +18,11 @@ from softbleu.report.table import label_of
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.report.layout import Layout
     from softbleu.scoring.pages import Page
     from softbleu.scoring.run import Result
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 _SCRIPTS = {
     "score_script": "score.js",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.scoring.run import Progress, Result, collect_statistics, score_corpus
+from softbleu.scoring.run import Result, collect_statistics, score_corpus
 from softbleu.scoring.settings import Settings
 from softbleu.scoring.significance import ComparisonTable, SignificanceSettings, compare_systems
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import KernelName
     from softbleu.scoring.blocks import Level
     from softbleu.scoring.run import Corpus
+    from softbleu.types import Progress
 
 
 def score_with(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
     from softbleu.metrics import Metric
     from softbleu.scoring.vectors import CorpusVectors, StoredVectors
+    from softbleu.types import Integers
 
-    Integers = NDArray[np.int64]
 
 Level = Literal["corpus", "segment", "macro", "reference"]
 PIECE = 256

@@ -16,15 +16,12 @@ from softbleu.scoring.blocks import PIECE
 from softbleu.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.matchers import Matcher
     from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import CorpusVectors
     from softbleu.similarity import TokenVectors
     from softbleu.tokens import Tokenizer
-
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
 
 
 @dataclass(frozen=True)

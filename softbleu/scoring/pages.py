@@ -16,17 +16,15 @@ from softbleu.scoring.run import collect_statistics, make_results, prepare_vecto
 from softbleu.scoring.significance import SignificanceSettings, compare_systems
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
     from softbleu.metrics import Metric
     from softbleu.metrics.gleu import Gleu
     from softbleu.scoring.blocks import Level
-    from softbleu.scoring.run import Corpus, Progress, Result, Statistics
+    from softbleu.scoring.run import Corpus, Result, Statistics
     from softbleu.scoring.settings import Settings
+    from softbleu.types import Integers, Progress
 
-    Integers = NDArray[np.int64]
 
 ROWS = 3000
 """Candidates that a page shows; its scores are of all."""

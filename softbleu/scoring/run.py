@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from softbleu.metrics import Metric, Score
     from softbleu.metrics.base import ReferenceScore
     from softbleu.scoring.vectors import VectorChoice
+    from softbleu.types import Integers, Progress
 
-    Integers = NDArray[np.int64]
 
 NO_VECTORS = "this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'"
-Progress = Callable[[int, int], None]
 
 
 class Corpus(Protocol):

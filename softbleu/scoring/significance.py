@@ -11,13 +11,10 @@ import numpy as np
 from softbleu.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.metrics import Metric
     from softbleu.scoring.run import Statistics
+    from softbleu.types import Floats, Integers
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 Test = Literal["bootstrap", "randomization"]
 _PIECE = 256

@@ -17,9 +17,8 @@ from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from softbleu.types import Floats
 
-    Floats = NDArray[np.float64]
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("lp", "source", "translation", "reference", "human_score")

@@ -14,7 +14,8 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Integers = NDArray[np.int64]
+    from softbleu.types import Integers
+
 
 Row = tuple[int, str, str, int, str]
 """Segment, two systems, the outcome for the first, annotator."""

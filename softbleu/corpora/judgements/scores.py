@@ -17,9 +17,8 @@ from softbleu.corpora.judgements.names import plain_names
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from softbleu.types import Floats
 
-    Floats = NDArray[np.float64]
 
 _COLUMNS = {
     2: ("system", "score"),
