@@ -1,59 +1,62 @@
-"""Signatures: everything a score depends on, in one line that can be published and read back."""
+"""Settings as text: signatures, which can be published and read back, and expressions, which people write.
+
+A signature is ``metric:bleu|matcher:vleu|threshold:0.8|…``, an expression ``bleu(matcher=vleu, threshold=0.8)``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, fields, is_dataclass
+import ast
+import json
+import re
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote, unquote
 
+from softbleu.declare import Declared
 from softbleu.errors import InputError
 from softbleu.version import __version__
 
+_ESCAPE = re.compile(r"(?:%[0-9A-F]{2})+")
+_TOKEN = re.compile(r"""\s*(?:([(),=])|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([^\s(),="']+)|$)""", re.DOTALL)
+_BARE = re.compile(r"[^\s(),=\"'\\]+")
 
-def signature_of(*values: object, short: bool = False, **more: object) -> str:
-    """Write all fields of frozen dataclasses, and further settings, as ``key:value|key:value|…``.
 
-    A dataclass is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`, `tok:13a`), then
-    its fields; fields that are such values themselves are written in their place. The version comes last.
+def signature_of(*values: Declared, short: bool = False, **more: object) -> str:
+    """Write all settings of declared values, and further ones, as ``key:value|key:value|…``.
+
+    A value is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings;
+    those of its parts in their place. The version comes last. What would end an entry, and what no line can show, is
+    written as ``%7C``.
 
     Parameters
     ----------
-    values : frozen dataclasses with a `name` and a `signature_key`
-    short : leave out fields that have their defaults, but for those whose metadata say ``always_signed``
-    more : further settings, by key
+    values : metrics, tokenizers, …
+    short : leave out settings that have their defaults, but for those that are always signed
+    more : further settings, by key; they go before those of the values
 
     Examples
     --------
     >>> from softbleu.tokens import Tokenizer
-    >>> signature_of(Tokenizer("13a"), vectors=None).rpartition("|")[0]
-    'tok:13a|lowercase:no|vectors:none'
+    >>> signature_of(Tokenizer("13a")).rpartition("|")[0]
+    'tokenize:13a|lowercase:no'
     >>> signature_of(Tokenizer("13a"), short=True).rpartition("|")[0]
-    'tok:13a'
+    'tokenize:13a'
     """
     pairs: dict[str, str] = {}
     for value in values:
-        _add(value, pairs, short)
-    for key, value in more.items():
-        pairs[key.replace("_", "-")] = format_value(value)
+        if value.name:
+            pairs[value.kind] = value.name
+        for setting, entry in value.settings():
+            if not short or setting.part or setting.always_signed or entry != setting.default:
+                pairs[setting.key] = format_value(entry)
+    for key, entry in more.items():
+        pairs[key.replace("_", "-")] = format_value(entry)
     pairs["version"] = __version__
-    return "|".join(f"{key}:{value}" for key, value in pairs.items())
-
-
-def _add(value: Any, pairs: dict[str, str], short: bool) -> None:
-    pairs[value.signature_key] = value.name
-    for field in fields(value):
-        entry = getattr(value, field.name)
-        if is_dataclass(entry) and hasattr(entry, "signature_key"):
-            _add(entry, pairs, short)
-        elif field.name != "name" and (not short or "always_signed" in field.metadata or entry != _default(field)):
-            pairs[field.name.replace("_", "-")] = format_value(entry)
-
-
-def _default(field: Field[Any]) -> object:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
+    return "|".join(f"{key}:{_escape(value)}" for key, value in pairs.items())
 
 
 def format_value(value: object) -> str:
-    """Write a setting.
+    """Write the value of a setting.
 
     >>> format_value(True), format_value(None), format_value(0.8), format_value("exp")
     ('yes', 'none', '0.8', 'exp')
@@ -68,8 +71,8 @@ def format_value(value: object) -> str:
 def parse_signature(signature: str) -> dict[str, str]:
     """Read a signature back into its keys and values.
 
-    >>> parse_signature("metric:bleu|matcher:vleu|threshold:0.8|version:0.1.0")["threshold"]
-    '0.8'
+    >>> parse_signature("metric:bleu|matcher:vleu|threshold:0.8|idf:a%7Cb.txt#0|version:0.1.0")["idf"]
+    'a|b.txt#0'
 
     Raises
     ------
@@ -81,5 +84,99 @@ def parse_signature(signature: str) -> dict[str, str]:
         key, colon, value = part.partition(":")
         if not colon or not key or key in pairs:
             raise InputError(f"not a signature at {part!r}: parts like 'matcher:vleu' joined by '|' are expected")
-        pairs[key] = value
+        pairs[key] = _ESCAPE.sub(lambda found: unquote(found[0], errors="surrogatepass"), value)
     return pairs
+
+
+def _escape(text: str) -> str:
+    return "".join(
+        quote(char, safe="", errors="surrogatepass") if char in "%|" or not char.isprintable() else char
+        for char in text
+    )
+
+
+def format_expression(head: str, settings: Mapping[str, Any]) -> str:
+    """Write a name and settings as people write them.
+
+    >>> format_expression("vleu", {"threshold": 0.8, "vectors": "my vectors"})
+    'vleu(threshold=0.8, vectors="my vectors")'
+    """
+    written = [f"{name}={_quoted(format_value(value))}" for name, value in settings.items()]
+    return f"{head}({', '.join(written)})" if written else head
+
+
+def parse_expression(text: str) -> tuple[str, dict[str, str]]:
+    """Read a name and settings, as text; those of a part that has settings of its own join the others.
+
+    >>> parse_expression("gleu(matcher=vleu(threshold=0.8), order = 3)")
+    ('gleu', {'matcher': 'vleu', 'threshold': '0.8', 'order': '3'})
+
+    Raises
+    ------
+    InputError
+        Anything else; it says where.
+    """
+    tokens = list(_tokens(text))
+    settings: dict[str, str] = {}
+    head, end = _read_call(text, tokens, 0, settings)
+    if tokens[end][0]:
+        raise _unexpected(text, tokens[end])
+    return head, settings
+
+
+_Token = tuple[str, str, int]
+"""Its kind (a mark itself, `text`, or nothing at the end), what it says, and where it stands."""
+
+
+def _tokens(text: str) -> list[_Token]:
+    found: list[_Token] = []
+    place = 0
+    while True:
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise InputError(f"expression {text!r}: a quotation mark at character {place + 1} is never closed")
+        mark, quoted, bare = match.groups()
+        said = ast.literal_eval(quoted) if quoted else bare or mark or ""
+        found.append(
+            (mark or ("text" if quoted or bare else ""), said, match.end() - len(quoted or bare or mark or ""))
+        )
+        if not found[-1][0]:
+            return found
+        place = match.end()
+
+
+def _read_call(text: str, tokens: list[_Token], place: int, settings: dict[str, str]) -> tuple[str, int]:
+    """Read `name` or `name(key=value, …)` from the token at that place on; return the name and the place after it."""
+    kind, name, _ = tokens[place]
+    if kind != "text":
+        raise _unexpected(text, tokens[place])
+    place += 1
+    if tokens[place][0] != "(":
+        return name, place
+    place += 1
+    while tokens[place][0] != ")":
+        key = tokens[place]
+        if key[0] != "text" or tokens[place + 1][0] != "=":
+            raise _unexpected(text, key if key[0] != "text" else tokens[place + 1])
+        if key[1].replace("-", "_") in settings:
+            raise InputError(f"expression {text!r}: {key[1]} is given twice")
+        settings[key[1].replace("-", "_")] = ""
+        value, place = _read_call(text, tokens, place + 2, settings)
+        settings[key[1].replace("-", "_")] = value
+        if tokens[place][0] not in (",", ")"):
+            raise _unexpected(text, tokens[place])
+        place += tokens[place][0] == ","
+    return name, place + 1
+
+
+def _unexpected(text: str, token: _Token) -> InputError:
+    where = f"{token[1]!r} at character {token[2] + 1}" if token[0] else "its end"
+    return InputError(f"expression {text!r}: unexpected {where}; write it like vleu(threshold=0.8, order=4)")
+
+
+def _quoted(text: str) -> str:
+    return (
+        text
+        if _BARE.fullmatch(text) and text.isprintable()
+        else json.dumps(text, ensure_ascii=not text.isprintable())
+    )

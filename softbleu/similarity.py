@@ -302,10 +302,12 @@ def to_millionths(similarities: Floats) -> NDArray[np.int32]:
     return millionths
 
 
-def threshold_in_millionths(threshold: float) -> int:
+def threshold_in_millionths(threshold: float | str) -> int:
     """Greatest similarity, in millionths, that does not exceed a threshold.
 
     >>> threshold_in_millionths(0.29), threshold_in_millionths(0.1234567)
     (290000, 123456)
     """
+    if isinstance(threshold, str):
+        raise InputError(f"the threshold {threshold} is a quantile: find its number first (Measure.resolved)")
     return int(np.floor(threshold * SCALE + 1e-6))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from softbleu.errors import MissingExtraError, UnknownNameError
+from softbleu.declare import Declared, setting
+from softbleu.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +31,7 @@ TOKENIZERS = ("none", "char", *_SACREBLEU)
 
 
 @dataclass(frozen=True)
-class Tokenizer:
+class Tokenizer(Declared):
     """How a line becomes tokens.
 
     `none` splits at Unicode whitespace (``str.split``); `char` makes every character of the line a token,
@@ -40,18 +41,19 @@ class Tokenizer:
     ["it's", 'late', ',', "isn't", 'it', '?']
     """
 
-    name: str = "none"
-    lowercase: bool = False
-    signature_key: ClassVar[str] = "tok"
-
-    def __post_init__(self) -> None:
-        if self.name not in TOKENIZERS:
-            raise UnknownNameError("tokenizer", self.name, TOKENIZERS)
+    tokenize: str = setting(
+        "none",
+        "Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …",
+        choices=TOKENIZERS,
+        earlier=("tok",),
+    )
+    lowercase: bool = setting(False, "Fold the text to lower case first")
+    kind: ClassVar[str] = "tokenizer"
 
     @property
     def splits_at_whitespace(self) -> bool:
         """Whether tokens are just the whitespace-separated words of the line, untouched."""
-        return self.name == "none" and not self.lowercase
+        return self.tokenize == "none" and not self.lowercase
 
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
@@ -60,7 +62,7 @@ class Tokenizer:
     @property
     def splitter(self) -> Split:
         """The function that splits a line: get it once, call it often."""
-        split = _splitter(self.name)
+        split = _splitter(self.tokenize)
         return (lambda line: split(line.lower())) if self.lowercase else split
 
 
@@ -108,6 +110,12 @@ class Tokens:
         return Tokens(self.codes[places], offsets)
 
 
+def join_tokens(parts: Sequence[Tokens]) -> Tokens:
+    """Put lines behind one another."""
+    lengths = np.concatenate([part.lengths for part in parts])
+    return Tokens(np.concatenate([part.codes for part in parts]), np.concatenate(([0], np.cumsum(lengths))))
+
+
 class Vocabulary(dict[str, int]):
     """Codes of words, given in order of first appearance.
 
@@ -152,12 +160,3 @@ def character_grams(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np
         found += (numbers.setdefault(gram, len(numbers)) for gram in own)
         bounds.append(len(found))
     return np.array(found, np.int64), np.array(bounds, np.int64)
-
-
-def distinct_words(lines: Iterable[str], tokenizer: Tokenizer) -> set[str]:
-    """Words that occur in the lines.
-
-    >>> sorted(distinct_words(["a rose is", "a rose"], Tokenizer()))
-    ['a', 'is', 'rose']
-    """
-    return set(chain.from_iterable(map(tokenizer.splitter, lines)))

@@ -92,6 +92,17 @@ class CodedGold:
     edits: tuple[Coded, ...]
     """Of each annotator."""
 
+    def recoded(self, codes: Sequence[int]) -> CodedGold:
+        """Put other numbers in the place of the numbers of words."""
+        edits = tuple(
+            tuple(
+                (start, end, tuple(tuple(codes[word] for word in text) for text in texts))
+                for start, end, texts in each
+            )
+            for each in self.edits
+        )
+        return CodedGold(self.annotators, edits)
+
 
 @dataclass(frozen=True)
 class GoldReferences(Sequence[tuple[str, ...]]):

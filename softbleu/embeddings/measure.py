@@ -11,15 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
-from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.errors import InputError, VectorError
 
 Similarity = Literal["cosine", "csls"]
 FunctionWords = Literal["soft", "exact"]
@@ -42,7 +43,7 @@ _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
-class WordMeasure:
+class WordMeasure(Declared):
     """How the similarity of two words follows from their vectors.
 
     Parameters
@@ -50,7 +51,7 @@ class WordMeasure:
     similarity
         `cosine`, or `csls`: twice the cosine less both words' density, which is the mean cosine to their 10 nearest
         neighbours (Conneau et al. 2018). It takes from words that are near to everything.
-    postprocess
+    vectors_postprocess
         What is removed from the vectors first, see `Postprocess`.
     neighbours
         A word meets another only if one of them is among the so many nearest neighbours of the other.
@@ -65,28 +66,38 @@ class WordMeasure:
         Anything else.
     """
 
-    similarity: Similarity = "cosine"
-    postprocess: str = "none"
-    neighbours: int | None = None
-    mutual: bool = False
-    function_words: FunctionWords = "soft"
+    similarity: Similarity = setting(
+        "cosine", "Compare words by cosine, or by csls, which takes from words that are near to everything"
+    )
+    vectors_postprocess: str = setting(
+        "none",
+        "Remove from the vectors what they have in common: mean, pc:N (N components) or mean,pc:N",
+        metavar="LIST",
+        earlier=("postprocess",),
+    )
+    neighbours: int | None = setting(
+        None,
+        "Let a word meet only words that are among its K nearest, or it among theirs",
+        least=1,
+        most=50_000,
+        metavar="K",
+        unset="any",
+    )
+    mutual: bool = setting(False, "With neighbours: only if each is among the K nearest of the other")
+    function_words: FunctionWords = setting(
+        "soft", "Let English function words match others (soft), or only themselves (exact)"
+    )
 
-    def __post_init__(self) -> None:
-        if self.similarity not in get_args(Similarity):
-            raise UnknownNameError("similarity", self.similarity, get_args(Similarity))
-        if self.function_words not in get_args(FunctionWords):
-            raise UnknownNameError("way with function words", self.function_words, get_args(FunctionWords))
-        # Kept in one spelling, for signatures.
-        object.__setattr__(self, "postprocess", str(Postprocess.parse(self.postprocess)))
-        if self.neighbours is not None and not 1 <= self.neighbours <= SCOPE:
-            raise InputError(f"the number of neighbours must lie between 1 and {SCOPE}, not {self.neighbours}")
+    def check(self) -> None:
+        """See that the settings go together, and keep them in one spelling, for signatures."""
+        object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
         if self.mutual and self.neighbours is None:
             raise InputError("mutual neighbours need their number: give neighbours (--neighbours), too")
 
     @property
     def removal(self) -> Postprocess:
         """What is removed from the vectors first."""
-        return Postprocess.parse(self.postprocess)
+        return Postprocess.parse(self.vectors_postprocess)
 
     @property
     def needs_scope(self) -> bool:
@@ -173,7 +184,7 @@ class Scope:
             len(self.places),
             {"count": count},
             case="exact",
-            processing=self._measure.postprocess,
+            processing=self._measure.vectors_postprocess,
         )
         graph = cached_graph(key, lambda: nearest_graph(rows, self.rows, count, exclude))
         return graph.owners, graph.targets

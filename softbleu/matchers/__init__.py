@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from softbleu.matchers.base import Matcher, Matches, SoftMatcher
-from softbleu.matchers.registry import make_matcher, matcher_names
+from softbleu.matchers.base import MATCHERS, Matcher, Matches, SoftMatcher, make_matcher
 
-__all__ = ["Matcher", "Matches", "SoftMatcher", "make_matcher", "matcher_names"]
+__all__ = ["MATCHERS", "Matcher", "Matches", "SoftMatcher", "make_matcher"]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
-from softbleu.similarity import SCALE, composition, threshold_in_millionths
+from softbleu.declare import Declared, Registry, own_settings, setting
+from softbleu.embeddings.measure import parse_percentile
+from softbleu.errors import InputError
+from softbleu.similarity import COMPOSITIONS, SCALE, composition, threshold_in_millionths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,24 @@ if TYPE_CHECKING:
 
 Assignment = Literal["exact-first", "sequential", "optimal"]
 Consumption = Literal["unit", "similarity"]
+
+
+def read_threshold(text: str) -> float | str:
+    """Read a threshold: a number, or a quantile as it is written.
+
+    >>> read_threshold("0.8"), read_threshold("p99.9")
+    (0.8, 'p99.9')
+
+    Raises
+    ------
+    InputError
+        It is neither.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        parse_percentile(text)
+        return text
 
 
 @dataclass(frozen=True)
@@ -54,11 +73,10 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class Matcher(ABC):
+class Matcher(Declared):
     """A matcher is a value: its fields are its identity and its part of the signature."""
 
-    name: ClassVar[str]
-    signature_key: ClassVar[str] = "matcher"
+    kind: ClassVar[str] = "matcher"
 
     @abstractmethod
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
@@ -92,10 +110,6 @@ class Matcher(ABC):
         """Whether words are weighed by how frequent they are."""
         return False
 
-    def options(self) -> dict[str, object]:
-        """Fields and their values."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
 
 @dataclass(frozen=True)
 class SoftMatcher(Matcher):
@@ -103,7 +117,8 @@ class SoftMatcher(Matcher):
 
     Parameters
     ----------
-    threshold : a similarity must exceed it to count, 0 to 1
+    threshold : a similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
+        `Measure.resolved` finds
     assignment : order in which matches are made: `exact-first` (exact ones, then left to right), `sequential`
         (Morgan 2014: one pass, left to right) or `optimal` (greatest total mass)
     consumption : what an approximate match takes from the pool: one instance (`unit`), or as much of it as the
@@ -111,27 +126,38 @@ class SoftMatcher(Matcher):
     composition : how n-grams are compared: `mean`, `aligned` or `sif`
     """
 
-    threshold: float = 0.0
-    assignment: Assignment = "exact-first"
-    consumption: Consumption = "unit"
-    composition: str = "mean"
+    threshold: float | str = setting(
+        0.0,
+        "A similarity must be greater than this to count, or than X percent of random pairs of words reach with "
+        "these vectors, e.g. p99.9",
+        least=0,
+        most=1,
+        metavar="0..1|pX",
+        flags=("-t",),
+        read=read_threshold,
+    )
+    assignment: Assignment = setting(
+        "exact-first", "Order in which matches are made: exact-first, sequential or optimal"
+    )
+    consumption: Consumption = setting(
+        "unit", "What an approximate match uses up: one instance (unit) or its similarity"
+    )
+    composition: str = setting(
+        "mean",
+        "How n-grams are compared: by mean vectors (mean), the same with rare words weighing more (sif), or word by "
+        "word (aligned)",
+        choices=COMPOSITIONS,
+    )
 
-    def __post_init__(self) -> None:
-        if math.isnan(self.threshold) or not 0 <= self.threshold <= 1:
-            raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}")
-        for kind, value, valid in (
-            ("assignment", self.assignment, get_args(Assignment)),
-            ("consumption", self.consumption, get_args(Consumption)),
-        ):
-            if value not in valid:
-                raise UnknownNameError(kind, value, valid)
+    def check(self) -> None:
+        """See that the settings go together."""
         if self.assignment == "optimal" and self.consumption != "unit":
             raise InputError("assignment 'optimal' gives out whole instances: use consumption 'unit' with it")
-        composition(self.composition)
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
-        return threshold_in_millionths(self.threshold) < SCALE and super().needs_vectors(max_order)
+        soft = isinstance(self.threshold, str) or threshold_in_millionths(self.threshold) < SCALE
+        return soft and super().needs_vectors(max_order)
 
     def needs_frequencies(self, max_order: int) -> bool:
         """Whether words are weighed by how frequent they are."""
@@ -144,3 +170,25 @@ class SoftMatcher(Matcher):
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)
         return soft_matches(self, chunk, vectors, max_order)
+
+
+MATCHERS = Registry("matcher", "softbleu.matchers", Matcher)
+
+
+def make_matcher(name: str, **options: object) -> Matcher:
+    """Make a matcher from its name and its options; options that are None keep their defaults.
+
+    >>> make_matcher("vleu", threshold=0.8, assignment=None)
+    Vleu(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
+    >>> make_matcher("exact", threshold=0.8)
+    Traceback (most recent call last):
+    softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none
+    """
+    kind = MATCHERS.find(name)
+    known = [each.name for each in own_settings(kind)]
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given:
+        if key not in known:
+            raise InputError(f"matcher {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
+    made: Matcher = kind(**given)
+    return made

@@ -46,7 +46,7 @@ def masses_of_many(
     for number, matcher in enumerate(matchers):
         if vectors is not None and isinstance(matcher, SoftMatcher) and _can_sweep(matcher, max_order):
             members = families.setdefault(replace(matcher, threshold=0.0), {})
-            members[number] = matcher.threshold
+            members[number] = float(matcher.threshold)
         else:
             masses[number] = matcher.masses(chunk, vectors, max_order, kernels)
     if families and vectors is not None:

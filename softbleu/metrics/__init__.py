@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softbleu.metrics.base import Metric, Score
+from softbleu.metrics.base import METRICS, Level, Metric, Requirements, Score, column
 from softbleu.metrics.bleu import Bleu, BleuScore
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.imeasure import IMeasure, IMeasureScore
@@ -10,13 +10,17 @@ from softbleu.metrics.m2 import M2, M2Score
 
 __all__ = [
     "M2",
+    "METRICS",
     "Bleu",
     "BleuScore",
     "Gleu",
     "GleuScore",
     "IMeasure",
     "IMeasureScore",
+    "Level",
     "M2Score",
     "Metric",
+    "Requirements",
     "Score",
+    "column",
 ]

@@ -2,31 +2,117 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from softbleu.declare import Declared, Registry, setting
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from softbleu.kernels import Kernels
+    from softbleu.matchers.base import Matcher
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
     from softbleu.types import Floats, Integers
+
+Level = Literal["corpus", "segment", "macro", "reference"]
+Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
+MAX_ORDER = 16
+_COLUMN = "column"
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a number of a score is shown.
+
+    Attributes
+    ----------
+    name
+        Of the field.
+    short
+        Header in tables; a list has a column an entry: P1, P2, …; empty where tables leave it out.
+    title
+        What it is called where a score stands alone; empty where that leaves it out.
+    unit
+        What it is measured in.
+    """
+
+    name: str
+    short: str
+    title: str
+    unit: Unit
+
+
+def column(short: str = "", title: str = "", unit: Unit = "score", default: Any = MISSING) -> Any:
+    """Declare how a field of a `Score` is shown; see `Column`."""
+    return field(default=default, metadata={_COLUMN: (short, title, unit)})
 
 
 @dataclass(frozen=True)
 class Score:
     """A score and the numbers it is made of."""
 
-    score: float
-    """0 to 100."""
+    score: float = column(unit="score")
+    """0 to 100, unless the metric says otherwise."""
 
     def as_dict(self) -> dict[str, Any]:
         """Fields by name, in full precision."""
         return asdict(self)
+
+    @classmethod
+    def columns(cls) -> list[Column]:
+        """What is shown beside the score, in order; fields that say nothing of it go by their names."""
+        shown = []
+        for each in fields(cls)[1:]:
+            name = each.name.replace("_", " ")
+            plain: tuple[str, str, Unit] = (name, name, "count" if each.type in ("int", int) else "score")
+            shown.append(Column(each.name, *each.metadata.get(_COLUMN, plain)))
+        return shown
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a metric must be given.
+
+    Attributes
+    ----------
+    references, source, gold
+        Texts of each segment: references, the text that was to be corrected, the edits of a gold file (not only the
+        references that they make).
+    vectors
+        Of words, whose similarity is looked at.
+    frequency
+        How frequent words are among the references' tokens.
+    idf
+        What says how rare words are: `references`, or another text; None where nothing asks.
+    spelling
+        The words' character n-grams.
+    rows
+        The statistics of every segment for a corpus score, not only their sum.
+    """
+
+    references: bool = True
+    source: bool = False
+    gold: bool = False
+    vectors: bool = False
+    frequency: bool = False
+    idf: object = None
+    spelling: bool = False
+    rows: bool = False
+
+
+def order_setting(default: int) -> Any:
+    """Declare the greatest n."""
+    return setting(default, "Longest n-grams to look at", least=1, most=MAX_ORDER, flags=("-n",))
+
+
+def requirements_of(matcher: Matcher, order: int, **more: bool) -> Requirements:
+    """What metrics over a matcher need: what the matcher looks at, and more."""
+    return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
 
 @dataclass(frozen=True)
@@ -52,20 +138,34 @@ class ReferenceScore:
     score: Score
 
 
-class Metric(ABC):
-    """Two pure functions. Metrics are frozen dataclasses: their fields are their identity."""
+@dataclass(frozen=True)
+class Metric(Declared):
+    """Two pure functions. Metrics are frozen dataclasses: their fields are their identity, and their settings."""
 
-    name: ClassVar[str]
-    signature_key: ClassVar[str] = "metric"
-
-    needs_source: ClassVar[bool] = False
-    needs_gold: ClassVar[bool] = False
-    """Whether the edits of a gold file are looked at, not the references that they make."""
+    kind: ClassVar[str] = "metric"
+    higher_is_better: ClassVar[bool] = True
+    default_tokenizer: ClassVar[str] = "none"
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+    """Settings of papers, by name; those of the matcher and the tokenizer among them."""
 
     @property
-    @abstractmethod
-    def needs_vectors(self) -> bool:
-        """Whether any similarity is looked at."""
+    def label(self) -> str:
+        """What people call the score."""
+        return self.name.upper()
+
+    @property
+    def matching(self) -> Matcher | None:
+        """What counts as a match, for metrics over single matches that can be shown."""
+        return None
+
+    @property
+    def requires(self) -> Requirements:
+        """What it must be given."""
+        return Requirements()
+
+    def at_level(self, level: Level) -> Self:
+        """The metric as it scores at a level, where that makes a difference."""
+        return self
 
     @abstractmethod
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
@@ -73,26 +173,6 @@ class Metric(ABC):
 
         A metric that looks at one reference at a time gives a row for each reference of each segment instead.
         """
-
-    @property
-    def needs_frequencies(self) -> bool:
-        """Whether words are weighed by how frequent they are in the references."""
-        return False
-
-    @property
-    def rarity_source(self) -> object:
-        """What says how rare words are, if they are weighed by it: `references`, or another corpus."""
-        return None
-
-    @property
-    def needs_spelling(self) -> bool:
-        """Whether words are compared by their characters, too."""
-        return False
-
-    @property
-    def needs_rows(self) -> bool:
-        """Whether a corpus score needs the rows of every segment, not only their sum."""
-        return False
 
     @property
     def has_corpus_score(self) -> bool:
@@ -103,9 +183,11 @@ class Metric(ABC):
     def score(self, row: Integers) -> Score:
         """Score the statistics of one segment, or the sum of the statistics of many."""
 
-    @abstractmethod
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows, or sums of rows, at once."""
+        import numpy as np
+
+        return np.array([self.score(row).score for row in rows], np.float64)
 
     def summarise(self, rows: Integers, offsets: Integers) -> Score:
         """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
@@ -132,3 +214,6 @@ class Metric(ABC):
     def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment."""
         return [self.score(row) for row in rows]
+
+
+METRICS = Registry("metric", "softbleu.metrics", Metric)

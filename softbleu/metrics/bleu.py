@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.declare import setting
+from softbleu.errors import InputError
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import Metric, Score
-from softbleu.ngrams import check_order, ngram_totals
+from softbleu.metrics.base import Level, Metric, Requirements, Score, column, order_setting, requirements_of
+from softbleu.ngrams import ngram_totals
 from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
@@ -34,13 +36,13 @@ _LOG_OF_ZERO = -9999999999.0
 class BleuScore(Score):
     """A BLEU score and what it is made of; lists have one entry an order."""
 
-    matches: list[float]
-    totals: list[int]
-    precisions: list[float]
+    matches: list[float] = column("", "matches", "count")
+    totals: list[int] = column("", "of", "count")
+    precisions: list[float] = column("P", "precision %", "per cent")
     """Matches over totals after smoothing, in percent."""
-    brevity_penalty: float
-    candidate_length: int
-    reference_length: int
+    brevity_penalty: float = column("BP", "brevity penalty", "ratio")
+    candidate_length: int = column("length", "length", "tokens")
+    reference_length: int = column("ref. length", "references", "tokens")
 
 
 @dataclass(frozen=True)
@@ -57,38 +59,56 @@ class Bleu(Metric):
         compares, or over the `reference`'s (the tables of Morgan 2014)
     """
 
-    matcher: Matcher = field(default_factory=Exact)
-    order: int = 4
-    smooth: Smoothing = "exp"
-    smooth_value: float | None = None
-    # Segments and corpora have different defaults, so no signature leaves it out.
-    effective_order: bool = field(default=False, metadata={"always_signed": True})
-    denominator: Denominator = "order"
+    matcher: Matcher = setting(
+        factory=Exact,
+        help="What may match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any "
+        "orders), or that of a plug-in",
+        flags=("-m",),
+    )
+    order: int = order_setting(4)
+    smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp")
+    smooth_value: float | None = setting(None, "Value of the smoothing", least=0, unset="0.1 for floor, 1 for add-k")
+    effective_order: bool | None = setting(
+        None, "Leave out orders that the text is too short for", unset="for segments only", always_signed=True
+    )
+    denominator: Denominator = setting(
+        "order", "Precision over the n-grams of the order, of all orders, or of the reference"
+    )
     name: ClassVar[str] = "bleu"
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "morgan2014": {
+            "assignment": "sequential",
+            "consumption": "similarity",
+            "smooth": "none",
+            "denominator": "reference",
+        }
+    }
 
-    def __post_init__(self) -> None:
-        check_order(self.order)
-        for kind, value, valid in (
-            ("smoothing", self.smooth, get_args(Smoothing)),
-            ("denominator", self.denominator, get_args(Denominator)),
-        ):
-            if value not in valid:
-                raise UnknownNameError(kind, value, valid)
-        if self.smooth_value is not None:
-            if self.smooth not in _SMOOTHING_VALUES:
-                raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
-            if not 0 <= self.smooth_value < math.inf:
-                raise InputError(f"the smoothing value must be a number from 0, not {self.smooth_value}")
-
-    @property
-    def needs_vectors(self) -> bool:
-        """Whether the matcher looks at similarities."""
-        return self.matcher.needs_vectors(self.order)
+    def check(self) -> None:
+        """See that the settings go together."""
+        if self.smooth_value is not None and self.smooth not in _SMOOTHING_VALUES:
+            raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
 
     @property
-    def needs_frequencies(self) -> bool:
-        """Whether the matcher weighs words by their frequencies."""
-        return self.matcher.needs_frequencies(self.order)
+    def label(self) -> str:
+        """BLEU, or what it is called over that matcher."""
+        return "BLEU" if self.matcher.name == "exact" else self.matcher.name.upper()
+
+    @property
+    def matching(self) -> Matcher:
+        """What counts as a match."""
+        return self.matcher
+
+    @property
+    def requires(self) -> Requirements:
+        """What the matcher looks at."""
+        return requirements_of(self.matcher, self.order)
+
+    def at_level(self, level: Level) -> Self:
+        """With effective order for segments only, unless told."""
+        if self.effective_order is not None:
+            return self
+        return replace(self, effective_order=level != "corpus")
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""

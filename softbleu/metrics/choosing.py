@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 class ChoosingMetric(Metric):
     """A metric with a row for each reference of each segment, of which one counts; `chosen` says which."""
 
-    @property
-    def needs_rows(self) -> bool:
-        """Which rows count is known when all of them are."""
-        return True
-
     @abstractmethod
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose one row of each segment: their places among the rows."""

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.declare import setting
+from softbleu.errors import InputError
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.base import (
+    ChosenRows,
+    Level,
+    Metric,
+    ReferenceScore,
+    Requirements,
+    Score,
+    column,
+    order_setting,
+    requirements_of,
+)
 from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.references import best_references, draw_references, normal_interval, sampled_sums
-from softbleu.ngrams import Chunk, check_order
+from softbleu.ngrams import Chunk
 from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-Variant = Literal["gleu+", "gleu+paper", "gleu0"]
+GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
@@ -40,21 +51,21 @@ class GleuScore(Score):
     Where references were sampled, the numbers are means over the samples.
     """
 
-    matches: list[float]
-    penalties: list[float]
-    numerators: list[float]
+    matches: list[float] = column("", "matches", "count")
+    penalties: list[float] = column("", "penalties", "count")
+    numerators: list[float] = column("", "numerator", "count")
     """Matches - penalties."""
-    totals: list[float]
-    precisions: list[float]
+    totals: list[float] = column("", "of", "count")
+    precisions: list[float] = column("P", "precision %", "per cent")
     """Numerators over totals, in percent."""
-    order_scores: list[float]
+    order_scores: list[float] = column("", "score", "score")
     """Precision times brevity penalty."""
-    brevity_penalty: float
-    candidate_length: int
-    reference_length: float
-    standard_deviation: float | None = None
+    brevity_penalty: float = column("BP", "brevity penalty", "ratio")
+    candidate_length: int = column("length", "length", "tokens")
+    reference_length: float = column("ref. length", "references", "tokens")
+    standard_deviation: float | None = column("std", "standard deviation", "score", default=None)
     """Of the sampled scores."""
-    interval: tuple[float, float] | None = None
+    interval: tuple[float, float] | None = column("", "95% interval", "score", default=None)
     """95% of a normal distribution with that mean and standard deviation."""
 
 
@@ -75,54 +86,48 @@ class Gleu(Metric):
     multi : what several references mean: their average over random samples, one a segment (`sample`), the best one
         of each segment (`max`) or, for segment scores, their mean (`mean`); `gleu0` merges them instead
     iterations, seed : sample k is drawn by Python's generator seeded with seed + 101 k; the official seeds have 0
-    smooth : put 1 for every statistic of a segment that is 0, as the official script's segment scores
+    segment_smoothing : put 1 for every statistic of a segment that is 0, as the official script's segment scores
     """
 
-    matcher: Matcher = field(default_factory=Exact)
-    variant: Variant = "gleu+"
-    order: int = 4
-    penalty: Penalty = "exact"
-    weight: float = 1.0
-    swapped_bp: bool = False
-    multi: Multi = "sample"
-    iterations: int = 500
-    seed: int = 0
-    smooth: bool = False
+    matcher: Matcher = setting(factory=Exact, help="What may match: exact, sleu, vleu, xleu, or that of a plug-in")
+    variant: GleuVariant = setting("gleu+", "gleu+ (the official program), gleu+paper (its paper) or gleu0 (2015)")
+    order: int = order_setting(4)
+    penalty: Penalty = setting(
+        "exact", "Excuse an uncorrected n-gram by equal ones only (exact), or by similar ones (soft)"
+    )
+    weight: float = setting(1.0, "How often gleu0 subtracts source n-grams", least=0, flags=("--lambda",))
+    swapped_bp: bool = setting(False, "Exchange the lengths in the brevity penalty, as the program of 2015")
+    multi: Multi = setting("sample", "Several references: sample (drawn at random), max (the best) or mean")
+    iterations: int = setting(500, "Random samples", least=1, most=MOST_ITERATIONS)
+    seed: int = setting(0, "Sample k is seeded with this + 101 k; the official seeds have 0", least=0)
+    segment_smoothing: bool = setting(
+        False, "In segment scores, 1 for every zero statistic, as the official -d", earlier=("smooth",)
+    )
     name: ClassVar[str] = "gleu"
-    needs_source: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        check_order(self.order)
-        for kind, value, valid in (
-            ("GLEU variant", self.variant, get_args(Variant)),
-            ("penalty", self.penalty, get_args(Penalty)),
-            ("way with several references", self.multi, get_args(Multi)),
-        ):
-            if value not in valid:
-                raise UnknownNameError(kind, value, valid)
-        if not 0 <= self.weight < math.inf:
-            raise InputError(f"the weight of source n-grams must be a number from 0, not {self.weight}")
-        if not 1 <= self.iterations <= MOST_ITERATIONS:
-            raise InputError(
-                f"the number of iterations must be at least 1 and at most {MOST_ITERATIONS:,}, not {self.iterations}"
-            )
-        if not 0 <= self.seed < (1 << 32) - 101 * self.iterations:
+    def check(self) -> None:
+        """See that the settings go together."""
+        if self.seed >= (1 << 32) - 101 * self.iterations:
             raise InputError(f"the seed must lie between 0 and 2**32 - 101 * iterations, not {self.seed}")
 
     @property
-    def needs_vectors(self) -> bool:
-        """Whether the matcher looks at similarities."""
-        return self.matcher.needs_vectors(self.order)
+    def label(self) -> str:
+        """GLEU, and the matcher if it is soft."""
+        return "GLEU" if self.matcher.name == "exact" else f"GLEU ({self.matcher.name})"
 
     @property
-    def needs_frequencies(self) -> bool:
-        """Whether the matcher weighs words by their frequencies."""
-        return self.matcher.needs_frequencies(self.order)
+    def matching(self) -> Matcher:
+        """What counts as a match."""
+        return self.matcher
 
     @property
-    def needs_rows(self) -> bool:
-        """Whether a corpus score needs the statistics of every segment, not only their sum."""
-        return self.variant != "gleu0"
+    def requires(self) -> Requirements:
+        """The source, what the matcher looks at, and all rows where references are chosen."""
+        return requirements_of(self.matcher, self.order, source=True, rows=self.variant != "gleu0")
+
+    def at_level(self, level: Level) -> Self:
+        """Without the smoothing of segment scores for a corpus."""
+        return replace(self, segment_smoothing=False) if level == "corpus" and self.segment_smoothing else self
 
     @property
     def has_corpus_score(self) -> bool:
@@ -205,7 +210,7 @@ class Gleu(Metric):
         totals = rows[:, 2 + 2 * n :]
         if self.swapped_bp:
             candidate, reference = reference, candidate
-        if self.smooth:
+        if self.segment_smoothing:
             candidate, reference, numerators, totals = (
                 np.where(numbers == 0, 1, numbers) for numbers in (candidate, reference, numerators, totals)
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import Score
+from softbleu.metrics.base import Requirements, Score, column
 from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.threeway import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 class IMeasureScore(Score):
     """An I-measure (-100 to 100) and what it is made of; ratios in percent."""
 
-    true_positives: int
+    true_positives: int = column("TP", "true positives", "count")
     """Columns of the alignment that were changed as in the reference."""
-    true_negatives: int
+    true_negatives: int = column("TN", "true negatives", "count")
     """Rightly left as they were."""
-    false_positives: int
+    false_positives: int = column("FP", "false positives", "count")
     """Changed to anything else."""
-    false_negatives: int
+    false_negatives: int = column("FN", "false negatives", "count")
     """That the reference has otherwise, and the candidate has not right."""
-    both: int
+    both: int = column("FPN", "counted as both", "count")
     """Columns that are false positives and false negatives: rightly changed, but not rightly."""
-    precision: float
+    precision: float = column("P", "precision", "per cent")
     """100 where nothing is changed."""
-    recall: float
+    recall: float = column("R", "recall", "per cent")
     """100 where nothing is to be corrected."""
-    f1: float
-    accuracy: float
-    weighted_accuracy: float
-    baseline_weighted_accuracy: float
+    f1: float = column("", "F1", "per cent")
+    accuracy: float = column("", "accuracy", "per cent")
+    weighted_accuracy: float = column("WAcc", "weighted accuracy", "per cent")
+    baseline_weighted_accuracy: float = column("WAcc source", "that of the source", "per cent")
     """Of the source as its own candidate."""
 
 
@@ -70,18 +70,18 @@ class IMeasure(ChoosingMetric):
         The weight is out of range.
     """
 
-    weight: float = 2.0
+    weight: float = setting(2.0, "How much changes weigh", least=1e-6, most=1e6, flags=("--lambda",))
     name: ClassVar[str] = "imeasure"
-    needs_source: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.weight < math.inf:
-            raise InputError(f"the weight of changes must be a number above 0, not {self.weight}")
 
     @property
-    def needs_vectors(self) -> bool:
-        """No similarity is looked at."""
-        return False
+    def label(self) -> str:
+        """I-measure."""
+        return "I-measure"
+
+    @property
+    def requires(self) -> Requirements:
+        """The source, and all rows, of which the best references' count."""
+        return Requirements(source=True, rows=True)
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Count the columns of the alignments of each candidate with its source and each of its references.

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
-from softbleu.metrics.base import Score
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import Requirements, Score, column
 from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.m2_grid import Grid
 from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-Choice = Literal["running", "best", "last"]
+AnnotatorChoice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16
 
 
@@ -32,17 +33,17 @@ MOST_UNCHANGED = 16
 class M2Score(Score):
     """An M2 score and what it is made of."""
 
-    correct: int
+    correct: int = column("correct", "correct edits", "count")
     """Edits of the candidate that are gold edits."""
-    proposed: int
+    proposed: int = column("proposed", "proposed edits", "count")
     """Edits of the candidate."""
-    gold: int
+    gold: int = column("gold", "gold edits", "count")
     """Gold edits of the chosen annotators."""
-    precision: float
+    precision: float = column("P", "precision", "per cent")
     """Correct over proposed, in percent; 100 where nothing is proposed."""
-    recall: float
+    recall: float = column("R", "recall", "per cent")
     """Correct over gold, in percent; 100 where nothing is to be corrected."""
-    annotator: int | None = None
+    annotator: int | None = column("annotator", "", "text", default=None)
     """Whose edits these are, for a single segment."""
 
 
@@ -68,27 +69,21 @@ class M2(ChoosingMetric):
         No such choice of annotators.
     """
 
-    beta: float = 0.5
-    max_unchanged_words: int = 2
-    annotators: Choice = "running"
+    beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
+    max_unchanged_words: int = setting(
+        2, "Unchanged words that an edit may have within it", least=0, most=MOST_UNCHANGED
+    )
+    annotators: AnnotatorChoice = setting(
+        "running",
+        "Each segment's annotator: best for the F of all so far (running, as the official scorer), for its own "
+        "(best), or the last",
+    )
     name: ClassVar[str] = "m2"
-    needs_source: ClassVar[bool] = True
-    needs_gold: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.beta < math.inf:
-            raise InputError(f"beta must be a number above 0, not {self.beta}")
-        if not 0 <= self.max_unchanged_words <= MOST_UNCHANGED:
-            raise InputError(
-                f"an edit may have 0 to {MOST_UNCHANGED} unchanged words within it, not {self.max_unchanged_words}"
-            )
-        if self.annotators not in get_args(Choice):
-            raise UnknownNameError("choice of annotators", self.annotators, get_args(Choice))
 
     @property
-    def needs_vectors(self) -> bool:
-        """No similarity is looked at."""
-        return False
+    def requires(self) -> Requirements:
+        """Gold edits, and the source that they are of."""
+        return Requirements(references=False, source=True, gold=True, rows=True)
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Count edits against each annotator of each segment.

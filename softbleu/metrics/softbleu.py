@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from softbleu.corpora.files import hash_file
-from softbleu.errors import InputError, UnknownNameError
-from softbleu.metrics.base import Metric, Score
-from softbleu.ngrams import check_order
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
 from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
@@ -65,13 +65,24 @@ class IdfCorpus:
         return f"{Path(self.location).name}#{self.fingerprint[:12]}"
 
 
+def read_idf(text: str) -> IdfCorpus | Literal["references"]:
+    """Read where rarity comes from: `references`, or a file, which is hashed.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    return "references" if text == "references" else IdfCorpus.of(text)
+
+
 @dataclass(frozen=True)
 class SoftbleuScore(Score):
     """A score and what it is made of, order by order, in per cent."""
 
-    precisions: list[float]
-    recalls: list[float]
-    order_scores: list[float]
+    precisions: list[float] = column("P", "precision %", "per cent")
+    recalls: list[float] = column("R", "recall %", "per cent")
+    order_scores: list[float] = column("F", "F", "score")
 
 
 @dataclass(frozen=True)
@@ -107,48 +118,35 @@ class Softbleu(Metric):
     (2, 'both')
     """
 
-    order: int = 2
-    beta: float = 1.0
-    power: float = 0.7
-    rarity: float = 1.5
-    position: float = 0.2
-    characters: float = 0.8
-    credit: Credit = "both"
-    idf: IdfCorpus | Literal["references"] = "references"
+    order: int = order_setting(2)
+    beta: float = setting(1.0, "Weight of recall beside precision", least=0, most=1e6)
+    power: float = setting(0.7, "Power of similarities; below 1 weak ones count more", least=1e-6, most=1e6)
+    # The weights of a corpus must add up to less than 2**63 millionths.
+    rarity: float = setting(1.5, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
+    position: float = setting(0.2, "How fast similarity decays with distance in the segment", least=0, most=1e6)
+    characters: float = setting(0.8, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
+    credit: Credit = setting(
+        "both", "Match the best of the other side (greedy), one to one (clipped), or the mean of both"
+    )
+    idf: IdfCorpus | Literal["references"] = setting(
+        "references",
+        "Text whose lines say how rare words are",
+        metavar="FILE",
+        unset="the references",
+        read=read_idf,
+        hashed=True,
+    )
     name: ClassVar[str] = "softbleu"
 
-    def __post_init__(self) -> None:
-        check_order(self.order)
-        if self.credit not in get_args(Credit):
-            raise UnknownNameError("credit", self.credit, get_args(Credit))
-        if not isinstance(self.idf, IdfCorpus) and self.idf != "references":
-            raise InputError(f"idf must be 'references' or an IdfCorpus, not {self.idf!r}")
-        for name, least, most in (
-            ("beta", 0.0, 1e6),
-            ("power", 1e-6, 1e6),
-            # The weights of a corpus must add up to less than 2**63 millionths.
-            ("rarity", 0.0, 4.0),
-            ("position", 0.0, 1e6),
-            ("characters", 0.0, 1.0),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InputError(f"{name} must lie between {least:g} and {most:g}, not {value}")
+    @property
+    def label(self) -> str:
+        """Its name, as it is written."""
+        return self.name
 
     @property
-    def needs_vectors(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def rarity_source(self) -> IdfCorpus | Literal["references"] | None:
-        """What says how rare words are; None where all weigh alike."""
-        return self.idf if self.rarity > 0 else None
-
-    @property
-    def needs_spelling(self) -> bool:
-        """Unless only vectors are looked at."""
-        return self.characters > 0
+    def requires(self) -> Requirements:
+        """Vectors, and what weights and spellings need."""
+        return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, spelling=self.characters > 0)
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Weights in millionths of each segment: for each order matched and all of candidate and of reference.
@@ -180,7 +178,7 @@ class Softbleu(Metric):
             return
         table = self._table(left, right, vectors)
         weights = np.ones(len(vectors.norms))
-        if self.rarity_source is not None:
+        if self.rarity > 0:
             if vectors.rarity is None:
                 raise InputError("softbleu weighs words by their rarity, which these vectors lack")
             weights = vectors.rarity**self.rarity
@@ -201,7 +199,7 @@ class Softbleu(Metric):
         unit, codes = vectors.unit(np.concatenate((left, right)))
         _, table = unit.products(codes[: len(left)][None], codes[len(left) :][None])
         found: Floats = np.clip(table[0], 0, 1)
-        if self.needs_spelling:
+        if self.characters > 0:
             np.maximum(found, self.characters * spelling_similarity(left, right, vectors), out=found)
         found[left[:, None] == right[None, :]] = 1
         np.power(found, self.power, out=found)

@@ -1,31 +1,38 @@
-"""The runner: segments → chunks → statistics on an executor → sum → score, interval, significance."""
+"""The runner: segments → prepared corpus → statistics on an executor → sum → score, interval, significance."""
 
 from __future__ import annotations
 
-from softbleu.scoring.api import compare_with, score, score_with
-from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
-from softbleu.scoring.run import Coverage, Result, Statistics, collect_statistics, make_results, score_corpus
-from softbleu.scoring.settings import Settings
+from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
+from softbleu.scoring.explain import Explanation, NgramMatch, explain, explain_corpus
+from softbleu.scoring.measure import Measure, read_measure
+from softbleu.scoring.results import Coverage, Result, Statistics, make_results
+from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
 from softbleu.scoring.significance import Comparison, ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.scoring.vectors import VectorChoice
 
 __all__ = [
     "Comparison",
     "ComparisonTable",
+    "Corpus",
     "Coverage",
     "Explanation",
+    "Measure",
     "NgramMatch",
     "Result",
-    "Settings",
+    "Runner",
     "SignificanceSettings",
     "Statistics",
     "VectorChoice",
     "collect_statistics",
+    "compare",
+    "compare_corpus",
     "compare_systems",
-    "compare_with",
+    "explain",
     "explain_corpus",
     "make_results",
+    "measures_of",
+    "read_measure",
+    "running",
     "score",
     "score_corpus",
-    "score_with",
 ]

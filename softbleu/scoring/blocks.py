@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.corpora.parallel import FileBlock
-from softbleu.errors import InputError
 from softbleu.kernels import KernelName, Kernels, choose_kernels
+from softbleu.matchers.sweep import masses_of_many
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.bleu import Bleu
 from softbleu.ngrams import Chunk
-from softbleu.tokens import Tokenizer, Tokens, Vocabulary, distinct_words
+from softbleu.scoring.prepare import MOST_KEPT, CodedBlock, LineCoder
+from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.segments import Segments
-    from softbleu.metrics import Metric
     from softbleu.scoring.vectors import CorpusVectors, StoredVectors
-    from softbleu.types import Integers
+    from softbleu.similarity import TokenVectors
+    from softbleu.types import Flags, Integers
 
-
-Level = Literal["corpus", "segment", "macro", "reference"]
 PIECE = 256
 """Segments that are matched together: few enough for the cache. Results do not depend on it."""
 
 
 @dataclass(frozen=True)
 class BlockStatistics:
-    """Statistics of a block, for every system."""
+    """Statistics of a block by one metric, for every system."""
 
     rows: Integers
     """(systems, rows, k); a single row each where only the sum is kept."""
@@ -40,86 +37,128 @@ class BlockStatistics:
     """Rows of each segment: 1, or as many as it has references."""
     coverage: Integers
     """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
+    references: tuple[int, int]
+    """Fewest and most references of a segment."""
 
-    @property
-    def offsets(self) -> Integers:
-        """Bounds of the segments among the rows."""
-        return np.concatenate(([0], np.cumsum(self.counts)))
+
+@dataclass(frozen=True)
+class Task:
+    """A metric to compute, the number of its table of words, and whether the rows of all segments are wanted."""
+
+    metric: Metric
+    table: int | None
+    keep_rows: bool
 
 
 @dataclass(frozen=True)
 class BlockWork:
     """Everything a worker needs to know; small enough to travel with every block."""
 
-    metric: Metric
+    tasks: tuple[Task, ...]
     tokenizer: Tokenizer
-    vectors: CorpusVectors | StoredVectors | None
+    needed: Requirements
+    """What all metrics together look at."""
     kernels: KernelName
-    keep_rows: bool
+    tables: tuple[CorpusVectors | StoredVectors, ...] = ()
 
-    def __call__(self, block: Segments | FileBlock) -> BlockStatistics:
-        """Compute the statistics of a block."""
+    def __call__(
+        self, block: Segments | FileBlock | CodedBlock, coder: LineCoder | None = None
+    ) -> list[BlockStatistics]:
+        """Compute the statistics of a block, by every metric; a coder knows lines from blocks before."""
         kernels = choose_kernels(self.kernels)
-        rows, covered, counts = [], [], np.ones(1, np.int64)
-        for chunk in self._chunks(block, kernels):
-            computed, known = self._rows(chunk, kernels)
-            covered.append(known)
-            if self.keep_rows:
-                references = np.diff(chunk.segment_offsets)
-                counts = np.ones(len(chunk), np.int64) if len(computed) == len(chunk) else references
-                rows.append(computed)
-            else:
-                rows.append(computed.sum(axis=0, keepdims=True))
-        return BlockStatistics(np.stack(rows), counts, np.stack(covered))
+        plain = self.tokenizer.splits_at_whitespace and not self.needed.gold
+        if isinstance(block, FileBlock) and block.gold is None and plain and not self.tables:
+            return self._add_up([list(_chunks_of_texts(block, kernels))], [], kernels)
+        if not isinstance(block, CodedBlock):
+            block = CodedBlock.of(block.load(), self._fresh(coder), self.needed)
+        size = PIECE if self.tables else max(len(block), 1)
+        bounds = [(start, min(start + size, len(block))) for start in range(0, len(block), size)]
+        pieces = [list(block.chunks(*each)) for each in bounds]
+        gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
+        return self._add_up(pieces, gold, kernels)
 
-    def _rows(self, chunk: Chunk, kernels: Kernels) -> tuple[Integers, Integers]:
-        """Rows of statistics, and how many tokens have a vector."""
-        if self.vectors is None:
-            return self.metric.statistics(chunk, None, kernels), np.zeros(4, np.int64)
-        vectors = self.vectors.load().vectors
-        pieces = [self.metric.statistics(piece, vectors, kernels) for piece in chunk.pieces(PIECE)]
-        return np.concatenate(pieces), coverage(chunk, vectors.known)
+    def _fresh(self, coder: LineCoder | None) -> LineCoder:
+        if coder is None or coder.size > MOST_KEPT:
+            return LineCoder(self.tokenizer)
+        return coder
 
-    def _chunks(self, block: Segments | FileBlock, kernels: Kernels) -> Iterator[Chunk]:
-        """The block once for each system, references coded once."""
-        plain = self.tokenizer.splits_at_whitespace and self.vectors is None
-        if isinstance(block, FileBlock) and block.gold is None and plain and not self.metric.needs_gold:
-            return _chunks_of_texts(block, kernels)
-        vocabulary = Vocabulary() if self.vectors is None else self.vectors.load().vocabulary
-        return self._chunks_of_lines(block.load(), vocabulary)
+    def _add_up(
+        self, pieces: Sequence[Sequence[Chunk]], gold: Sequence[Sequence[Chunk]], kernels: Kernels
+    ) -> list[BlockStatistics]:
+        """Go through the pieces, each of which has a chunk for every system."""
+        tables = [table.load() for table in self.tables]
+        found: list[list[list[Integers]]] = [[[] for _ in pieces[0]] for _ in self.tasks]
+        for number, piece in enumerate(pieces):
+            for system, chunk in enumerate(piece):
+                edits = gold[number][system] if gold else None
+                for place, rows in self._statistics(chunk, edits, tables, kernels):
+                    kept = rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True)
+                    found[place][system].append(kept)
+        return [
+            self._joined(task, parts, pieces, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
+        ]
 
-    def _chunks_of_lines(self, segments: Segments, vocabulary: Vocabulary) -> Iterator[Chunk]:
-        split = self.tokenizer.splitter
-        if self.metric.needs_gold:
-            yield from self._chunks_of_gold(segments, vocabulary)
-            return
-        references = vocabulary.encode([split(text) for text in chain.from_iterable(segments.references)])
-        offsets = np.zeros(len(segments) + 1, np.int64)
-        np.cumsum([len(texts) for texts in segments.references], out=offsets[1:])
-        source = None
-        if self.metric.needs_source and segments.source is not None:
-            source = vocabulary.encode([split(text) for text in segments.source])
-        for texts in segments.candidates.values():
-            yield Chunk(vocabulary.encode([split(text) for text in texts]), references, offsets, source)
+    def _statistics(
+        self, chunk: Chunk, edits: Chunk | None, tables: Sequence[TokenVectors], kernels: Kernels
+    ) -> Iterator[tuple[int, Integers]]:
+        """Rows by every metric, with its number; BLEUs of one order and table share their similarities."""
+        families: dict[tuple[int, int], list[int]] = {}
+        for place, task in enumerate(self.tasks):
+            metric = task.metric
+            if isinstance(metric, Bleu) and task.table is not None:
+                families.setdefault((metric.order, task.table), []).append(place)
+                continue
+            seen = edits if metric.requires.gold and edits is not None else chunk
+            yield place, metric.statistics(seen, None if task.table is None else tables[task.table], kernels)
+        for (order, table), members in families.items():
+            bleus = [(place, self.tasks[place].metric) for place in members]
+            matchers = [metric.matcher for _, metric in bleus if isinstance(metric, Bleu)]
+            if len(members) == 1:
+                yield members[0], bleus[0][1].statistics(chunk, tables[table], kernels)
+                continue
+            for (place, metric), masses in zip(
+                bleus, masses_of_many(matchers, chunk, tables[table], order, kernels), strict=True
+            ):
+                if isinstance(metric, Bleu):
+                    yield place, metric.statistics_of(chunk, masses)
 
-    def _chunks_of_gold(self, segments: Segments, vocabulary: Vocabulary) -> Iterator[Chunk]:
-        """Chunks with gold edits; instead of references they have an empty line for each annotator."""
-        if segments.gold is None:
-            raise InputError(
-                f"metric {self.metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)"
-            )
-        split = self.tokenizer.splitter
+    def _joined(
+        self,
+        task: Task,
+        parts: Sequence[Sequence[Integers]],
+        pieces: Sequence[Sequence[Chunk]],
+        gold: Sequence[Sequence[Chunk]],
+        tables: Sequence[TokenVectors],
+    ) -> BlockStatistics:
+        rows = np.stack([np.concatenate(each) for each in parts])
+        own = gold if task.metric.requires.gold and gold else pieces
+        references = np.concatenate([np.diff(piece[0].segment_offsets) for piece in own])
+        counts = np.ones(1, np.int64)
+        if task.keep_rows:
+            counts = references if rows.shape[1] != len(references) else np.ones(len(references), np.int64)
+        else:
+            rows = rows.sum(axis=1, keepdims=True)
+        coverage = np.zeros((len(parts), 4), np.int64)
+        if task.table is not None:
+            for piece in pieces:
+                coverage += np.stack([_coverage(chunk, tables[task.table].known) for chunk in piece])
+        return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
-        def code(text: str) -> tuple[int, ...]:
-            return tuple(map(vocabulary.__getitem__, split(text)))
 
-        gold = [segment.coded(code) for segment in segments.gold]
-        source = vocabulary.encode([split(segment.source) for segment in segments.gold])
-        offsets = np.zeros(len(segments) + 1, np.int64)
-        np.cumsum([len(segment.annotators) for segment in gold], out=offsets[1:])
-        references = vocabulary.encode([()] * int(offsets[-1]))
-        for texts in segments.candidates.values():
-            yield Chunk(vocabulary.encode([split(text) for text in texts]), references, offsets, source, gold)
+def added(one: BlockStatistics, other: BlockStatistics) -> BlockStatistics:
+    """Add sums."""
+    fewest, most = zip(one.references, other.references, strict=True)
+    return BlockStatistics(one.rows + other.rows, one.counts, one.coverage + other.coverage, (min(fewest), max(most)))
+
+
+def joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
+    """Put the rows of consecutive blocks together."""
+    return BlockStatistics(
+        np.concatenate([part.rows for part in parts], axis=1),
+        np.concatenate([part.counts for part in parts]),
+        sum((part.coverage for part in parts[1:]), start=parts[0].coverage),
+        (min(part.references[0] for part in parts), max(part.references[1] for part in parts)),
+    )
 
 
 def _chunks_of_texts(block: FileBlock, kernels: Kernels) -> Iterator[Chunk]:
@@ -139,7 +178,7 @@ def _chunks_of_texts(block: FileBlock, kernels: Kernels) -> Iterator[Chunk]:
         yield Chunk(text(count + system), by_segment, offsets, source_tokens)
 
 
-def coverage(chunk: Chunk, known: NDArray[np.bool_]) -> Integers:
+def _coverage(chunk: Chunk, known: Flags) -> Integers:
     """Count tokens, and those with a vector: candidates, known, references, known."""
     counts = [
         count
@@ -149,47 +188,13 @@ def coverage(chunk: Chunk, known: NDArray[np.bool_]) -> Integers:
     return np.array(counts, np.int64)
 
 
-@dataclass(frozen=True)
-class BlockWords:
-    """Words of a block."""
-
-    of_references: set[str]
-    of_candidates: set[str]
-    frequencies: Counter[str]
-    """How often the references have each word, if that was asked for."""
-    documents: Counter[str]
-    """How many reference lines have each word, if that was asked for."""
-    lines: int
-    """Reference lines."""
-
-
-def count_documents(lines: Iterable[str], tokenizer: Tokenizer) -> Counter[str]:
-    """Count the lines that have each word.
-
-    >>> sorted(count_documents(["a b a", "b"], Tokenizer()).items())
-    [('a', 1), ('b', 2)]
-    """
-    split = tokenizer.splitter
-    return Counter(word for line in lines for word in set(split(line)))
-
-
-@dataclass(frozen=True)
-class WordWork:
-    """What a worker does beforehand when vectors are needed: the words that occur."""
-
-    tokenizer: Tokenizer
-    frequencies: bool = False
-    rarity: bool = False
-
-    def __call__(self, block: Segments | FileBlock) -> BlockWords:
-        """Collect and count the words of a block."""
-        segments = block.load()
-        split = self.tokenizer.splitter
-        references = [*chain.from_iterable(segments.references)]
-        return BlockWords(
-            distinct_words(references, self.tokenizer),
-            distinct_words(chain.from_iterable(segments.candidates.values()), self.tokenizer),
-            Counter(chain.from_iterable(map(split, references)) if self.frequencies else ()),
-            count_documents(references, self.tokenizer) if self.rarity else Counter(),
-            len(references),
-        )
+def all_requirements(metrics: Sequence[Metric]) -> Requirements:
+    """What several metrics look at."""
+    each = [metric.requires for metric in metrics]
+    return replace(
+        Requirements(),
+        references=any(need.references for need in each),
+        source=any(need.source for need in each),
+        gold=any(need.gold for need in each),
+        vectors=any(need.vectors for need in each),
+    )

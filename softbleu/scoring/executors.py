@@ -13,21 +13,22 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from contextlib import contextmanager
 from typing import TypeVar
 
+from softbleu.errors import InputError
+
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
-def run_in_order(
-    work: Callable[[Task], Done], tasks: Iterable[Task], executor: Executor | None, window: int
-) -> Iterator[Done]:
-    """Do the tasks and give their results in order, with only so many of them waiting at a time.
+def run_in_order(work: Callable[[Task], Done], tasks: Iterable[Task], executor: Executor | None) -> Iterator[Done]:
+    """Do the tasks and give their results in order; twice as many are under way as there are workers.
 
-    >>> list(run_in_order(len, ["a", "bc"], None, 2))
+    >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
     """
     if executor is None:
         yield from map(work, tasks)
         return
+    window = 2 * count_workers(executor)
     waiting: deque[Future[Done]] = deque()
     try:
         for task in tasks:
@@ -39,6 +40,39 @@ def run_in_order(
     finally:
         for future in waiting:
             future.cancel()
+
+
+def count_workers(executor: Executor) -> int:
+    """How many workers an executor has, as Python's own and those of clusters tell; else those of this machine.
+
+    >>> count_workers(ThreadPoolExecutor(8))
+    8
+    """
+    workers = getattr(executor, "_max_workers", None)
+    if isinstance(workers, int) and workers > 0:
+        return workers
+    client = getattr(executor, "_client", None)
+    if client is not None and hasattr(client, "ncores"):
+        return max(1, int(sum(client.ncores().values())))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def chosen_executor(executor: Executor | None, jobs: int, *, threads: bool = False) -> Iterator[Executor | None]:
+    """The executor that was given, else one of so many jobs on this machine; None does the work here.
+
+    Raises
+    ------
+    InputError
+        Fewer jobs than 1.
+    """
+    if jobs < 1:
+        raise InputError(f"the number of jobs must be at least 1, not {jobs}")
+    if executor is not None or jobs == 1:
+        yield executor
+        return
+    with local_executor(jobs, threads=threads) as local:
+        yield local
 
 
 @contextmanager

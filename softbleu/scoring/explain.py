@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
-from softbleu.ngrams import Chunk
-from softbleu.scoring.run import NO_VECTORS, prepare_vectors
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.scoring.api import Texts, make_corpus
+from softbleu.scoring.measure import Measure
+from softbleu.scoring.prepare import prepare_corpus
 from softbleu.similarity import SCALE
-from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.matchers import Matcher, Matches
+    from softbleu.ngrams import Chunk
     from softbleu.scoring.run import Corpus
-    from softbleu.scoring.vectors import VectorChoice
-    from softbleu.similarity import TokenVectors
-    from softbleu.tokens import Tokenizer
+    from softbleu.tokens import Tokens
 
 
 @dataclass(frozen=True)
@@ -52,40 +51,65 @@ class Explanation:
     matches: tuple[NgramMatch, ...]
 
 
-def explain_corpus(
-    corpus: Corpus,
-    matcher: Matcher,
-    order: int,
-    tokenizer: Tokenizer,
-    vectors: VectorChoice | None,
-    segments: Sequence[int],
+def explain(
+    candidates: Texts,
+    references: Sequence[str | Sequence[str]],
+    metric: str | Metric | Measure = "bleu",
+    segments: Sequence[int] = (1,),
+    **settings: Any,
 ) -> list[Explanation]:
-    """Explain the matches of chosen segments (numbered from 1) of every system.
+    """Show which n-grams of chosen segments (numbered from 1) met which; the other parameters are those of `score`.
+
+    >>> found = explain(["a cat sat"], ["a cat sat down"], order=1)
+    >>> [(match.candidate, match.reference, match.similarity) for match in found[0].matches][:1]
+    [(('a',), ('a',), 1.0)]
+    """
+    return explain_corpus(make_corpus(candidates, references), Measure.of(metric, **settings), segments)
+
+
+def explain_corpus(
+    corpus: Corpus, metric: str | Metric | Measure = "bleu", segments: Sequence[int] = (1,)
+) -> list[Explanation]:
+    """Show which n-grams of chosen segments (numbered from 1) of every system met which.
 
     Raises
     ------
     InputError
-        A number beyond the corpus.
+        A number beyond the corpus, or a metric without single matches.
     """
-    soft = matcher.needs_vectors(order)
-    if soft and vectors is None:
-        raise InputError(NO_VECTORS)
-    chosen = _pick(corpus, segments)
-    prepared = None
-    if soft and vectors is not None:
-        frequencies = matcher.needs_frequencies(order)
-        # Frequencies are those of the whole corpus.
-        prepared = prepare_vectors(corpus if frequencies else chosen, tokenizer, vectors, frequencies=frequencies)
-    vocabulary = prepared.vocabulary if prepared else Vocabulary()
-    token_vectors = prepared.vectors if prepared else None
-    explained = []
-    for number, (segment, references) in enumerate(zip(segments, chosen.references, strict=True)):
-        split = [tokenizer.split(text) for text in references]
-        for system, texts in chosen.candidates.items():
-            candidate = tokenizer.split(texts[number])
-            matches = _explain(matcher, order, candidate, split, vocabulary, token_vectors)
-            explained.append(Explanation(system, segment, tuple(candidate), tuple(map(tuple, split)), tuple(matches)))
-    return explained
+    measure = Measure.of(metric).resolved()
+    matcher, requires = matching_of(measure), measure.metric.requires
+    # Frequencies are those of the whole corpus.
+    chosen = corpus if requires.frequency else _pick(corpus, segments)
+    numbers = segments if requires.frequency else range(1, len(segments) + 1)
+    prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
+    vectors = prepared.table(measure.vectors, requires).vectors if requires.vectors else None
+    order: int = measure.metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+    found: dict[tuple[int, int], Explanation] = {}
+    start = 0
+    for block in prepared.blocks():
+        for place, (number, segment) in enumerate(zip(numbers, segments, strict=True)):
+            if start < number <= start + len(block):
+                for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
+                    name = prepared.systems[system]
+                    found[place, system] = _explanation(
+                        name, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order)
+                    )
+        start += len(block)
+    return [found[key] for key in sorted(found)]
+
+
+def matching_of(measure: Measure) -> Matcher:
+    """The matcher of a measure whose single matches can be shown.
+
+    Raises
+    ------
+    InputError
+        It has none.
+    """
+    if measure.matcher is None:
+        raise InputError(f"metric {measure.metric.name!r} has no matcher, so there are no matches to show")
+    return measure.matcher
 
 
 def _pick(corpus: Corpus, numbers: Sequence[int]) -> Segments:
@@ -108,27 +132,26 @@ def _pick(corpus: Corpus, numbers: Sequence[int]) -> Segments:
     return Segments(candidates, references)
 
 
-def _explain(
-    matcher: Matcher,
-    order: int,
-    candidate: list[str],
-    references: list[list[str]],
-    vocabulary: Vocabulary,
-    vectors: TokenVectors | None,
-) -> Iterator[NgramMatch]:
-    chunk = Chunk(
-        vocabulary.encode([candidate]),
-        vocabulary.encode(references),
-        np.array([0, len(references)], np.int64),
-    )
+def _explanation(
+    system: str, segment: int, chunk: Chunk, spelt: Sequence[str], matched: Sequence[Matches]
+) -> Explanation:
+    """Spell what a chunk of one segment matched."""
+
+    def texts(tokens: Tokens) -> list[tuple[str, ...]]:
+        lines = pairwise(tokens.offsets.tolist())
+        return [tuple(spelt[code] for code in tokens.codes[start:stop].tolist()) for start, stop in lines]
+
+    (candidate,), references = texts(chunk.candidates), texts(chunk.references)
     words = [word for text in (candidate, *references) for word in text]
     places = [(number, start) for number, text in enumerate(references) for start in range(len(text))]
-    for n, matches in enumerate(matcher.matches(chunk, vectors, order), start=1):
-        for start, mass, partner, partner_order in _rows(matches):
+    matches = []
+    for n, each in enumerate(matched, start=1):
+        for start, mass, partner, partner_order in _rows(each):
             ngram = tuple(words[start : start + n])
-            found = tuple(words[partner : partner + partner_order]) if partner >= 0 else None
+            met = tuple(words[partner : partner + partner_order]) if partner >= 0 else None
             number, place = places[partner - len(candidate)] if partner >= 0 else (None, None)
-            yield NgramMatch(n, start, ngram, found, number, place, mass / SCALE, ngram == found)
+            matches.append(NgramMatch(n, start, ngram, met, number, place, mass / SCALE, ngram == met))
+    return Explanation(system, segment, candidate, tuple(references), tuple(matches))
 
 
 def _rows(matches: Matches) -> Iterator[tuple[int, ...]]:

@@ -13,20 +13,18 @@ from softbleu.matchers.soft import LONG_CELLS
 from softbleu.matchers.sweep import MatchLives, match_lives
 from softbleu.ngrams import Chunk
 from softbleu.scoring.blocks import PIECE
-from softbleu.tokens import Tokens, Vocabulary
+from softbleu.tokens import Tokens, join_tokens
 
 if TYPE_CHECKING:
     from softbleu.matchers import Matcher
-    from softbleu.scoring.run import Corpus
-    from softbleu.scoring.vectors import CorpusVectors
+    from softbleu.scoring.prepare import CodedBlock, PreparedCorpus
     from softbleu.similarity import TokenVectors
-    from softbleu.tokens import Tokenizer
     from softbleu.types import Integers
 
 
 @dataclass(frozen=True)
 class ShownText:
-    """The tokens of the segments that a page shows, as codes of `words`."""
+    """The tokens of the segments that a page shows, as codes of `words`, which has those of the whole corpus."""
 
     words: list[str]
     candidates: tuple[Tokens, ...]
@@ -39,14 +37,27 @@ class ShownText:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def chunks(self, vocabulary: Vocabulary | None) -> Iterator[Chunk]:
-        """The segments of each system, their words coded by a vocabulary that has them all."""
-        codes = np.arange(len(self.words), dtype=np.int32)
-        if vocabulary is not None:
-            codes = np.fromiter((vocabulary[word] for word in self.words), np.int32, len(self.words))
-        references = Tokens(codes[self.references.codes], self.references.offsets)
+    def spelt_alone(self) -> ShownText:
+        """The same with no words but its own, in the order in which they appear."""
+        texts = [*self.candidates, self.references, *([] if self.source is None else [self.source])]
+        codes, first, again = np.unique(
+            np.concatenate([tokens.codes for tokens in texts]), return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        places = np.empty(len(order), np.int32)
+        places[order] = np.arange(len(order))
+        bounds = np.cumsum([len(tokens.codes) for tokens in texts])[:-1]
+        parts = zip(np.split(places[again], bounds), texts, strict=True)
+        lines = [Tokens(part, tokens.offsets) for part, tokens in parts]
+        systems = len(self.candidates)
+        source = None if self.source is None else lines[-1]
+        words = [self.words[code] for code in codes[order].tolist()]
+        return ShownText(words, tuple(lines[:systems]), lines[systems], self.offsets, source)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The segments of each system."""
         for tokens in self.candidates:
-            yield Chunk(Tokens(codes[tokens.codes], tokens.offsets), references, self.offsets)
+            yield Chunk(tokens, self.references, self.offsets)
 
 
 @dataclass(frozen=True)
@@ -69,32 +80,24 @@ class ShownMatches:
     """Number of the first threshold above it at which it is not."""
 
 
-def shown_text(corpus: Corpus, shown: int, tokenizer: Tokenizer) -> ShownText:
-    """Split the first segments of a corpus into tokens."""
-    split = tokenizer.splitter
-    candidates: list[list[list[str]]] = [[] for _ in corpus.systems]
-    references: list[list[str]] = []
-    source: list[list[str]] = []
-    counts: list[int] = []
-    for block in corpus.blocks():
-        segments = block.load()
-        wanted = slice(0, shown - len(counts))
-        for lines, texts in zip(candidates, segments.candidates.values(), strict=True):
-            lines.extend(map(split, texts[wanted]))
-        source.extend(map(split, (segments.source or ())[wanted]))
-        for entry in segments.references[wanted]:
-            counts.append(len(entry))
-            references.extend(map(split, entry))
-        if len(counts) == shown:
+def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
+    """Take the first segments of a corpus."""
+    parts: list[CodedBlock] = []
+    left = shown
+    for block in prepared.blocks():
+        parts.append(block.first(min(left, len(block))))
+        left -= len(parts[-1])
+        if not left:
             break
-    vocabulary = Vocabulary()
-    coded = tuple(map(vocabulary.encode, candidates))
+    texts = [join_tokens(each) for each in zip(*(part.lines for part in parts), strict=True)]
+    counts = np.concatenate([np.diff(part.offsets) for part in parts])
+    block = parts[0].with_lines(texts)
     return ShownText(
-        candidates=coded,
-        references=vocabulary.encode(references),
-        offsets=np.concatenate(([0], np.cumsum(counts, dtype=np.int64))),
-        source=vocabulary.encode(source) if source else None,
-        words=list(vocabulary),
+        candidates=block.candidates,
+        references=block.references,
+        offsets=np.concatenate(([0], np.cumsum(counts))),
+        source=block.source,
+        words=prepared.words,
     )
 
 
@@ -106,15 +109,14 @@ class Matching:
     order: int
     thresholds: tuple[float, ...]
     run: int
-    prepared: CorpusVectors | None
+    vectors: TokenVectors | None
 
     def of(self, text: ShownText) -> tuple[ShownMatches, list[int]]:
         """Match all rows; the second part says which were too long for more than the run's threshold."""
         found: list[tuple[Integers, ...]] = []
         too_long: list[int] = []
-        vectors = None if self.prepared is None else self.prepared.vectors
-        vocabulary = None if self.prepared is None else self.prepared.vocabulary
-        for system, chunk in enumerate(text.chunks(vocabulary)):
+        vectors = self.vectors
+        for system, chunk in enumerate(text.chunks()):
             for start, stop, long in _pieces(chunk):
                 row = system * len(text) + start
                 too_long += [row] if long and self.thresholds else []

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.bleu import Bleu
-from softbleu.metrics.grid import Grid
+from softbleu.scoring.explain import matching_of
+from softbleu.scoring.measure import Measure
 from softbleu.scoring.page_matches import Matching, ShownMatches, ShownText, shown_text
-from softbleu.scoring.run import collect_statistics, make_results, prepare_vectors
+from softbleu.scoring.results import make_results
+from softbleu.scoring.run import running
 from softbleu.scoring.significance import SignificanceSettings, compare_systems
 
 if TYPE_CHECKING:
     from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
-    from softbleu.metrics import Metric
+    from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.gleu import Gleu
-    from softbleu.scoring.blocks import Level
-    from softbleu.scoring.run import Corpus, Result, Statistics
-    from softbleu.scoring.settings import Settings
+    from softbleu.scoring.results import Result, Statistics
+    from softbleu.scoring.run import Corpus
+    from softbleu.tokens import Tokenizer
     from softbleu.types import Integers, Progress
-
 
 ROWS = 3000
 """Candidates that a page shows; its scores are of all."""
@@ -42,6 +44,7 @@ class Page:
     """Scores corpora."""
     segment_metric: Bleu | Gleu
     """Scores segments."""
+    tokenizer: Tokenizer
     results: list[Result]
     """Of the run's own threshold; one a system."""
     segment_signature: str
@@ -69,10 +72,11 @@ class Page:
 
 def make_page(
     corpus: Corpus,
-    settings: Settings,
+    metric: str | Metric | Measure = "bleu",
     *,
     level: Level = "corpus",
     jobs: int = 1,
+    executor: Executor | None = None,
     kernels: KernelName = "auto",
     progress: Progress | None = None,
 ) -> Page:
@@ -92,74 +96,69 @@ def make_page(
     """
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
-    settings = settings.resolved()
-    tokenizer, choice = settings.tokenizer(), settings.vector_choice()
-    segment_metric = settings.make_matching_metric("segment")
-    metric = segment_metric if level == "segment" else settings.make_matching_metric()
-    thresholds = _thresholds(metric)
-
-    def collect(what: Metric, *, keep_rows: bool, progress: Progress | None) -> Statistics:
-        return collect_statistics(
-            corpus, what, tokenizer, choice, keep_rows=keep_rows, jobs=jobs, kernels=kernels, progress=progress
-        )
-
-    statistics = collect(metric, keep_rows=True, progress=None if thresholds else progress)
-    results = make_results(statistics, metric, level, segment_metric)
-    by_segment = results if level == "segment" else make_results(statistics, metric, "segment", segment_metric)
-    masses = np.zeros((len(results), 0, metric.order), np.int64)
-    if thresholds and isinstance(metric, Bleu):
-        grid = Grid(tuple(_at(metric, threshold) for threshold in thresholds))
-        sums = collect(grid, keep_rows=False, progress=progress).rows
-        masses = sums.reshape(len(results), len(thresholds), -1)[:, :, 2 : 2 + metric.order]
+    measure = Measure.of(metric).resolved()
+    matcher = matching_of(measure)
+    thresholds = _thresholds(measure)
+    measures = [measure, *(measure.with_threshold(threshold) for threshold in thresholds)]
+    with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels) as runner:
+        prepared = runner.prepared(measures)
+        statistics, *swept = runner.collect(measures, keep_rows=[True] + [False] * len(thresholds), progress=progress)
+    results = make_results(statistics, level)
+    by_segment = results if level == "segment" else make_results(statistics, "segment")
+    # Whoever is shown at a level is scored as at that level; the rows are the same.
+    shown_metric: Any = measure.at_level(level).metric
+    segment_metric: Any = measure.at_level("segment").metric
+    order = shown_metric.order
+    masses = np.zeros((len(results), 0, order), np.int64)
+    if thresholds:
+        masses = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
     shown = min(len(corpus), max(1, ROWS // len(results)))
-    text = shown_text(corpus, shown, tokenizer)
-    prepared = prepare_vectors(corpus, tokenizer, choice) if thresholds or metric.needs_vectors else None
-    run = thresholds.index(_own_threshold(metric.matcher)) if thresholds else 0
-    matches, too_long = Matching(metric.matcher, metric.order, thresholds, run, prepared).of(text)
+    text = shown_text(prepared, shown)
+    requires = measure.metric.requires
+    soft = bool(thresholds) or requires.vectors
+    vectors = prepared.table(measure.vectors, requires).vectors if soft else None
+    run = thresholds.index(_own_threshold(matcher)) if thresholds else 0
+    matches, too_long = Matching(matcher, order, thresholds, run, vectors).of(text)
     significance = SignificanceSettings()
+    levelled = replace(statistics, measure=replace(measure, metric=shown_metric))
     return Page(
-        metric=metric,
+        metric=shown_metric,
         segment_metric=segment_metric,
+        tokenizer=measure.tokenizer,
         results=results,
         segment_signature=by_segment[0].signature,
         segment_scores=[[score.score for score in (result.segments or ())[:shown]] for result in by_segment],
-        intervals=_intervals(statistics, metric, significance),
+        intervals=_intervals(levelled, significance),
         significance=significance,
         thresholds=thresholds,
         run=run,
         masses=masses,
-        rows=statistics.rows[:, : shown if isinstance(metric, Bleu) else 0],
+        rows=statistics.rows[:, : shown if isinstance(shown_metric, Bleu) else 0],
         segments=len(corpus),
-        text=text,
+        text=text.spelt_alone(),
         matches=matches,
         too_long=too_long,
     )
 
 
-def _at(metric: Bleu, threshold: float) -> Bleu:
-    # Only soft matchers come here, and their threshold is a field.
-    return replace(metric, matcher=replace(metric.matcher, threshold=threshold))  # type: ignore[call-arg]
-
-
 def _own_threshold(matcher: Matcher) -> float:
-    return matcher.threshold if isinstance(matcher, SoftMatcher) else 0.0
+    return float(matcher.threshold) if isinstance(matcher, SoftMatcher) else 0.0
 
 
-def _thresholds(metric: Bleu | Gleu) -> tuple[float, ...]:
+def _thresholds(measure: Measure) -> tuple[float, ...]:
     """Thresholds of the slider, ascending; none where there is nothing to slide."""
-    if not isinstance(metric, Bleu) or not isinstance(metric.matcher, SoftMatcher):
+    matcher = measure.matcher
+    if not isinstance(measure.metric, Bleu) or not isinstance(matcher, SoftMatcher):
         return ()
-    if not _at(metric, 0.0).needs_vectors:
+    if not measure.with_threshold(0.0).metric.requires.vectors:
         return ()
-    quick = metric.matcher.assignment != "optimal" and metric.matcher.consumption == "unit"
+    quick = matcher.assignment != "optimal" and matcher.consumption == "unit"
     steps = STEPS if quick else COARSE_STEPS
-    return tuple(sorted({*(step / steps for step in range(steps + 1)), metric.matcher.threshold}))
+    return tuple(sorted({*(step / steps for step in range(steps + 1)), _own_threshold(matcher)}))
 
 
-def _intervals(
-    statistics: Statistics, metric: Bleu | Gleu, significance: SignificanceSettings
-) -> list[tuple[float, float] | None]:
-    if not metric.has_corpus_score:
+def _intervals(statistics: Statistics, significance: SignificanceSettings) -> list[tuple[float, float] | None]:
+    if not statistics.measure.metric.has_corpus_score:
         return [None] * len(statistics.systems)
-    table = compare_systems(statistics, metric, statistics.systems[0], significance)
+    table = compare_systems(statistics, statistics.systems[0], significance)
     return [comparison.interval for comparison in table.comparisons]

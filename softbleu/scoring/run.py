@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import numpy as np
-
-from softbleu.corpora.files import open_text
 from softbleu.corpora.segments import BLOCK
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.metrics.softbleu import IdfCorpus, rarity_of
-from softbleu.scoring.blocks import BlockStatistics, BlockWork, Level, WordWork, count_documents
-from softbleu.scoring.executors import local_executor, run_in_order, single_threaded_blas
-from softbleu.scoring.vectors import OPTIONAL, CorpusVectors
-from softbleu.signature import signature_of
-from softbleu.tokens import Tokenizer, Vocabulary, character_grams
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
+from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.scoring.prepare import LineCoder, PreparedCorpus, prepare_corpus
+from softbleu.scoring.results import Coverage, Statistics
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
-    from softbleu.metrics import Metric, Score
-    from softbleu.metrics.base import ReferenceScore
-    from softbleu.scoring.vectors import VectorChoice
-    from softbleu.types import Integers, Progress
-
-
-NO_VECTORS = "this matcher compares words by vectors: name some, e.g. vectors='glove-6b-100d'"
+    from softbleu.scoring.measure import Measure
+    from softbleu.scoring.prepare import CodedBlock
+    from softbleu.scoring.vectors import CorpusVectors, StoredVectors
+    from softbleu.tokens import Tokenizer
+    from softbleu.types import Progress
 
 
 class Corpus(Protocol):
@@ -42,6 +33,14 @@ class Corpus(Protocol):
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of the systems."""
+
+    @property
+    def source(self) -> object:
+        """The text that was to be corrected; None without."""
+
+    @property
+    def gold(self) -> object:
+        """Gold edits; None without."""
 
     def __len__(self) -> int: ...
 
@@ -52,262 +51,196 @@ class Corpus(Protocol):
         """The same corpus with one of its systems."""
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """How many tokens had a vector, and how many words only a zero one."""
+def check_requirements(corpus: Corpus, measure: Measure) -> None:
+    """See that a corpus has what a metric needs.
 
-    candidate_tokens: int
-    candidate_known: int
-    reference_tokens: int
-    reference_known: int
-    zero_words: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Counts by name."""
-        return {
-            "candidate": {"tokens": self.candidate_tokens, "known": self.candidate_known},
-            "reference": {"tokens": self.reference_tokens, "known": self.reference_known},
-            "zero_words": self.zero_words,
-        }
-
-
-@dataclass(frozen=True)
-class Result:
-    """The score of one system."""
-
-    name: str
-    score: Score
-    signature: str
-    """Everything the score depends on."""
-    short_signature: str = ""
-    """The same without what has its default."""
-    coverage: Coverage | None = None
-    """None when no similarity was looked at."""
-    segments: tuple[Score, ...] | None = None
-    """Scores of the segments, at segment level."""
-    references: tuple[ReferenceScore, ...] | None = None
-    """Scores against single references, at reference level."""
+    Raises
+    ------
+    InputError
+        It has not; the message says how to give it.
+    """
+    metric = measure.metric
+    requires = metric.requires
+    if requires.gold and corpus.gold is None:
+        raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
+    if requires.source and corpus.source is None and corpus.gold is None:
+        raise InputError(
+            f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
+            "(in --pairs files: a 'source' column or key), or source=[…]"
+        )
+    if requires.gold and measure.tokenizer.tokenize != "none":
+        raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
 
 
-def score_corpus(
+@dataclass
+class Runner:
+    """Scores one corpus by any measures; what was prepared for one is there for the others.
+
+    Make it by `running`.
+    """
+
+    corpus: Corpus
+    executor: Executor | None
+    kernels: KernelName
+    _stack: ExitStack = field(repr=False)
+    _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
+    _stored: dict[int, StoredVectors] = field(default_factory=dict, repr=False)
+
+    def prepared(self, measures: Sequence[Measure]) -> PreparedCorpus:
+        """The corpus as measures of one tokenizer need it."""
+        tokenizer = measures[0].tokenizer
+        if tokenizer not in self._prepared:
+            needed = all_requirements([measure.metric for measure in measures])
+            self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor)
+        return self._prepared[tokenizer]
+
+    def collect(
+        self,
+        measures: Sequence[Measure],
+        *,
+        keep_rows: Iterable[bool] | bool = False,
+        system: str | None = None,
+        progress: Progress | None = None,
+    ) -> list[Statistics]:
+        """Compute the statistics of the corpus by every measure.
+
+        Parameters
+        ----------
+        measures : what to compute; those of one tokenizer in one pass over the corpus
+        keep_rows : of all measures, or of each, whether the rows of all segments are kept, not only their sum (for
+            metrics whose corpus score needs them they always are)
+        system : one system only
+        progress : called with the number of segments done and of all
+        """
+        wanted = [keep_rows] * len(measures) if isinstance(keep_rows, bool) else list(keep_rows)
+        groups: dict[Tokenizer, list[int]] = {}
+        for number, measure in enumerate(measures):
+            check_requirements(self.corpus, measure)
+            groups.setdefault(measure.tokenizer, []).append(number)
+        found: dict[int, Statistics] = {}
+        for place, members in enumerate(groups.values()):
+            own = [measures[number] for number in members]
+            kept = [wanted[number] or measures[number].metric.requires.rows for number in members]
+            made = self._collect(own, kept, system, _part_of(progress, place, len(groups)))
+            found.update(zip(members, made, strict=True))
+        return [found[number] for number in range(len(measures))]
+
+    def _collect(
+        self, measures: Sequence[Measure], kept: Sequence[bool], system: str | None, progress: Progress | None
+    ) -> list[Statistics]:
+        tokenizer, needed = measures[0].tokenizer, all_requirements([measure.metric for measure in measures])
+        systems = self.corpus.systems if system is None else (system,)
+        if not needed.vectors and tokenizer not in self._prepared:
+            tasks = tuple(Task(each.metric, None, keep) for each, keep in zip(measures, kept, strict=True))
+            work: Any = BlockWork(tasks, tokenizer, needed, self.kernels)
+            if self.executor is None:
+                work = partial(work, coder=LineCoder(tokenizer))
+            corpus = self.corpus if system is None else self.corpus.only(system)
+            totals = self._add_up(work, tasks, corpus.blocks(), progress)
+            return [_statistics(systems, measure, total) for measure, total in zip(measures, totals, strict=True)]
+        prepared = self.prepared(measures)
+        tables: list[CorpusVectors] = []
+        tasks_of = []
+        for measure, keep in zip(measures, kept, strict=True):
+            number = None
+            if measure.metric.requires.vectors:
+                table = prepared.table(measure.vectors, measure.metric.requires)
+                number = next((place for place, each in enumerate(tables) if each is table), len(tables))
+                tables += [table] if number == len(tables) else []
+            tasks_of.append(Task(measure.metric, number, keep))
+        work = BlockWork(tuple(tasks_of), tokenizer, needed, self.kernels, tuple(map(self._place, tables)))
+        chosen = None if system is None else [self.corpus.systems.index(system)]
+        with single_threaded_blas():
+            totals = self._add_up(work, tasks_of, prepared.blocks(chosen), progress)
+        return [
+            _statistics(systems, measure, total, None if task.table is None else tables[task.table])
+            for measure, task, total in zip(measures, tasks_of, totals, strict=True)
+        ]
+
+    def _place(self, table: CorpusVectors) -> CorpusVectors | StoredVectors:
+        """Where workers find a table."""
+        if self.executor is None:
+            return table
+        if id(table) not in self._stored:
+            self._stored[id(table)] = self._stack.enter_context(table.stored())
+        return self._stored[id(table)]
+
+    def _add_up(
+        self,
+        work: Any,
+        tasks: Sequence[Task],
+        blocks: Iterable[Segments | FileBlock | CodedBlock],
+        progress: Progress | None,
+    ) -> list[BlockStatistics]:
+        parts: list[list[BlockStatistics]] = [[] for _ in tasks]
+        done = 0
+        for found in run_in_order(work, blocks, self.executor):
+            for task, own, part in zip(tasks, parts, found, strict=True):
+                if task.keep_rows or not own:
+                    own.append(part)
+                else:
+                    own[0] = added(own[0], part)
+            done = min(done + BLOCK, len(self.corpus))
+            if progress is not None:
+                progress(done, len(self.corpus))
+        return [joined(own) for own in parts]
+
+
+@contextmanager
+def running(
     corpus: Corpus,
-    metric: Metric,
-    tokenizer: Tokenizer | None = None,
-    vectors: VectorChoice | None = None,
+    measures: Sequence[Measure],
     *,
-    level: Level = "corpus",
-    segment_metric: Metric | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
-    progress: Progress | None = None,
-) -> list[Result]:
-    """Score every system of a corpus.
+) -> Iterator[Runner]:
+    """Run measures over a corpus, on an executor, on so many jobs of this machine, or here.
 
     Parameters
     ----------
     corpus : `Segments`, or files opened by `ParallelFiles.open`
-    metric : what to compute
-    tokenizer : how lines become tokens; at whitespace unless given
-    vectors : word vectors, for metrics that look at similarities
-    level : `segment` gives the score of each segment, too; `macro` averages the segment scores;
-        `reference` gives the score against each reference
-    segment_metric : scores the segments' statistics, where that differs from `metric` (smoothing, say)
+    measures : all that will be computed: they say what is read, and whether threads will do
     jobs : processes to use (threads, where compiled kernels do the work); the digits do not depend on it
     executor : any other executor to use instead, e.g. that of a cluster
     kernels : `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
-    progress : called with the number of segments done and of all
-
-    Returns
-    -------
-    One result a system, in the order of the corpus.
-
-    Raises
-    ------
-    InputError, VectorError
-        What cannot be scored, and vectors that cannot be read.
     """
-    if level not in get_args(Level):
-        raise UnknownNameError("level", level, get_args(Level))
-    statistics = collect_statistics(
-        corpus,
-        metric,
-        tokenizer,
-        vectors,
-        keep_rows=level != "corpus",
-        jobs=jobs,
-        executor=executor,
-        kernels=kernels,
-        progress=progress,
+    name = choose_kernels(kernels, int(getattr(corpus, "bytes", 0))).NAME
+    threads = name == "numba" and all(
+        measure.tokenizer.splits_at_whitespace and not measure.metric.requires.vectors for measure in measures
     )
-    return make_results(statistics, metric, level, segment_metric)
-
-
-def make_results(
-    statistics: Statistics, metric: Metric, level: Level = "corpus", segment_metric: Metric | None = None
-) -> list[Result]:
-    """Score the statistics of every system; see `score_corpus`."""
-    # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
-    scorer = metric if level == "corpus" else segment_metric or metric
-    signature, short = (statistics.signature(scorer, level, short=short) for short in (False, True))
-    results = []
-    for number, system in enumerate(statistics.systems):
-        rows, offsets = statistics.rows[number], statistics.offsets
-        coverage = None if statistics.coverage is None else statistics.coverage[number]
-        if level == "macro" or (level != "corpus" and not scorer.has_corpus_score):
-            scores = [each.score for each in scorer.segment_scores(rows, offsets)]
-            score = replace(scorer.pooled(rows, offsets), score=float(np.mean(scores)))
-        else:
-            score = scorer.summarise(rows, offsets)
-        result = Result(system, score, signature, short, coverage)
-        if level == "segment":
-            result = replace(result, segments=tuple(scorer.segment_scores(rows, offsets)))
-        elif level == "reference":
-            result = replace(result, references=tuple(scorer.reference_scores(rows, offsets)))
-        results.append(result)
-    return results
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What a metric needs to know of a corpus, for every system."""
-
-    systems: tuple[str, ...]
-    rows: Integers
-    """(systems, rows, k); one row a segment, one for each reference of each segment, or a single sum."""
-    offsets: Integers
-    """Segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``; a sum counts as one segment."""
-    tokenizer: Tokenizer
-    vectors: dict[str, object]
-    """The vectors' part of the signature; empty when no similarity was looked at."""
-    coverage: tuple[Coverage, ...] | None = None
-    """None when no similarity was looked at."""
-
-    def signature(self, metric: Metric, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
-        """Everything that a score by this metric depends on, and further settings."""
-        vectors = {key: v for key, v in self.vectors.items() if not (short and OPTIONAL.get(key, self) == v)}
-        return signature_of(metric, self.tokenizer, short=short, **vectors, level=level, **more)
+    with ExitStack() as stack:
+        chosen = stack.enter_context(chosen_executor(executor, jobs, threads=threads))
+        yield Runner(corpus, chosen, name, stack)
 
 
 def collect_statistics(
     corpus: Corpus,
-    metric: Metric,
-    tokenizer: Tokenizer | None = None,
-    vectors: VectorChoice | None = None,
+    measures: Sequence[Measure],
     *,
-    keep_rows: bool = False,
+    keep_rows: Iterable[bool] | bool = False,
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
     progress: Progress | None = None,
+) -> list[Statistics]:
+    """Compute the statistics of a corpus by every measure; see `running` and `Runner.collect`."""
+    with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels) as runner:
+        return runner.collect(measures, keep_rows=keep_rows, progress=progress)
+
+
+def _statistics(
+    systems: tuple[str, ...], measure: Measure, total: BlockStatistics, table: CorpusVectors | None = None
 ) -> Statistics:
-    """Compute the statistics of a corpus, in one pass over it.
-
-    Without `keep_rows` only their sum is kept, unless the metric's corpus score needs more: memory does not grow
-    with the corpus. The other parameters are those of `score_corpus`.
-    """
-    if jobs < 1:
-        raise InputError(f"the number of jobs must be at least 1, not {jobs}")
-    if metric.needs_vectors and vectors is None:
-        raise InputError(NO_VECTORS)
-    tokenizer = tokenizer or Tokenizer()
-    if metric.needs_gold and tokenizer.name != "none":
-        raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
-    size = int(getattr(corpus, "bytes", 0))
-    twin = choose_kernels(kernels, size).NAME
-    compiled = twin == "numba" and tokenizer.splits_at_whitespace and not metric.needs_vectors
-    work = BlockWork(metric, tokenizer, None, twin, keep_rows=keep_rows or metric.needs_rows)
-    with ExitStack() as stack:
-        if executor is None and jobs > 1:
-            executor = stack.enter_context(local_executor(jobs, threads=compiled))
-        if vectors is None or not metric.needs_vectors:
-            total = _add_up(work, corpus, executor, 2 * jobs, progress)
-            return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, {})
-        prepared = prepare_vectors(corpus, tokenizer, vectors, executor, 2 * jobs, **word_needs(metric))
-        stack.enter_context(single_threaded_blas())
-        shared = prepared if executor is None else stack.enter_context(prepared.stored())
-        total = _add_up(replace(work, vectors=shared), corpus, executor, 2 * jobs, progress)
-    identity = vectors.identity(prepared.identity)
-    coverage = tuple(Coverage(a, b, c, d, prepared.zero_words) for a, b, c, d in total.coverage.tolist())
-    return Statistics(corpus.systems, total.rows, total.offsets, tokenizer, identity, coverage)
+    identity, coverage = None, None
+    if table is not None:
+        identity, zero = table.identity, table.zero_words
+        coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
+    return Statistics(systems, measure, total.rows, total.counts, total.references, identity, coverage)
 
 
-def _add_up(
-    work: BlockWork, corpus: Corpus, executor: Executor | None, window: int, progress: Progress | None
-) -> BlockStatistics:
-    parts: list[BlockStatistics] = []
-    done = 0
-    for part in run_in_order(work, corpus.blocks(), executor, window):
-        if work.keep_rows or not parts:
-            parts.append(part)
-        else:
-            parts[0] = BlockStatistics(parts[0].rows + part.rows, parts[0].counts, parts[0].coverage + part.coverage)
-        done = min(done + BLOCK, len(corpus))
-        if progress is not None:
-            progress(done, len(corpus))
-    return BlockStatistics(
-        np.concatenate([part.rows for part in parts], axis=1),
-        np.concatenate([part.counts for part in parts]),
-        sum((part.coverage for part in parts[1:]), start=parts[0].coverage),
-    )
-
-
-def prepare_vectors(
-    corpus: Corpus,
-    tokenizer: Tokenizer,
-    vectors: VectorChoice,
-    executor: Executor | None = None,
-    window: int = 2,
-    *,
-    frequencies: bool = False,
-    idf: IdfCorpus | str | None = None,
-    spelling: bool = False,
-) -> CorpusVectors:
-    """Find the words of a corpus, in one pass over it, and read their vectors.
-
-    Parameters
-    ----------
-    corpus, tokenizer, vectors : what is to be scored, and how its words are compared
-    executor, window : where the work is done
-    frequencies : take down how frequent words are among the references' tokens
-    idf : take down how rare words are among the `references`, or in another corpus
-    spelling : take down the words' character n-grams
-    """
-    in_references: set[str] = set()
-    words: set[str] = set()
-    counts: Counter[str] = Counter()
-    documents: Counter[str] = Counter()
-    lines = 0
-    work = WordWork(tokenizer, frequencies, idf == "references")
-    for found in run_in_order(work, corpus.blocks(), executor, window):
-        in_references |= found.of_references
-        words |= found.of_references | found.of_candidates
-        counts.update(found.frequencies)
-        documents.update(found.documents)
-        lines += found.lines
-    # The references' words come first: what is taken from them does not depend on the systems.
-    ordered = [*sorted(in_references), *sorted(words - in_references)]
-    vocabulary = Vocabulary((word, code) for code, word in enumerate(ordered))
-    prepared = CorpusVectors.of(vocabulary, vectors.select(ordered), len(in_references), normalize=vectors.normalize)
-    more: dict[str, NDArray[Any]] = {}
-    if frequencies:
-        more["frequencies"] = np.array([counts[word] for word in ordered]) / max(counts.total(), 1)
-    if isinstance(idf, IdfCorpus):
-        texts = list(open_text(idf.location))
-        if not texts:
-            raise InputError(f"{idf.location}: an empty text cannot say how rare words are")
-        documents, lines = count_documents(texts, tokenizer), len(texts)
-    if idf is not None:
-        more["rarity"] = rarity_of(np.array([documents[word] for word in ordered], np.int64), lines)
-    if spelling:
-        more["grams"], more["gram_bounds"] = character_grams(ordered)
-    return replace(prepared, vectors=replace(prepared.vectors, **more))
-
-
-def word_needs(metric: Metric) -> dict[str, Any]:
-    """What `prepare_vectors` shall take down for a metric."""
-    return {
-        "frequencies": metric.needs_frequencies,
-        "idf": metric.rarity_source,
-        "spelling": metric.needs_spelling,
-    }
+def _part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
+    """Progress of one of several passes."""
+    if progress is None or parts == 1:
+        return progress
+    return lambda done, total: progress(done + place * total, total * parts)

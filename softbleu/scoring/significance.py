@@ -12,7 +12,7 @@ from softbleu.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from softbleu.metrics import Metric
-    from softbleu.scoring.run import Statistics
+    from softbleu.scoring.results import Statistics
     from softbleu.types import Floats, Integers
 
 
@@ -36,7 +36,7 @@ class Comparison:
     p_value: float | None
     """Two-sided; None for the baseline itself."""
     rank: int
-    """1 for the greatest score; equal scores share a rank."""
+    """1 for the best score; equal scores share a rank."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,20 @@ class ComparisonTable:
 
     comparisons: list[Comparison]
     baseline: str
+    metric: str
+    """The measure, as an expression."""
+    label: str
+    """What people call the score."""
     signature: str
     """Of the scores and the test."""
+    short_signature: str
+    """Without what has its default."""
+    higher_is_better: bool
     resampled: Floats
     """The bootstrap scores, (systems, samples)."""
 
 
-def compare_systems(
-    statistics: Statistics, metric: Metric, baseline: str, settings: SignificanceSettings
-) -> ComparisonTable:
+def compare_systems(statistics: Statistics, baseline: str, settings: SignificanceSettings) -> ComparisonTable:
     """Give every system an interval, a rank, and a p-value against the baseline.
 
     Parameters
@@ -96,7 +101,9 @@ def compare_systems(
     if baseline not in statistics.systems:
         raise UnknownNameError("system", baseline, statistics.systems)
     place = statistics.systems.index(baseline)
+    metric = statistics.measure.at_level("corpus").metric
     scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
+    upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
     if settings.test == "bootstrap":
         p_values = paired_bootstrap(resampled, scores, place)
@@ -110,14 +117,23 @@ def compare_systems(
             float(resampled[k].mean()),
             (float(lower[k]), float(upper[k])),
             None if k == place else float(p_values[k]),
-            1 + int((scores > scores[k]).sum()),
+            1 + int((upward > upward[k]).sum()),
         )
         for k, name in enumerate(statistics.systems)
     ]
     tested: dict[str, Any] = {f"test-{name}": value for name, value in asdict(settings).items()}
     tested["test-baseline"] = baseline
-    signature = statistics.signature(metric, **tested)
-    return ComparisonTable(comparisons, baseline, signature, resampled)
+    signature, short = (statistics.signature(short=short, **tested) for short in (False, True))
+    return ComparisonTable(
+        comparisons,
+        baseline,
+        str(statistics.measure),
+        metric.label,
+        signature,
+        short,
+        metric.higher_is_better,
+        resampled,
+    )
 
 
 def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Floats:

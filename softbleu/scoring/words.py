@@ -10,7 +10,6 @@ import numpy as np
 from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities
 from softbleu.errors import VectorError
 from softbleu.scoring.vectors import CorpusVectors
-from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
@@ -61,8 +60,7 @@ def compare_words(
     for word, known in zip(words, measured.selected.known, strict=True):
         if not known:
             raise VectorError(f"{source.name}: no vector for the word {word!r}; try another spelling")
-    vocabulary = Vocabulary((word, code) for code, word in enumerate(words))
-    vectors = CorpusVectors.of(vocabulary, measured, len(words), normalize=True).vectors
+    vectors = CorpusVectors.of(measured, len(words), normalize=True).vectors
     unit, codes = vectors.unit(np.arange(len(words), dtype=np.int32))
     _, products = unit.products(codes[None, :1], codes[None, -1:])
     similarity = float(products[0, 0, 0])

@@ -1,0 +1,357 @@
+"""Values declared once: what a field of a metric, matcher, tokenizer or choice of vectors means stands beside it.
+
+From the fields come options, keywords, validation, expressions, signatures and the reference page.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
+
+from softbleu.errors import InputError, UnknownNameError
+
+_KEY = "setting"
+Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a declared value, and all that others need to know of it.
+
+    Attributes
+    ----------
+    name
+        Of the field, of the keyword, in expressions; with dashes the option and the key of the signature.
+    default
+        Its value unless given.
+    help
+        What it does, for the option and the reference page.
+    kind, optional
+        What its values are, and whether None is one of them.
+    choices
+        Names that it may be; empty where it may be anything of its kind.
+    least, most
+        Bounds, themselves allowed.
+    flags
+        Further spellings of the option, such as `-n`.
+    earlier
+        Keys that signatures of earlier versions have for it.
+    unset
+        What None, or the default, stands for, in words.
+    always_signed
+        Whether short signatures have it, too.
+    read
+        Makes the value of a text, where that is more than its kind says.
+    hashed
+        Whether signatures name a file with its hash.
+    part
+        The class of the declared value that it holds; its settings join those of its owner.
+    """
+
+    name: str
+    default: Any
+    help: str = ""
+    kind: Kind = "anything"
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    metavar: str = ""
+    flags: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
+    unset: str = ""
+    always_signed: bool = False
+    read: Callable[[str], Any] | None = None
+    hashed: bool = False
+    part: type[Declared] | None = None
+
+    @property
+    def key(self) -> str:
+        """Its key in signatures, and the name of its option."""
+        return self.name.replace("_", "-")
+
+    def check(self, value: Any) -> Any:
+        """Return the value as its kind has it.
+
+        Raises
+        ------
+        InputError, UnknownNameError
+            It is of another kind, out of bounds, or none of the choices.
+        """
+        if value is None and self.optional:
+            return None
+        if self.choices and isinstance(value, str):
+            if value not in self.choices:
+                raise UnknownNameError(self.name.replace("_", " "), value, self.choices)
+            return value
+        value = self._typed(value)
+        if isinstance(value, Real) and not isinstance(value, bool):
+            self._check_bounds(float(value))
+        return value
+
+    def _typed(self, value: Any) -> Any:
+        fits = {
+            "yes or no": isinstance(value, bool),
+            "a whole number": isinstance(value, Integral) and not isinstance(value, bool),
+            "a number": isinstance(value, Real) and not isinstance(value, bool),
+            "text": isinstance(value, str),
+            "anything": True,
+        }[self.kind]
+        if not fits:
+            named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
+            raise InputError(f"{self.name} must be {named}, not {value!r}")
+        return int(value) if self.kind == "a whole number" else float(value) if self.kind == "a number" else value
+
+    def _check_bounds(self, value: float) -> None:
+        least = -math.inf if self.least is None else self.least
+        most = math.inf if self.most is None else self.most
+        if least <= value <= most and math.isfinite(value):
+            return
+        if math.isinf(most):
+            allowed = f"a number from {least:g}" if math.isfinite(least) else "a finite number"
+            raise InputError(f"{self.name} must be {allowed}, not {value:g}")
+        raise InputError(f"{self.name} must lie between {least:g} and {most:.10g}, not {value:g}")
+
+    def parse(self, text: str) -> Any:
+        """Read the value from text.
+
+        Raises
+        ------
+        InputError
+            It is no such value.
+        """
+        if self.read is not None:
+            return self.read(text)
+        if text == "none" and self.optional and "none" not in self.choices:
+            return None
+        try:
+            if self.kind == "yes or no":
+                return {"yes": True, "no": False, "true": True, "false": False}[text.lower()]
+            if self.kind == "a whole number":
+                return int(text)
+            return float(text) if self.kind == "a number" else text
+        except (KeyError, ValueError):
+            raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
+
+
+def setting(
+    default: Any = MISSING,
+    help: str = "",
+    *,
+    factory: Callable[[], Any] | None = None,
+    **more: Any,
+) -> Any:
+    """Declare a field of a declared value; `more` are fields of `Setting`."""
+    metadata = {_KEY: {"help": help, **more}}
+    if factory is not None:
+        return field(default_factory=factory, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
+    """Base of frozen dataclasses whose fields are settings: they are checked when a value is made."""
+
+    kind: ClassVar[str] = ""
+    """What such values are, which is their key in signatures: `metric`, `matcher`."""
+    name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Check every field, and what they mean together."""
+        for each in own_settings(type(self)):
+            value = getattr(self, each.name)
+            checked = each.check(value)
+            if checked is not value:
+                object.__setattr__(self, each.name, checked)
+        self.check()
+
+    def check(self) -> None:  # noqa: B027
+        """Raise an InputError if settings do not go together."""
+
+    def settings(self) -> Iterator[tuple[Setting, Any]]:
+        """All settings and their values, those of parts in their place."""
+        for each in own_settings(type(self)):
+            value = getattr(self, each.name)
+            if isinstance(value, Declared):
+                if value.name:
+                    yield each, value.name
+                yield from value.settings()
+            else:
+                yield each, value
+
+    @classmethod
+    def make(cls, given: Mapping[str, Any]) -> Self:
+        """Make a value from its settings by name; the keys that belong to others are not looked at."""
+        chosen: dict[str, Any] = {}
+        for each in own_settings(cls):
+            if each.part is not None and not isinstance(given.get(each.name), Declared):
+                chosen[each.name] = part_class(each, given).make(given)
+            elif each.name in given:
+                value = given[each.name]
+                chosen[each.name] = each.read(value) if each.read is not None and isinstance(value, str) else value
+        return cls(**chosen)
+
+
+def part_class(part: Setting, given: Mapping[str, Any]) -> type[Declared]:
+    """Find the class of a part: that of its name if one is given, else that of its default."""
+    name = given.get(part.name)
+    if isinstance(name, str) and part.part is not None and part.part.kind in _REGISTRIES:
+        return _REGISTRIES[part.part.kind].find(name)
+    return type(part.default) if isinstance(part.default, Declared) else part.part or Declared
+
+
+def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
+    """Settings of a declared class, parts not spread."""
+    return _own_settings(kind)
+
+
+@cache
+def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
+    return tuple(_setting_of(kind, each) for each in fields(kind))  # type: ignore[arg-type]
+
+
+def all_settings(kind: type[Declared], given: Mapping[str, Any] | None = None) -> Iterator[Setting]:
+    """Settings of a class and of its parts: of those that `given` names, else of the default ones."""
+    for each in own_settings(kind):
+        if each.part is None:
+            yield each
+            continue
+        if each.part.kind in _REGISTRIES:
+            yield each
+        chosen = (given or {}).get(each.name)
+        yield from all_settings(
+            type(chosen) if isinstance(chosen, Declared) else part_class(each, given or {}), given
+        )
+
+
+def _setting_of(owner: type, declared: Field[Any]) -> Setting:
+    default = declared.default_factory() if declared.default_factory is not MISSING else declared.default
+    hint = _hint(owner, declared)
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    plain = [each for each in options if each is not NoneType and get_origin(each) is not Literal]
+    named = tuple(str(name) for each in options if get_origin(each) is Literal for name in get_args(each))
+    part = next((each for each in plain if isinstance(each, type) and issubclass(each, Declared)), None)
+    more = dict(declared.metadata.get(_KEY, {}))
+    choices = more.pop("choices", named)
+    return Setting(
+        declared.name,
+        default,
+        kind=_kind(plain, bool(named)),
+        optional=NoneType in options,
+        choices=tuple(choices() if callable(choices) else choices),
+        part=part,
+        **more,
+    )
+
+
+def _kind(plain: Sequence[Any], named: bool) -> Kind:
+    kinds: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+    if not plain:
+        return "text" if named else "anything"
+    return kinds.get(plain[0], "anything") if len(plain) == 1 and not named else "anything"
+
+
+def _hint(owner: type, declared: Field[Any]) -> Any:
+    """Resolve the annotation of a field where it was written; what cannot be resolved may be anything."""
+    if not isinstance(declared.type, str):
+        return declared.type
+    home = next(each for each in owner.__mro__ if declared.name in vars(each).get("__annotations__", {}))
+    try:
+        return eval(declared.type, vars(sys.modules[home.__module__]))
+    except NameError:
+        return Any
+
+
+class Registry:
+    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points.
+
+    Parameters
+    ----------
+    kind : what they are, such as `metric`
+    package : every module of it may declare some
+    base : their class
+    """
+
+    def __init__(self, kind: str, package: str, base: type[Declared]) -> None:
+        self.kind, self._package, self._base = kind, package, base
+        self.group = f"softbleu.{kind}s"
+        _REGISTRIES[kind] = self
+
+    @property
+    def built_in(self) -> dict[str, type[Declared]]:
+        """Our own, by name."""
+        return _declared_in(self._package, self._base)
+
+    def names(self) -> list[str]:
+        """Names of all, our own first."""
+        return [*self.built_in, *sorted({entry.name for entry in _entry_points(self.group)} - set(self.built_in))]
+
+    def find(self, name: str) -> type[Any]:
+        """Find a class by its name, in upper or lower case.
+
+        Raises
+        ------
+        UnknownNameError
+            There is none; the message lists those there are.
+        InputError
+            It is that of another package, and cannot be used.
+        """
+        wanted = name.lower()
+        if wanted in self.built_in:
+            return self.built_in[wanted]
+        for entry in _entry_points(self.group):
+            if entry.name == wanted:
+                return self._load(entry)
+        raise UnknownNameError(self.kind, name, self.names())
+
+    def classes(self) -> list[type[Declared]]:
+        """Return all that can be used, our own first."""
+        found = list(self.built_in.values())
+        for entry in _entry_points(self.group):
+            if entry.name not in self.built_in:
+                # Whoever asks for a broken one by name is told what is wrong with it.
+                with suppress(InputError):
+                    found.append(self._load(entry))
+        return found
+
+    def _load(self, entry: Any) -> type[Any]:
+        try:
+            loaded = entry.load()
+            usable = issubclass(loaded, self._base) and loaded.name == entry.name and own_settings(loaded) is not None
+        except Exception as error:
+            raise InputError(f"{self.kind} {entry.name!r} of {entry.value} cannot be loaded: {error}") from error
+        if not usable:
+            raise InputError(f"{self.kind} {entry.name!r} of {entry.value} is no {self._base.__name__} of that name")
+        return loaded  # type: ignore[no-any-return]
+
+
+_REGISTRIES: dict[str, Registry] = {}
+
+
+@cache
+def _entry_points(group: str) -> tuple[Any, ...]:
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=group))
+
+
+@cache
+def _declared_in(package: str, base: type[Declared]) -> dict[str, type[Declared]]:
+    """Concrete classes of a kind that the modules of a package declare, by name."""
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    found: dict[str, type[Declared]] = {}
+    for info in iter_modules(import_module(package).__path__, f"{package}."):
+        for each in vars(import_module(info.name)).values():
+            if isinstance(each, type) and issubclass(each, base) and each.__module__.startswith(info.name):
+                found[vars(each).get("name", "")] = each
+    found.pop("", None)
+    return dict(sorted(found.items()))

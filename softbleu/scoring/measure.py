@@ -1,0 +1,241 @@
+"""A measure: a metric and everything else that its number depends on, tokens and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from softbleu.declare import Declared, Setting, all_settings, setting
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher
+from softbleu.metrics.base import METRICS, Level, Metric
+from softbleu.metrics.bleu import Bleu
+from softbleu.scoring.vectors import VectorChoice
+from softbleu.signature import format_expression, parse_expression, parse_signature, signature_of
+from softbleu.tokens import Tokenizer
+
+_NOT_SETTINGS = ("version", "level", "nrefs")
+"""What a signature says of a run, not of the measure."""
+
+
+@dataclass(frozen=True)
+class Measure(Declared):
+    """A metric with its tokenizer and its vectors; its text is the expression that makes it again.
+
+    >>> measure = Measure.of("vleu", threshold=0.8)
+    >>> measure.metric.matcher.threshold, str(measure)
+    (0.8, 'vleu(threshold=0.8)')
+    >>> read_measure("bleu(matcher=vleu, threshold=0.8)") == measure
+    True
+    """
+
+    metric: Metric = setting(factory=Bleu)
+    tokenizer: Tokenizer = setting(factory=Tokenizer)
+    vectors: VectorChoice = setting(factory=VectorChoice)
+    kind: ClassVar[str] = "measure"
+
+    @classmethod
+    def of(cls, metric: str | Metric | Measure = "bleu", *, idle: list[str] | None = None, **given: Any) -> Measure:
+        """Make a measure from a name and settings, of whatever part.
+
+        Parameters
+        ----------
+        metric
+            The name of a metric, of a matcher (which stands for BLEU over it), an expression, or a value.
+        idle
+            Takes the names of settings that this measure does not have; without it they are refused.
+        given
+            Settings by name, and `preset`, the settings of a paper, before which go those that are given.
+
+        Raises
+        ------
+        UnknownNameError, InputError
+            Names or values that are not valid.
+        """
+        if isinstance(metric, Measure) and not given:
+            return metric
+        head, given = _spread(metric, given)
+        kind = METRICS.find(head)
+        presets = {name: each for owner in METRICS.built_in.values() for name, each in owner.presets.items()}  # type: ignore[attr-defined]
+        preset = given.pop("preset", None)
+        if preset is not None and preset not in presets:
+            raise UnknownNameError("preset", preset, presets)
+        chosen: dict[str, Any] = {"tokenize": kind.default_tokenizer}
+        # A preset says nothing about what a metric or matcher does not have.
+        chosen |= kind.presets.get(preset or "", {})
+        chosen |= {**given, "metric": head}
+        if preset is not None and preset not in kind.presets and idle is not None:
+            idle.append("preset")
+        known = [each.name for each in settings_of(chosen)]
+        for name in given:
+            if name in known:
+                continue
+            if name not in every_setting():
+                raise UnknownNameError("setting", name, sorted(every_setting()))
+            if idle is None:
+                raise InputError(f"{_named(chosen)} has no setting {name!r}; it has: {', '.join(known[1:])}")
+            idle.append(name)
+        return cls.make(chosen)
+
+    @classmethod
+    def from_signature(cls, signature: str, **given: Any) -> Measure:
+        """Make the measure of a published signature, with other settings where they are given.
+
+        >>> str(Measure.from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
+        'vleu(threshold=0.8, tokenize=13a)'
+
+        Raises
+        ------
+        InputError
+            The signature cannot be read, or names what this version does not know.
+        """
+        pairs = {
+            key: value
+            for key, value in parse_signature(signature).items()
+            if key not in _NOT_SETTINGS and not key.startswith("test-")
+        }
+        metric = METRICS.find(pairs.pop("metric", "bleu"))
+        known = {"metric": metric.name, **({"matcher": pairs["matcher"]} if "matcher" in pairs else {})}
+        by_key = {key: each for each in settings_of(known) for key in (each.key, *each.earlier)}
+        found: dict[str, Any] = {}
+        for key, value in pairs.items():
+            if key not in by_key:
+                raise UnknownNameError("signature key", key, sorted(by_key))
+            each = by_key[key]
+            if each.name not in given:
+                found[each.name] = each.parse((value.rpartition("#")[0] or value) if each.hashed else value)
+        return cls.of(metric.name, **{**found, **given})
+
+    def __str__(self) -> str:
+        soft = isinstance(self.metric, Bleu) and self.metric.matcher.name != "exact"
+        head = self.metric.matcher.name if soft else self.metric.name  # type: ignore[attr-defined]
+        parts: list[Declared] = [
+            self.metric,
+            self.tokenizer,
+            *([self.vectors] if self.metric.requires.vectors else []),
+        ]
+        written = {}
+        for part in parts:
+            for each, value in part.settings():
+                default = self.metric.default_tokenizer if each.name == "tokenize" else each.default
+                if each.part is not None:
+                    default = each.default.name if not soft else value
+                if value != default:
+                    written[each.name] = _written(value)
+        return format_expression(head, written)
+
+    def at_level(self, level: Level) -> Measure:
+        """The same as it scores at a level."""
+        metric = self.metric.at_level(level)
+        return self if metric is self.metric else replace(self, metric=metric)
+
+    @property
+    def matcher(self) -> Matcher | None:
+        """What counts as a match; None for metrics without single matches."""
+        return self.metric.matching
+
+    @property
+    def threshold(self) -> float | str | None:
+        """That of the matcher, if it has one."""
+        return self.matcher.threshold if isinstance(self.matcher, SoftMatcher) else None
+
+    def with_threshold(self, threshold: float | str, quantile: str | None = None) -> Measure:
+        """The same over its matcher with another threshold, which may have been found as a quantile."""
+        own: Any = self.metric
+        metric = replace(own, matcher=replace(own.matcher, threshold=threshold))
+        return replace(self, metric=metric, vectors=replace(self.vectors, quantile=quantile))
+
+    def resolved(self) -> Measure:
+        """Put the number in the place of a threshold that is given as a quantile.
+
+        Raises
+        ------
+        VectorError
+            The vectors cannot be read.
+        """
+        if not isinstance(self.threshold, str):
+            return self
+        return self.with_threshold(self.vectors.threshold_at(self.threshold), self.threshold)
+
+    def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
+        """Everything that a number depends on; `vectors` names the set and its content."""
+        parts: list[Declared] = [self.metric, self.tokenizer]
+        if vectors is None:
+            return signature_of(*parts, short=short, **more)
+        return signature_of(*parts, replace(self.vectors, vectors=vectors), short=short, **more)
+
+
+def read_measure(text: str, **given: Any) -> Measure:
+    """Read an expression, such as ``vleu(threshold=0.8)``; settings that are given go before those in it.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or names what there is not.
+    """
+    head, settings = read_settings(text)
+    return Measure.of(head, **{**settings, **given})
+
+
+def read_settings(text: str) -> tuple[str, dict[str, Any]]:
+    """Read the name of the metric and the settings of an expression, or of a signature's first words.
+
+    >>> read_settings("xleu(threshold=0.5, lowercase=yes)")
+    ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
+    """
+    head, texts = parse_expression(text)
+    if head.lower() not in METRICS.names() and head.lower() in MATCHERS.names():
+        head, texts = "bleu", {"matcher": head.lower(), **texts}
+    elif head.lower() not in METRICS.names():
+        raise UnknownNameError("metric", head, [*METRICS.names(), *MATCHERS.names()])
+    known = {each.name: each for each in settings_of({"metric": head, **texts})}
+    settings: dict[str, Any] = {}
+    for name, value in texts.items():
+        if name not in known and name != "preset":
+            valid = [*list(known)[1:], "preset"]
+            raise UnknownNameError(f"setting of {_named({'metric': head, **texts})}", name, valid)
+        settings[name] = known[name].parse(value) if name in known else value
+    return head.lower(), settings
+
+
+def settings_of(given: Mapping[str, Any]) -> list[Setting]:
+    """All settings of the measure that is named there, the metric's name first."""
+    return list(all_settings(Measure, given))
+
+
+def every_setting() -> set[str]:
+    """Names of the settings of all metrics and matchers that there are, of tokenizers and of vectors."""
+    owners: list[type[Declared]] = [Measure, *METRICS.classes(), *MATCHERS.classes()]
+    return {each.name for owner in owners for each in all_settings(owner)} | {"preset"}
+
+
+def _spread(head: str | Metric | Measure, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Take names and values apart: the metric's name, and all settings."""
+    if isinstance(head, Measure):
+        own = dict(_values(head.metric)) | _values(head.tokenizer) | _values(head.vectors)
+        return head.metric.name, {**own, **given}
+    if isinstance(head, Metric):
+        return head.name, {**_values(head), **given}
+    if not isinstance(head, str):
+        raise InputError(f"a metric is a name, an expression or a value, not {type(head).__name__}")
+    name, settings = read_settings(head)
+    return name, {**settings, **given}
+
+
+def _written(value: Any) -> Any:
+    """What stands for a value in an expression: a file by its path, vectors in memory by what they are."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return getattr(value, "location", None) or (str(value) if isinstance(value, Path) else type(value).__name__)
+
+
+def _values(value: Declared) -> dict[str, Any]:
+    return {each.name: entry for each, entry in value.settings()}
+
+
+def _named(given: Mapping[str, Any]) -> str:
+    matcher = given.get("matcher")
+    name = matcher.name if isinstance(matcher, Matcher) else matcher
+    return f"{given['metric']} over {name!r}" if name else str(given["metric"])

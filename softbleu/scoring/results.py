@@ -1,0 +1,164 @@
+"""Statistics of a corpus, and the results that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from softbleu.errors import UnknownNameError
+from softbleu.metrics.base import Level
+
+if TYPE_CHECKING:
+    from softbleu.metrics.base import ReferenceScore, Score
+    from softbleu.scoring.measure import Measure
+    from softbleu.types import Integers
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many tokens had a vector, and how many words only a zero one."""
+
+    candidate_tokens: int
+    candidate_known: int
+    reference_tokens: int
+    reference_known: int
+    zero_words: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts by name."""
+        return {
+            "candidate": {"tokens": self.candidate_tokens, "known": self.candidate_known},
+            "reference": {"tokens": self.reference_tokens, "known": self.reference_known},
+            "zero_words": self.zero_words,
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """The score of one system by one measure.
+
+    Attributes
+    ----------
+    name
+        Of the system.
+    score
+        And the numbers it is made of.
+    metric
+        The measure, as an expression.
+    label
+        What people call the score.
+    signature, short_signature
+        Everything the score depends on; and without what has its default.
+    higher_is_better
+        Which way is up.
+    coverage
+        None when no similarity was looked at.
+    segments
+        Scores of the segments, at segment level.
+    references
+        Scores against single references, at reference level.
+    """
+
+    name: str
+    score: Score
+    metric: str
+    label: str
+    signature: str
+    short_signature: str
+    higher_is_better: bool = True
+    coverage: Coverage | None = None
+    segments: tuple[Score, ...] | None = None
+    references: tuple[ReferenceScore, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a metric needs to know of a corpus, for every system."""
+
+    systems: tuple[str, ...]
+    measure: Measure
+    rows: Integers
+    """(systems, rows, k); one row a segment, one for each reference of each segment, or a single sum."""
+    counts: Integers
+    """Rows of each segment; a sum counts as one segment."""
+    references: tuple[int, int]
+    """Fewest and most references of a segment."""
+    vectors: str | None = None
+    """Name and content of the vectors; None when no similarity was looked at."""
+    coverage: tuple[Coverage, ...] | None = None
+    """None when no similarity was looked at."""
+
+    @cached_property
+    def offsets(self) -> Integers:
+        """Segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
+        return np.concatenate(([0], np.cumsum(self.counts)))
+
+    def signature(self, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
+        """Everything that a score at that level depends on, and further settings."""
+        fewest, most = self.references
+        counted: dict[str, object] = {}
+        if self.measure.metric.requires.references:
+            counted["nrefs"] = fewest if fewest == most else "var"
+        measure = self.measure.at_level(level)
+        return measure.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
+
+
+def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
+    """Score the statistics of every system.
+
+    Parameters
+    ----------
+    level : `segment` gives the score of each segment, too; `macro` averages the segment scores; `reference` gives
+        the score against each reference
+
+    Raises
+    ------
+    UnknownNameError
+        Another level.
+    """
+    check_level(level)
+    # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
+    measure = statistics.measure.at_level(level)
+    scorer, offsets = measure.metric, statistics.offsets
+    signature, short = (statistics.signature(level, short=short) for short in (False, True))
+    macro = level == "macro" or (level != "corpus" and not scorer.has_corpus_score)
+    label = f"{scorer.label} (macro)" if level == "macro" else scorer.label
+    results = []
+    for number, system in enumerate(statistics.systems):
+        rows = statistics.rows[number]
+        coverage = None if statistics.coverage is None else statistics.coverage[number]
+        if macro:
+            scores = [each.score for each in scorer.segment_scores(rows, offsets)]
+            score = replace(scorer.pooled(rows, offsets), score=float(np.mean(scores)))
+        else:
+            score = scorer.summarise(rows, offsets)
+        result = Result(
+            system, score, str(statistics.measure), label, signature, short, scorer.higher_is_better, coverage
+        )
+        if level == "segment":
+            result = replace(result, segments=tuple(scorer.segment_scores(rows, offsets)))
+        elif level == "reference":
+            result = replace(result, references=tuple(scorer.reference_scores(rows, offsets)))
+        results.append(result)
+    return results
+
+
+def check_level(level: str) -> None:
+    """See that there is such a level.
+
+    Raises
+    ------
+    UnknownNameError
+        There is not.
+    """
+    if level not in get_args(Level):
+        raise UnknownNameError("level", level, get_args(Level))
+
+
+def all_results(statistics: Sequence[Statistics], level: Level = "corpus") -> list[Result]:
+    """Score the statistics by several measures; all systems by the first, then by the next."""
+    return [result for each in statistics for result in make_results(each, level)]
