@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,12 @@ from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.text import MatchedText
-from softbleu.scoring import Settings
+from softbleu.scoring import Measure
+from softbleu.scoring.measure import every_setting
 
 if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
+    from softbleu.tokens import Tokenizer
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
@@ -101,9 +103,13 @@ class Definition:
         """Path of a file that is named relative to the definition."""
         return str(self.path.parent / name)
 
-    def settings(self) -> Settings:
+    def settings(self) -> dict[str, Any]:
         """Settings that the whole experiment has in common."""
-        return Settings(**self._located("settings", self.table("settings", _SETTINGS)))
+        return self._located("settings", self.table("settings", every_setting() | {"metric"}))
+
+    def tokenizer(self) -> Tokenizer:
+        """That of the settings."""
+        return Measure.of(idle=[], **self.settings()).tokenizer
 
     def variants(self) -> dict[str, dict[str, Any]] | None:
         """Further settings by label."""
@@ -116,9 +122,10 @@ class Definition:
 
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
-        for key, value in options.items():
-            if not _is_setting(value, Settings.__annotations__.get(key, "")):
-                raise InputError(f"{self.path}: [{name}] {key!r} cannot be {value!r}")
+        try:
+            Measure.of(idle=[], **options)
+        except InputError as error:
+            raise InputError(f"{self.path}: [{name}] {error}") from error
         vectors = options.get("vectors")
         if isinstance(vectors, str) and "/" in vectors:
             return {**options, "vectors": self.place(vectors)}
@@ -155,7 +162,7 @@ class Definition:
         else:
             with self.corpus() as corpus:
                 for system in corpus.systems:
-                    yield system, MatchedText.of_corpus(corpus.only(system), self.settings().tokenizer())
+                    yield system, MatchedText.of_corpus(corpus.only(system), self.tokenizer())
 
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""
@@ -185,16 +192,6 @@ def _has_shape(value: object, shape: str) -> bool:
     return isinstance(value, list) and all(isinstance(each, kinds) for each in value)
 
 
-def _is_setting(value: object, annotation: str) -> bool:
-    """Whether a TOML value is of a kind that a setting, by its annotation, may have; unknown settings may be any."""
-    if "bool" in annotation:
-        return isinstance(value, bool)
-    kinds: list[type] = [int] if "int" in annotation else [int, float] if "float" in annotation else [str]
-    kinds += [str] if "str" in annotation else []
-    return not annotation or (isinstance(value, tuple(kinds)) and not isinstance(value, bool))
-
-
-_SETTINGS = {each.name for each in fields(Settings)}
 KINDS: dict[str, tuple[str, ...]] = {
     "sweep": ("corpus", "settings", "sweep", "variants"),
     "spurious": ("corpus", "settings", "spurious"),

@@ -16,7 +16,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.metaeval import Columns, join_assessments, join_systems
 from softbleu.experiments.rankings import RankedSystem, rank_by_wins
 from softbleu.experiments.skill import SkillSettings, rank_by_skill
-from softbleu.scoring import Settings, score_with
+from softbleu.scoring import Measure, make_results, read_measure, running
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons
@@ -133,7 +133,7 @@ WAYS: dict[str, Callable[[Comparisons, Sampling, Progress | None], list[RankedSy
 
 
 def score_metrics(
-    corpus: Corpus, metrics: Mapping[str, Settings], *, segments: bool, jobs: int = 1
+    corpus: Corpus, metrics: Mapping[str, Measure], *, segments: bool, jobs: int = 1
 ) -> tuple[list[ScoreTable], dict[str, str]]:
     """Score a corpus with several metrics.
 
@@ -153,8 +153,11 @@ def score_metrics(
     A table a metric, and the signatures by the names.
     """
     tables, signatures = [], {}
-    for name, settings in metrics.items():
-        results = score_with(corpus, settings, level="segment" if segments else "corpus", jobs=jobs)
+    measures = [measure.resolved() for measure in metrics.values()]
+    with running(corpus, measures, jobs=jobs) as runner:
+        statistics = runner.collect(measures, keep_rows=segments)
+    for name, each in zip(metrics, statistics, strict=True):
+        results = make_results(each, "segment" if segments else "corpus")
         signatures[name] = results[0].signature
         if segments:
             parts = {each.name: np.array([part.score for part in each.segments or ()]) for each in results}
@@ -164,7 +167,7 @@ def score_metrics(
     return tables, signatures
 
 
-def read_metrics(texts: Sequence[str]) -> dict[str, Settings]:
+def read_metrics(texts: Sequence[str]) -> dict[str, Measure]:
     """Read names and settings of metrics: a metric's name, or a signature, either after ``NAME=`` or not.
 
     Raises
@@ -178,14 +181,17 @@ def read_metrics(texts: Sequence[str]) -> dict[str, Settings]:
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft'], 0.8)
     """
-    found: dict[str, Settings] = {}
+    found: dict[str, Measure] = {}
     for text in texts:
         name, signature = split_name(text)
-        settings = Settings.from_signature(signature if ":" in signature else f"metric:{signature}")
-        name = name or (settings.metric if settings.matcher == "exact" else f"{settings.metric} {settings.matcher}")
+        signed = ":" in signature.partition("(")[0]
+        measure = Measure.from_signature(signature) if signed else read_measure(signature)
+        matcher = measure.matcher
+        soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
+        name = name or f"{measure.metric.name}{soft}"  # type: ignore[attr-defined]
         if name in found:
             raise InputError(f"two metrics are called {name!r}: name one by NAME=SETTINGS")
-        found[name] = settings
+        found[name] = measure
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import SoftMatcher
-from softbleu.scoring import Settings
+from softbleu.scoring import Measure
 
 PLAIN = "plain"
 REMEDIES: dict[str, dict[str, Any]] = {
@@ -35,13 +35,13 @@ class Variant:
     ----------
     matcher, remedy
         Their names.
-    settings
+    measure
         All of it; the threshold is left open.
     """
 
     matcher: str
     remedy: str
-    settings: Settings
+    measure: Measure
 
     def make_matcher(self) -> SoftMatcher:
         """Make the matcher.
@@ -51,7 +51,7 @@ class Variant:
         InputError
             It makes no approximate matches.
         """
-        matcher = replace(self.settings, threshold=None).make_matching_metric().matcher
+        matcher = self.measure.matcher
         if not isinstance(matcher, SoftMatcher):
             raise InputError(f"matcher {self.matcher!r} makes no approximate matches: take sleu, vleu or xleu")
         return matcher
@@ -80,14 +80,14 @@ def find_remedy(name: str) -> dict[str, Any]:
     return found
 
 
-def make_variants(base: Settings, matchers: Sequence[str], remedies: Sequence[str]) -> list[Variant]:
+def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[Variant]:
     """Make every matcher with every remedy.
 
     Examples
     --------
-    >>> variants = make_variants(Settings(), ["vleu", "xleu"], ["plain", "aligned"])
-    >>> [(each.matcher, each.settings.composition) for each in variants]
-    [('vleu', None), ('vleu', 'aligned'), ('xleu', None), ('xleu', 'aligned')]
+    >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
+    >>> [(each.matcher, each.make_matcher().composition) for each in variants]
+    [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]
 
     Raises
     ------
@@ -95,7 +95,7 @@ def make_variants(base: Settings, matchers: Sequence[str], remedies: Sequence[st
         A name that is not valid, or a matcher without approximate matches.
     """
     variants = [
-        Variant(matcher, remedy, replace(base, matcher=matcher, **find_remedy(remedy)))
+        Variant(matcher, remedy, Measure.of(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}))
         for matcher in dict.fromkeys(matchers)
         for remedy in dict.fromkeys(remedies)
     ]

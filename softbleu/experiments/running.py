@@ -95,9 +95,12 @@ def run_definition(
 def _run_sweep(
     definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
 ) -> dict[str, list[SweepRow]]:
-    table = definition.table("sweep", {"matchers", "thresholds"}, {"matchers", "thresholds"})
-    thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
-    points = sweep_points(definition.settings(), table["matchers"], thresholds, definition.variants())
+    table = definition.table("sweep", {"metrics", "matchers", "thresholds", "vary"})
+    vary = {"metric": table.get("metrics"), "matcher": table.get("matchers"), **table.get("vary", {})}
+    if "thresholds" in table:
+        vary["threshold"] = read_thresholds([str(entry) for entry in table["thresholds"]])
+    varied = {name: values for name, values in vary.items() if values is not None}
+    points = sweep_points(definition.settings(), varied, definition.variants())
     with definition.corpus() as corpus:
         return {"sweep": sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)}
 
@@ -110,7 +113,7 @@ def _run_spurious(
     remedies = table.get("remedies", [*REMEDIES, *COMBINATIONS])
     variants = make_variants(base, table["matchers"], remedies)
     thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
-    order = 4 if base.order is None else base.order
+    order = base.get("order", 4)
     return {
         "analyses": {
             name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, progress=progress)

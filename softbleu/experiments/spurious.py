@@ -11,9 +11,10 @@ import numpy as np
 from softbleu.experiments.credit import UNJUDGED, Judge, Tally, approximate
 from softbleu.experiments.partners import PartnerTally
 from softbleu.matchers.sweep import match_lives
+from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
 from softbleu.scoring.executors import single_threaded_blas
-from softbleu.scoring.run import prepare_vectors
+from softbleu.scoring.prepare import prepare_corpus, whole_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from softbleu.experiments.text import MatchedText
     from softbleu.matchers.sweep import MatchLives
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.vectors import CorpusVectors, VectorChoice
+    from softbleu.scoring.vectors import CorpusVectors
     from softbleu.types import Integers, Progress
 
 
@@ -123,10 +124,9 @@ def find_spurious(
     >>> from softbleu.corpora.aligned import AlignedPair
     >>> from softbleu.experiments.remedies import make_variants
     >>> from softbleu.experiments.text import MatchedText
-    >>> from softbleu.scoring import Settings
     >>> pair = AlignedPair(("small", "dog"), ("little", "cat"), ((0, 0),), "related")
     >>> vectors = {"small": [1.0, 0.1], "little": [1.0, 0.2], "dog": [0.1, 1.0], "cat": [0.2, 1.0]}
-    >>> variants = make_variants(Settings(vectors=vectors), ["vleu"], ["plain"])
+    >>> variants = make_variants({"vectors": vectors}, ["vleu"], ["plain"])
     >>> credit = find_spurious(MatchedText.of_pairs([pair]), variants, [0.5])[0].curve[0]
     >>> credit.matches, round(credit.deserved, 2), round(credit.spurious, 2), credit.recall
     (3, 1.0, 2.0, 1.0)
@@ -139,34 +139,24 @@ def find_spurious(
     check_order(order)
     groups: dict[object, list[int]] = {}
     for number, variant in enumerate(variants):
-        choice = replace(variant.settings.vector_choice(), location="", quantile=None)
-        groups.setdefault((choice, id(variant.settings.vectors)), []).append(number)
+        groups.setdefault(variant.measure.vectors.key, []).append(number)
     grids = [_read_grid(variant, thresholds, at) for variant in variants]
     found: dict[int, Analysis] = {}
-    chunk: Chunk | None = None
+    prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
+    chunk = whole_chunk(prepared)
     steps = _Steps(progress, len(text.corpus) * len(variants))
     with single_threaded_blas():
         for members in groups.values():
-            prepared = _prepare(text, variants[members[0]].settings.vector_choice())
-            # The codes depend on the text only.
-            chunk = chunk or text.code(prepared.vocabulary)
+            table = prepared.table(variants[members[0]].measure.vectors, Requirements(vectors=True, frequency=True))
             for number in members:
-                work = _Work(text, chunk, prepared, variants[number], grids[number], at, order)
+                work = _Work(text, chunk, prepared.words, table, variants[number], grids[number], at, order)
                 found[number] = work.run(steps)
     return [found[number] for number in range(len(variants))]
 
 
 def _read_grid(variant: Variant, thresholds: Sequence[float | str], at: float) -> tuple[float, ...]:
-    numbers = set()
-    for threshold in (at, *thresholds):
-        number = replace(variant.settings, threshold=threshold).resolved().threshold
-        if isinstance(number, float | int):
-            numbers.add(float(number))
-    return tuple(sorted(numbers))
-
-
-def _prepare(text: MatchedText, choice: VectorChoice) -> CorpusVectors:
-    return prepare_vectors(text.corpus, text.tokenizer, choice, frequencies=True)
+    measures = [variant.measure.with_threshold(threshold).resolved() for threshold in (at, *thresholds)]
+    return tuple(sorted({each.threshold for each in measures if isinstance(each.threshold, float)}))
 
 
 class _Steps:
@@ -185,7 +175,8 @@ class _Steps:
 class _Work:
     text: MatchedText
     chunk: Chunk
-    prepared: CorpusVectors
+    words: list[str]
+    table: CorpusVectors
     variant: Variant
     thresholds: tuple[float, ...]
     at: float
@@ -194,14 +185,14 @@ class _Work:
     def run(self, steps: _Steps) -> Analysis:
         at = self.thresholds.index(float(self.at))
         tally = Tally(len(self.thresholds), self.order, judged=self.text.aligned is not None)
-        partners = PartnerTally(self.chunk, list(self.prepared.vocabulary))
+        partners = PartnerTally(self.chunk, self.words)
         for start, piece, aligned in self._pieces():
             lives, classes, rewarded = self._match(piece, aligned, tally)
             tally.add(lives, classes, rewarded)
             made = (lives.first <= at) & (at < lives.end)
             partners.add(piece, start, _chosen(lives, made), classes[made])
             steps.add(len(piece))
-        return Analysis(self.variant, self.thresholds, at, tally, partners, self.prepared.identity)
+        return Analysis(self.variant, self.thresholds, at, tally, partners, self.table.identity)
 
     def _pieces(self) -> Iterator[tuple[int, Chunk, Integers | None]]:
         offsets = self.chunk.candidates.offsets
@@ -219,7 +210,7 @@ class _Work:
     ) -> tuple[MatchLives, Integers, NDArray[np.bool_]]:
         """Approximate matches, their classes, and which of them reward a deserving n-gram."""
         matcher = self.variant.make_matcher()
-        lives = match_lives(matcher, self.thresholds, piece, self.prepared.vectors, self.order)
+        lives = match_lives(matcher, self.thresholds, piece, self.table.vectors, self.order)
         lives = _chosen(lives, approximate(piece, lives) & (lives.masses > 0))
         if aligned is None:
             return lives, np.full(len(lives.order), UNJUDGED), np.zeros(len(lives.order), bool)

@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
-from softbleu.metrics.bleu import Bleu
-from softbleu.metrics.grid import Grid
-from softbleu.scoring import Settings, collect_statistics, make_results
+from softbleu.scoring import Measure, make_results, running
+from softbleu.scoring.api import make_corpus
 from softbleu.signature import format_value
+from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from softbleu.metrics import Metric
-    from softbleu.scoring import Result, Statistics
-    from softbleu.scoring.run import Corpus
+    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.scoring import Corpus, Result
+    from softbleu.scoring.api import Texts
     from softbleu.types import Progress
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
@@ -32,13 +34,13 @@ class SweepPoint:
     Attributes
     ----------
     label
-        What tells it from others with the same matcher and threshold; may be empty.
-    settings
+        What tells it from others with the same settings; may be empty.
+    measure
         All of it.
     """
 
     label: str
-    settings: Settings
+    measure: Measure
 
 
 @dataclass(frozen=True)
@@ -73,58 +75,74 @@ class SweepRow:
 
 
 def sweep_points(
-    base: Settings,
-    matchers: Sequence[str],
-    thresholds: Sequence[float | str],
+    base: Mapping[str, Any],
+    vary: Mapping[str, Sequence[Any]],
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[SweepPoint]:
-    """Make a grid: every variant with every matcher at every threshold; matchers without a threshold once each.
+    """Make a grid: every variant with every combination of what varies; a measure without a setting once for it.
 
     Parameters
     ----------
     base
-        What all points have in common.
-    matchers
-        Names.
-    thresholds
-        Numbers, or quantiles such as `p99.9`.
+        What all points have in common: settings by name, the metric's name or expression among them.
+    vary
+        Values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
+        `p99.9`).
     variants
         Further settings by label; one unnamed variant without any if None.
 
     Examples
     --------
-    >>> [point.settings.threshold for point in sweep_points(Settings(), ["exact", "vleu"], [0.7, 0.8])]
-    [None, 0.7, 0.8]
+    >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
+    >>> [str(point.measure) for point in points]
+    ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
 
     Raises
     ------
     InputError, UnknownNameError
         Nothing to sweep, or settings that are not valid.
     """
-    if not matchers or not thresholds:
-        raise InputError("a sweep needs at least one matcher and one threshold")
+    if any(not values for values in vary.values()):
+        raise InputError("a sweep needs at least one value of everything that varies")
     points: dict[object, SweepPoint] = {}
     for label, options in (variants or {"": {}}).items():
-        _check_options(options)
-        for matcher in dict.fromkeys(matchers):
-            for threshold in dict.fromkeys(thresholds):
-                settings = replace(base, **options, matcher=matcher)
-                if settings.metric == "softbleu":
-                    # It has no matcher: one point, whatever matchers and thresholds the others have.
-                    settings = replace(settings, matcher="exact")
-                elif "threshold" in settings.matcher_fields():
-                    settings = replace(settings, threshold=threshold)
-                settings.make_metric() if not isinstance(threshold, str) else settings.vector_choice()
-                # Vectors in memory cannot be hashed, nor always compared.
-                key = (label, replace(settings, vectors=""), _where(settings))
-                points[key] = SweepPoint(label, settings)
+        for values in product(*map(dict.fromkeys, vary.values())):
+            settings = {"metric": "bleu", **base, **options, **dict(zip(vary, values, strict=True))}
+            measure = Measure.of(settings.pop("metric"), idle=[], **settings)
+            # Vectors in memory cannot be hashed, nor always compared.
+            points[label, measure.metric, measure.tokenizer, measure.vectors.key] = SweepPoint(label, measure)
     return list(points.values())
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
-    known = {field.name for field in fields(Settings)}
-    if strange := sorted(set(options) - known):
-        raise InputError(f"unknown setting {strange[0]!r}; valid: {', '.join(sorted(known))}")
+def sweep(
+    candidates: Texts,
+    references: Sequence[str | Sequence[str]] | None = None,
+    source: Sequence[str] | None = None,
+    *,
+    vary: Mapping[str, Sequence[Any]],
+    gold: Sequence[GoldSegment] | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    **settings: Any,
+) -> list[SweepRow]:
+    """Score every system with every combination of the settings that vary, in one pass over the similarities.
+
+    Parameters
+    ----------
+    vary
+        Values by the name of the setting; see `sweep_points`.
+    settings
+        What does not vary. The other parameters are those of `softbleu.score`.
+
+    Examples
+    --------
+    >>> vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
+    >>> found = sweep(["a cat"], ["a dog"], metric="vleu", order=1, vectors=vectors, vary={"threshold": [0.5, 0.7]})
+    >>> [(row.threshold, round(row.score)) for row in found]
+    [(0.5, 80), (0.7, 50)]
+    """
+    corpus = make_corpus(candidates, references, source, gold)
+    return sweep_corpus(corpus, sweep_points(settings, vary), jobs=jobs, executor=executor)
 
 
 def sweep_corpus(
@@ -132,13 +150,15 @@ def sweep_corpus(
     points: Sequence[SweepPoint],
     *,
     jobs: int = 1,
+    executor: Executor | None = None,
     journal: Path | None = None,
     progress: Progress | None = None,
 ) -> list[SweepRow]:
     """Score every system of a corpus at every point.
 
-    Points with the same vectors and tokens are computed together: the products of words once for all of them, and
-    similarities and assignment once for all thresholds. Every score equals that of a run for itself.
+    The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
+    once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
+    for itself.
 
     Parameters
     ----------
@@ -146,8 +166,8 @@ def sweep_corpus(
         What to score.
     points
         How; see `sweep_points`.
-    jobs
-        Processes to use; the digits do not depend on it.
+    jobs, executor
+        Where the work is done; the digits do not depend on it.
     journal
         A file that what is done is noted in, system by system, so that an interrupted sweep goes on where it was;
         the caller removes it when all is written.
@@ -159,112 +179,71 @@ def sweep_corpus(
     InputError, VectorError
         What cannot be scored.
     """
-    resolved = _resolve(points)
-    varied = _varied([point.settings for point in points])
+    measures = _resolve([point.measure for point in points])
+    varied = _varied(points)
     log = _Journal(journal, _identity(corpus, points))
-    for number, system in enumerate(corpus.systems):
-        if system not in log.done:
-            results = _score_system(corpus.only(system), [point.settings for point in resolved], jobs)
-            log.note(
-                system,
-                [
-                    _row(system, point, result, {name: _plain(name, point.settings) for name in varied})
-                    for point, result in zip(resolved, results, strict=True)
-                ],
-            )
-        if progress is not None:
-            progress(number + 1, len(corpus.systems))
+    with running(corpus, measures, jobs=jobs, executor=executor) as runner:
+        for number, system in enumerate(corpus.systems):
+            if system not in log.done:
+                for measure in measures:
+                    runner.prepared(measure.tokenizer)
+                statistics = runner.collect(measures, system=system)
+                found = zip(points, measures, statistics, strict=True)
+                log.note(
+                    system,
+                    [_row(point, measure, make_results(each)[0], varied) for point, measure, each in found],
+                )
+            if progress is not None:
+                progress(number + 1, len(corpus.systems))
     return [row for system in corpus.systems for row in log.done[system]]
 
 
-def _resolve(points: Sequence[SweepPoint]) -> list[SweepPoint]:
+def _resolve(measures: Sequence[Measure]) -> list[Measure]:
     """Put numbers in the place of quantiles, each found once."""
-    known: dict[object, Settings] = {}
+    known: dict[object, float] = {}
     resolved = []
-    for point in points:
-        settings = point.settings
-        if isinstance(settings.threshold, str):
-            key = (replace(settings.vector_choice(), location=""), _where(settings), settings.threshold)
+    for measure in measures:
+        quantile = measure.threshold
+        if isinstance(quantile, str):
+            key = (measure.vectors.key, quantile)
             if key not in known:
-                known[key] = settings.resolved()
-            settings = replace(settings, threshold=known[key].threshold, quantile=known[key].quantile)
-        resolved.append(SweepPoint(point.label, settings))
+                known[key] = measure.vectors.threshold_at(quantile)
+            measure = measure.with_threshold(known[key], quantile)
+        resolved.append(measure)
     return resolved
 
 
-def _where(settings: Settings) -> object:
-    """Which vectors, as something that can be compared: vectors in memory by which object they are."""
-    return settings.vectors if isinstance(settings.vectors, str | Path) else id(settings.vectors)
+def _varied(points: Sequence[SweepPoint]) -> list[str]:
+    """Names of the settings that are not the same at all points that have them, or that not all have."""
+    settings = [{each.name: repr(value) for each, value in point.measure.settings()} for point in points]
+    names = dict.fromkeys(name for each in settings for name in each if name not in _IN_TABLE)
+    return [name for name in names if len({each.get(name) for each in settings if name in each}) > 1]
 
 
-def _varied(settings: Sequence[Settings]) -> list[str]:
-    """Names of the settings that are not the same at all points."""
-    names = [field.name for field in fields(Settings) if field.name not in _IN_TABLE]
-    return [name for name in names if len({repr(getattr(each, name)) for each in settings}) > 1]
-
-
-def _plain(name: str, settings: Settings) -> str | float | None:
-    value = getattr(settings, name)
+def _plain(name: str, value: Any) -> str | float | None:
     if name == "vectors":
         # Where they lie does not matter; what they are stands in the signature.
         return Path(value).name if isinstance(value, str | Path) else type(value).__name__
     return value if value is None or isinstance(value, float) else format_value(value)
 
 
-def _score_system(corpus: Corpus, settings: Sequence[Settings], jobs: int) -> list[Result]:
-    """Score one system in all ways, those together that share tokens, vectors and order."""
-    families: dict[object, list[int]] = {}
-    metrics = [each.make_metric() for each in settings]
-    for number, (each, metric) in enumerate(zip(settings, metrics, strict=True)):
-        choice = replace(each.vector_choice(), location="", quantile=None)
-        shared = metric.order if isinstance(metric, Bleu) else f"alone {number}"
-        families.setdefault((each.tokenizer(), choice, _where(each), shared), []).append(number)
-    found: dict[int, Result] = {}
-    for members in families.values():
-        found |= _score_family(corpus, [(number, settings[number], metrics[number]) for number in members], jobs)
-    return [found[number] for number in range(len(settings))]
-
-
-def _score_family(corpus: Corpus, members: Sequence[tuple[int, Settings, Metric]], jobs: int) -> dict[int, Result]:
-    _, first, metric = members[0]
-    bleus = [metric for _, _, metric in members if isinstance(metric, Bleu)]
-    grid = Grid(tuple(bleus)) if len(bleus) == len(members) else None
-    statistics = collect_statistics(corpus, grid or metric, first.tokenizer(), first.vector_choice(), jobs=jobs)
-    parts = list(grid.split(statistics.rows)) if grid else [statistics.rows]
-    found = {}
-    for (number, settings, each), rows in zip(members, parts, strict=True):
-        own = _of_one(replace(statistics, rows=rows), each, settings)
-        found[number] = make_results(own, each)[0]
-    return found
-
-
-def _of_one(statistics: Statistics, metric: Metric, settings: Settings) -> Statistics:
-    """Statistics as a run of that metric alone would have them: without vectors if it looks at none."""
-    if not metric.needs_vectors:
-        return replace(statistics, vectors={}, coverage=None)
-    return replace(statistics, vectors={**statistics.vectors, "quantile": settings.quantile})
-
-
-def _row(system: str, point: SweepPoint, result: Result, varied: dict[str, str | float | None]) -> SweepRow:
-    settings, numbers = point.settings, result.score.as_dict()
-    shown = {
-        "metric": settings.metric,
-        "matcher": settings.matcher,
-        **({"quantile": settings.quantile} if settings.quantile else {}),
-        **varied,
-    }
-    threshold = settings.threshold if isinstance(settings.threshold, float | int) else None
-    return SweepRow(system, point.label, shown, threshold, numbers.pop("score"), numbers, result.signature)
+def _row(point: SweepPoint, measure: Measure, result: Result, varied: Sequence[str]) -> SweepRow:
+    settings, numbers = {each.name: value for each, value in measure.settings()}, result.score.as_dict()
+    shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
+    if measure.vectors.quantile:
+        shown["quantile"] = measure.vectors.quantile
+    shown |= {name: _plain(name, settings.get(name)) for name in varied}
+    threshold = measure.threshold if isinstance(measure.threshold, float) else None
+    return SweepRow(result.name, point.label, shown, threshold, numbers.pop("score"), numbers, result.signature)
 
 
 def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
     """Hex SHA-256 of what a sweep computes: text, settings, version."""
-    from softbleu.version import __version__
-
     digest = hashlib.sha256(__version__.encode())
     for point in points:
-        digest.update(repr((point.label, point.settings)).encode("utf-8", "surrogatepass"))
-    for place in dict.fromkeys(str(_where(point.settings)) for point in points):
+        digest.update(repr(point).encode("utf-8", "surrogatepass"))
+    places = dict.fromkeys(point.measure.vectors.key for point in points)
+    for place in dict.fromkeys(place for place, _ in places if isinstance(place, str)):
         digest.update(repr(_state(Path(place))).encode("utf-8", "surrogatepass"))
     for block in corpus.blocks():
         segments = block.load()

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
-from softbleu.ngrams import Chunk
-from softbleu.tokens import Tokenizer, Tokens
+from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.scoring.run import Corpus
-    from softbleu.tokens import Vocabulary
     from softbleu.types import Integers
 
 
@@ -66,18 +63,6 @@ class MatchedText:
             raise InputError("there are no aligned pairs: nothing to analyse")
         return cls(Segments.of(candidates, references), Tokenizer(), np.concatenate(aligned))
 
-    def code(self, vocabulary: Vocabulary) -> Chunk:
-        """Code the whole text."""
-        split = self.tokenizer.splitter
-        candidates, references, counts = [], [], [0]
-        for block in self.corpus.blocks():
-            segments = block.load()
-            (texts,) = segments.candidates.values()
-            candidates.append(vocabulary.encode([split(line) for line in texts]))
-            references.append(vocabulary.encode([split(line) for lines in segments.references for line in lines]))
-            counts += map(len, segments.references)
-        return Chunk(_joined(candidates), _joined(references), np.array([*accumulate(counts)]))
-
 
 def _places(number: int, pair: AlignedPair) -> Integers:
     places = np.full(len(pair.candidate), -1)
@@ -89,8 +74,3 @@ def _places(number: int, pair: AlignedPair) -> Integers:
     if not len(pair.alignment) == len(met) == len(np.unique(met)):
         raise InputError(f"pair {number}: a token is aligned twice")
     return places
-
-
-def _joined(parts: Sequence[Tokens]) -> Tokens:
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Tokens(np.concatenate([part.codes for part in parts]), np.concatenate(([0], np.cumsum(lengths))))

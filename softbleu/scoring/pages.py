@@ -101,7 +101,7 @@ def make_page(
     thresholds = _thresholds(measure)
     measures = [measure, *(measure.with_threshold(threshold) for threshold in thresholds)]
     with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels) as runner:
-        prepared = runner.prepared(measures)
+        prepared = runner.prepared(measure.tokenizer)
         statistics, *swept = runner.collect(measures, keep_rows=[True] + [False] * len(thresholds), progress=progress)
     results = make_results(statistics, level)
     by_segment = results if level == "segment" else make_results(statistics, "segment")

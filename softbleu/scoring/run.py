@@ -20,6 +20,7 @@ from softbleu.scoring.results import Coverage, Statistics
 if TYPE_CHECKING:
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
+    from softbleu.metrics.base import Requirements
     from softbleu.scoring.measure import Measure
     from softbleu.scoring.prepare import CodedBlock
     from softbleu.scoring.vectors import CorpusVectors, StoredVectors
@@ -82,15 +83,15 @@ class Runner:
     corpus: Corpus
     executor: Executor | None
     kernels: KernelName
+    _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
     _stored: dict[int, StoredVectors] = field(default_factory=dict, repr=False)
 
-    def prepared(self, measures: Sequence[Measure]) -> PreparedCorpus:
-        """The corpus as measures of one tokenizer need it."""
-        tokenizer = measures[0].tokenizer
+    def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
+        """The corpus in the tokens of a tokenizer, with all that any measure of it needs."""
         if tokenizer not in self._prepared:
-            needed = all_requirements([measure.metric for measure in measures])
+            needed = self._needed[tokenizer]
             self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor)
         return self._prepared[tokenizer]
 
@@ -106,7 +107,7 @@ class Runner:
 
         Parameters
         ----------
-        measures : what to compute; those of one tokenizer in one pass over the corpus
+        measures : what to compute, among what the runner was made for; those of one tokenizer in one pass
         keep_rows : of all measures, or of each, whether the rows of all segments are kept, not only their sum (for
             metrics whose corpus score needs them they always are)
         system : one system only
@@ -115,7 +116,6 @@ class Runner:
         wanted = [keep_rows] * len(measures) if isinstance(keep_rows, bool) else list(keep_rows)
         groups: dict[Tokenizer, list[int]] = {}
         for number, measure in enumerate(measures):
-            check_requirements(self.corpus, measure)
             groups.setdefault(measure.tokenizer, []).append(number)
         found: dict[int, Statistics] = {}
         for place, members in enumerate(groups.values()):
@@ -128,7 +128,8 @@ class Runner:
     def _collect(
         self, measures: Sequence[Measure], kept: Sequence[bool], system: str | None, progress: Progress | None
     ) -> list[Statistics]:
-        tokenizer, needed = measures[0].tokenizer, all_requirements([measure.metric for measure in measures])
+        tokenizer = measures[0].tokenizer
+        needed = self._needed[tokenizer]
         systems = self.corpus.systems if system is None else (system,)
         if not needed.vectors and tokenizer not in self._prepared:
             tasks = tuple(Task(each.metric, None, keep) for each, keep in zip(measures, kept, strict=True))
@@ -138,7 +139,7 @@ class Runner:
             corpus = self.corpus if system is None else self.corpus.only(system)
             totals = self._add_up(work, tasks, corpus.blocks(), progress)
             return [_statistics(systems, measure, total) for measure, total in zip(measures, totals, strict=True)]
-        prepared = self.prepared(measures)
+        prepared = self.prepared(tokenizer)
         tables: list[CorpusVectors] = []
         tasks_of = []
         for measure, keep in zip(measures, kept, strict=True):
@@ -209,9 +210,16 @@ def running(
     threads = name == "numba" and all(
         measure.tokenizer.splits_at_whitespace and not measure.metric.requires.vectors for measure in measures
     )
+    by_tokenizer: dict[Tokenizer, list[Measure]] = {}
+    for measure in measures:
+        check_requirements(corpus, measure)
+        by_tokenizer.setdefault(measure.tokenizer, []).append(measure)
+    needed = {
+        tokenizer: all_requirements([measure.metric for measure in own]) for tokenizer, own in by_tokenizer.items()
+    }
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(executor, jobs, threads=threads))
-        yield Runner(corpus, chosen, name, stack)
+        yield Runner(corpus, chosen, name, needed, stack)
 
 
 def collect_statistics(

@@ -53,7 +53,7 @@ class VectorChoice(Declared):
     kind: ClassVar[str] = "vectors"
 
     @property
-    def key(self) -> object:
+    def key(self) -> tuple[str | int, VectorChoice]:
         """What tells it from other choices, however the threshold was found; vectors in memory by which they are."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
         return where, replace(self, vectors="", quantile=None)
