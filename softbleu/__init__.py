@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from softbleu.corpora import ParallelFiles, Segments, read_m2, read_segments
     from softbleu.embeddings import open_vectors
     from softbleu.errors import InputError, SoftbleuError, VectorError
+    from softbleu.experiments.sweep import sweep
     from softbleu.matchers import Matcher, SoftMatcher, make_matcher
     from softbleu.metrics import M2, Bleu, Gleu, IMeasure, Metric
     from softbleu.metrics.softbleu import Softbleu
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
         VectorChoice,
         compare,
         compare_corpus,
-        explain,
         explain_corpus,
         read_measure,
         score,
         score_corpus,
     )
+    from softbleu.scoring.explain import explain
     from softbleu.tokens import Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
@@ -55,7 +56,7 @@ _HOMES = {
     "VectorError": "errors",
     "compare": "scoring",
     "compare_corpus": "scoring",
-    "explain": "scoring",
+    "explain": "scoring.explain",
     "explain_corpus": "scoring",
     "make_matcher": "matchers",
     "open_vectors": "embeddings",
@@ -64,6 +65,7 @@ _HOMES = {
     "read_segments": "corpora",
     "score": "scoring",
     "score_corpus": "scoring",
+    "sweep": "experiments.sweep",
 }
 
 __all__ = [
@@ -96,6 +98,7 @@ __all__ = [
     "read_segments",
     "score",
     "score_corpus",
+    "sweep",
 ]
 
 

@@ -20,6 +20,7 @@ from softbleu.errors import InputError, UnknownNameError
 
 _KEY = "setting"
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
+_KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Setting:
         Whether signatures name a file with its hash.
     part
         The class of the declared value that it holds; its settings join those of its owner.
+    types
+        Of its values, where several kinds will do; empty where anything may.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Setting:
     read: Callable[[str], Any] | None = None
     hashed: bool = False
     part: type[Declared] | None = None
+    types: tuple[type, ...] = ()
 
     @property
     def key(self) -> str:
@@ -98,17 +102,14 @@ class Setting:
         return value
 
     def _typed(self, value: Any) -> Any:
-        fits = {
-            "yes or no": isinstance(value, bool),
-            "a whole number": isinstance(value, Integral) and not isinstance(value, bool),
-            "a number": isinstance(value, Real) and not isinstance(value, bool),
-            "text": isinstance(value, str),
-            "anything": True,
-        }[self.kind]
-        if not fits:
+        if self.types and not any(_is_a(value, each) for each in self.types):
             named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
+            if self.kind == "anything":
+                named = " or ".join(dict.fromkeys(_KINDS.get(each, each.__name__) for each in self.types))
             raise InputError(f"{self.name} must be {named}, not {value!r}")
-        return int(value) if self.kind == "a whole number" else float(value) if self.kind == "a number" else value
+        if float in self.types and isinstance(value, Real):
+            return float(value)
+        return int(value) if self.kind == "a whole number" else value
 
     def _check_bounds(self, value: float) -> None:
         least = -math.inf if self.least is None else self.least
@@ -140,6 +141,12 @@ class Setting:
             return float(text) if self.kind == "a number" else text
         except (KeyError, ValueError):
             raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
+
+
+def _is_a(value: object, kind: type) -> bool:
+    """Whether a value is of a type; whole numbers are numbers, and neither is a truth value."""
+    wanted: Any = {float: Real, int: Integral}.get(kind, kind)
+    return isinstance(value, wanted) and (kind is bool or not isinstance(value, bool))
 
 
 def setting(
@@ -247,15 +254,21 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
         optional=NoneType in options,
         choices=tuple(choices() if callable(choices) else choices),
         part=part,
+        types=_types(plain, bool(named)),
         **more,
     )
 
 
 def _kind(plain: Sequence[Any], named: bool) -> Kind:
-    kinds: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
     if not plain:
         return "text" if named else "anything"
-    return kinds.get(plain[0], "anything") if len(plain) == 1 and not named else "anything"
+    return _KINDS.get(plain[0], "anything") if len(plain) == 1 and not named else "anything"
+
+
+def _types(plain: Sequence[Any], named: bool) -> tuple[type, ...]:
+    if any(each is Any or not isinstance(each, type) for each in plain):
+        return ()
+    return (*plain, *([str] if named and not plain else []))
 
 
 def _hint(owner: type, declared: Field[Any]) -> Any:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from softbleu.experiments.sweep import SweepPoint, SweepRow, sweep, sweep_corpus, sweep_points
+from softbleu.experiments.sweep import SweepPoint, SweepRow, sweep_corpus, sweep_points
 
-__all__ = ["SweepPoint", "SweepRow", "sweep", "sweep_corpus", "sweep_points"]
+__all__ = ["SweepPoint", "SweepRow", "sweep_corpus", "sweep_points"]

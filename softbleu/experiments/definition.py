@@ -105,7 +105,7 @@ class Definition:
 
     def settings(self) -> dict[str, Any]:
         """Settings that the whole experiment has in common."""
-        return self._located("settings", self.table("settings", every_setting() | {"metric"}))
+        return self._located("settings", self.table("settings", {*every_setting(), "preset"}))
 
     def tokenizer(self) -> Tokenizer:
         """That of the settings."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from softbleu.errors import InputError
 from softbleu.experiments.definition import Definition
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, make_variants
@@ -100,6 +101,8 @@ def _run_sweep(
     if "thresholds" in table:
         vary["threshold"] = read_thresholds([str(entry) for entry in table["thresholds"]])
     varied = {name: values for name, values in vary.items() if values is not None}
+    if not varied:
+        raise InputError(f"{definition.path}: [sweep] needs 'matchers', 'thresholds', 'metrics' or 'vary'")
     points = sweep_points(definition.settings(), varied, definition.variants())
     with definition.corpus() as corpus:
         return {"sweep": sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)}

@@ -11,11 +11,11 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from softbleu import version
 from softbleu.errors import InputError
 from softbleu.scoring import Measure, make_results, running
 from softbleu.scoring.api import make_corpus
 from softbleu.signature import format_value
-from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import GoldSegment
@@ -239,7 +239,7 @@ def _row(point: SweepPoint, measure: Measure, result: Result, varied: Sequence[s
 
 def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
     """Hex SHA-256 of what a sweep computes: text, settings, version."""
-    digest = hashlib.sha256(__version__.encode())
+    digest = hashlib.sha256(version.__version__.encode())
     for point in points:
         digest.update(repr(point).encode("utf-8", "surrogatepass"))
     places = dict.fromkeys(point.measure.vectors.key for point in points)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
-from softbleu.scoring.explain import Explanation, NgramMatch, explain, explain_corpus
+from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.measure import Measure, read_measure
 from softbleu.scoring.results import Coverage, Result, Statistics, make_results
 from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
@@ -27,7 +27,6 @@ __all__ = [
     "compare",
     "compare_corpus",
     "compare_systems",
-    "explain",
     "explain_corpus",
     "make_results",
     "measures_of",

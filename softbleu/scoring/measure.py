@@ -72,8 +72,11 @@ class Measure(Declared):
         for name in given:
             if name in known:
                 continue
-            if name not in every_setting():
-                raise UnknownNameError("setting", name, sorted(every_setting()))
+            every = every_setting()
+            if name not in every:
+                raise UnknownNameError("setting", name, sorted(every))
+            # What does nothing here must be right all the same.
+            every[name].check(given[name])
             if idle is None:
                 raise InputError(f"{_named(chosen)} has no setting {name!r}; it has: {', '.join(known[1:])}")
             idle.append(name)
@@ -205,10 +208,10 @@ def settings_of(given: Mapping[str, Any]) -> list[Setting]:
     return list(all_settings(Measure, given))
 
 
-def every_setting() -> set[str]:
-    """Names of the settings of all metrics and matchers that there are, of tokenizers and of vectors."""
-    owners: list[type[Declared]] = [Measure, *METRICS.classes(), *MATCHERS.classes()]
-    return {each.name for owner in owners for each in all_settings(owner)} | {"preset"}
+def every_setting() -> dict[str, Setting]:
+    """The settings of all metrics and matchers that there are, of tokenizers and of vectors, by name."""
+    owners: list[type[Declared]] = [*MATCHERS.classes(), *METRICS.classes(), Measure]
+    return {each.name: each for owner in owners for each in all_settings(owner)}
 
 
 def _spread(head: str | Metric | Measure, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from softbleu.experiments.definition import Definition
 from softbleu.experiments.running import Outcome, run_definition
 from softbleu.experiments.sweep import table_of
 from softbleu.report.experiments import manifest_json, outcome_pictures
-from softbleu.scoring import Settings, score
+from softbleu.scoring import score
 
 VECTORS = {"dog": [1.0, 0.1], "hound": [0.9, 0.3], "cat": [0.2, 1.0]}
 TEXTS = {
@@ -69,7 +69,7 @@ def test_reading(folder: Path) -> None:
     definition = Definition.read(write(folder, PLAIN))
     assert (definition.name, definition.kind, definition.title) == ("tiny", "sweep", "Tiny")
     assert set(definition.tables) == {"corpus", "settings", "sweep"}
-    assert definition.settings() == Settings(vectors=str(folder / "data/vectors.txt"), order=2)
+    assert definition.settings() == {"vectors": str(folder / "data/vectors.txt"), "order": 2}
     assert definition.variants() is None
 
 
@@ -166,8 +166,11 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ("order = 2", "colour = 2", r"key in \[settings\] 'colour'; valid: annotators"),
         ("matchers =", "matcher =", r"key in \[sweep\] 'matcher' .did you mean 'matchers'"),
         ("references =", "refs =", r"key in \[corpus\] 'refs'"),
-        ('matchers = ["exact", "vleu"]', "", r"\[sweep\] needs 'matchers'"),
-        ('thresholds = ["0.5:0.7:0.1", 0.9]', "", r"\[sweep\] needs 'thresholds'"),
+        (
+            'matchers = ["exact", "vleu"]\nthresholds = ["0.5:0.7:0.1", 0.9]',
+            "",
+            r"\[sweep\] needs 'matchers', 'thresholds'",
+        ),
         ('references = ["data/ref.txt"]', "", r"\[corpus\] needs 'references'"),
         ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),
@@ -206,10 +209,10 @@ def test_variants_that_are_no_tables(folder: Path) -> None:
         ('["data/ref.txt"]', '["data/ref.txt"]\nsource = 1', r"'source' must be text"),
         ('["data/ref.txt"]', '["data/ref.txt"]\nencoding = 8', r"'encoding' must be text"),
         ("order = 2", 'order = "2"', "order"),
-        ("order = 2", "metric = 2", r"\[settings\] 'metric' cannot be 2"),
-        ("order = 2", "threshold = [0.5]", r"\[settings\] 'threshold' cannot be \[0.5\]"),
-        ("order = 2", 'lowercase = "no"', r"\[settings\] 'lowercase' cannot be 'no'"),
-        ('"data/vectors.txt"', "3", r"\[settings\] 'vectors' cannot be 3"),
+        ("order = 2", "metric = 2", r"\[settings\] a metric is a name, an expression or a value, not int"),
+        ("order = 2", "threshold = [0.5]", r"\[settings\] threshold must be a number or text, not \[0.5\]"),
+        ("order = 2", 'lowercase = "no"', r"\[settings\] lowercase must be yes or no, not 'no'"),
+        ('"data/vectors.txt"', "3", r"\[settings\] vectors must be a name, a path, a mapping or KeyedVectors, not 3"),
     ],
 )
 def test_values_of_another_kind(folder: Path, old: str, new: str, message: str) -> None:

@@ -15,12 +15,11 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.embeddings import measure
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.experiments import sweep as module
 from softbleu.experiments.sweep import table_of
-from softbleu.scoring import Settings, score_with
+from softbleu.scoring import Measure, Runner, score_corpus, vectors
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
 
@@ -33,7 +32,7 @@ def vectors_of(seed: int = 5) -> dict[str, list[float]]:
 
 
 VECTORS = vectors_of()
-BASE = Settings(vectors=VECTORS)
+BASE: dict[str, Any] = {"vectors": VECTORS}
 
 
 def corpus_of(seed: int = 1, segments: int = 12, systems: Sequence[str] = ("A", "B", "C")) -> Segments:
@@ -64,7 +63,7 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
         (system, point.label, result.score.score, result.score.as_dict(), result.signature)
         for system in corpus.systems
         for point in points
-        for result in score_with(corpus.only(system), point.settings)
+        for result in score_corpus(corpus.only(system), point.measure)
     ]
     found = [(row.system, row.label, row.score, {**row.numbers, "score": row.score}, row.signature) for row in rows]
     assert found == expected
@@ -72,7 +71,9 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_bleu(jobs: int) -> None:
-    points = sweep_points(BASE, ["exact", "sleu", "vleu", "xleu"], [0.0, 0.3, 0.8, 0.99, 1.0])
+    points = sweep_points(
+        BASE, {"matcher": ["exact", "sleu", "vleu", "xleu"], "threshold": [0.0, 0.3, 0.8, 0.99, 1.0]}
+    )
     assert len(points) == 1 + 3 * 5
     rows = sweep_corpus(CORPUS, points, jobs=jobs)
     assert_as_alone(rows, points)
@@ -81,8 +82,8 @@ def test_bleu(jobs: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_gleu(jobs: int) -> None:
-    base = replace(BASE, metric="gleu", iterations=20)
-    points = sweep_points(base, ["exact", "vleu"], [0.0, 0.8])
+    base = {**BASE, "metric": "gleu", "iterations": 20}
+    points = sweep_points(base, {"matcher": ["exact", "vleu"], "threshold": [0.0, 0.8]})
     rows = sweep_corpus(CORPUS, points, jobs=jobs)
     assert_as_alone(rows, points)
     assert all("metric:gleu|" in row.signature for row in rows)
@@ -109,7 +110,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_each_variant(variant: str) -> None:
-    points = sweep_points(BASE, ["sleu", "vleu", "xleu"], [0.2, 0.7], {"": {}, variant: VARIANTS[variant]})
+    points = sweep_points(
+        BASE, {"matcher": ["sleu", "vleu", "xleu"], "threshold": [0.2, 0.7]}, {"": {}, variant: VARIANTS[variant]}
+    )
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     halves = [[row.score for row in rows if row.label == label] for label in ("", variant)]
@@ -117,12 +120,12 @@ def test_each_variant(variant: str) -> None:
 
 
 def test_all_variants_at_once() -> None:
-    points = sweep_points(BASE, ["exact", "vleu"], [0.4, 0.9], VARIANTS)
+    points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.4, 0.9]}, VARIANTS)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     columns, cells = table_of(rows)
     assert columns[:3] == ["system", "variant", "metric"]
-    assert {"composition", "assignment", "preset", "order", "lowercase", "similarity", "normalize"} < set(columns)
+    assert {"composition", "assignment", "order", "lowercase", "similarity", "normalize"} < set(columns)
     assert len(cells) == len(rows)
 
 
@@ -140,13 +143,15 @@ def test_all_variants_at_once() -> None:
 @examples(max_examples=15)
 def test_random_corpora(seed: int, thresholds: list[float], options: dict[str, Any]) -> None:
     corpus = corpus_of(seed, 5, ("A", "B"))
-    points = sweep_points(replace(BASE, **options), ["sleu", "vleu", "xleu"], [float(t) for t in thresholds])
+    points = sweep_points(
+        {**BASE, **options}, {"matcher": ["sleu", "vleu", "xleu"], "threshold": [float(t) for t in thresholds]}
+    )
     assert_as_alone(sweep_corpus(corpus, points), points, corpus)
 
 
 def test_more_segments_than_a_block() -> None:
     corpus = corpus_of(3, 1100, ("A",))
-    points = sweep_points(BASE, ["vleu"], [0.3, 0.8])
+    points = sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.3, 0.8]})
     rows = sweep_corpus(corpus, points, jobs=2)
     assert_as_alone(rows, points, corpus)
 
@@ -155,7 +160,11 @@ def test_more_segments_than_a_block() -> None:
 
 
 def test_quantiles() -> None:
-    points = sweep_points(BASE, ["exact", "vleu"], ["p90", 0.5, "p99"], {"": {}, "csls": {"similarity": "csls"}})
+    points = sweep_points(
+        BASE,
+        {"matcher": ["exact", "vleu"], "threshold": ["p90", 0.5, "p99"]},
+        {"": {}, "csls": {"similarity": "csls"}},
+    )
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     by_point = {(row.label, row.varied.get("quantile")): row for row in rows if row.varied["matcher"] == "vleu"}
@@ -174,14 +183,14 @@ TAIL = ["threshold", "score", "signature"]
 
 def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    original = measure.similarity_quantile
+    original = vectors.similarity_quantile
 
     def counted(source: Any, percentile: float, how: Any = None) -> float:
         asked.append(percentile)
         return original(source, percentile, how)
 
-    monkeypatch.setattr(measure, "similarity_quantile", counted)
-    sweep_corpus(CORPUS, sweep_points(BASE, ["sleu", "vleu", "xleu"], ["p90", "p99"]))
+    monkeypatch.setattr(vectors, "similarity_quantile", counted)
+    sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["sleu", "vleu", "xleu"], "threshold": ["p90", "p99"]}))
     assert asked == [90.0, 99.0]
 
 
@@ -189,11 +198,17 @@ def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_points_in_order() -> None:
-    points = sweep_points(BASE, ["vleu", "exact", "vleu"], [0.9, 0.1, 0.9], {"b": {}, "a": {"order": 2}})
-    assert [(p.label, p.settings.matcher, p.settings.threshold, p.settings.order) for p in points] == [
-        ("b", "vleu", 0.9, None),
-        ("b", "vleu", 0.1, None),
-        ("b", "exact", None, None),
+    points = sweep_points(
+        BASE, {"matcher": ["vleu", "exact", "vleu"], "threshold": [0.9, 0.1, 0.9]}, {"b": {}, "a": {"order": 2}}
+    )
+    measures = [point.measure for point in points]
+    assert [
+        (point.label, measure.matcher.name, measure.threshold, measure.metric.order)  # type: ignore[attr-defined, union-attr]
+        for point, measure in zip(points, measures, strict=True)
+    ] == [
+        ("b", "vleu", 0.9, 4),
+        ("b", "vleu", 0.1, 4),
+        ("b", "exact", None, 4),
         ("a", "vleu", 0.9, 2),
         ("a", "vleu", 0.1, 2),
         ("a", "exact", None, 2),
@@ -203,40 +218,42 @@ def test_points_in_order() -> None:
 @pytest.mark.parametrize(
     ("matchers", "thresholds", "variants", "message"),
     [
-        ([], [0.5], None, "at least one matcher and one threshold"),
-        (["vleu"], [], None, "at least one matcher and one threshold"),
+        ([], [0.5], None, "at least one value of everything that varies"),
+        (["vleu"], [], None, "at least one value of everything that varies"),
         (["vlue"], [0.5], None, "did you mean 'vleu'"),
         (["vleu"], [1.5], None, "between 0 and 1, not 1.5"),
         (["vleu"], [-0.1], None, "between 0 and 1"),
         (["vleu"], ["p101"], None, "quantile such as p99.9, not 'p101'"),
-        (["vleu"], [0.5], {"x": {"colour": 1}}, "unknown setting 'colour'; valid: annotators, assignment, beta"),
+        (["vleu"], [0.5], {"x": {"colour": 1}}, "unknown setting 'colour'.*valid: annotators, assignment, beta"),
         (["vleu"], [0.5], {"x": {"composition": "average"}}, "unknown composition 'average'"),
         (["vleu"], ["p99"], {"x": {"similarity": "dot"}}, "unknown similarity 'dot'"),
-        (["vleu"], [0.5], {"x": {"order": 99}}, "order must be between 1 and 16"),
+        (["vleu"], [0.5], {"x": {"order": 99}}, "order must lie between 1 and 16"),
     ],
 )
 def test_points_that_are_none(
     matchers: list[str], thresholds: list[float | str], variants: Mapping[str, Mapping[str, Any]] | None, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        sweep_points(BASE, matchers, thresholds, variants)
+        sweep_points(BASE, {"matcher": matchers, "threshold": thresholds}, variants)
 
 
 def test_no_variants_are_no_points() -> None:
-    assert sweep_points(BASE, ["vleu"], [0.5], {}) == sweep_points(BASE, ["vleu"], [0.5])
+    assert sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.5]}, {}) == sweep_points(
+        BASE, {"matcher": ["vleu"], "threshold": [0.5]}
+    )
 
 
 def test_gleu_without_a_source_is_refused() -> None:
     corpus = Segments.of(["a"], ["a"])
     with pytest.raises(InputError, match="source"):
-        sweep_corpus(corpus, sweep_points(replace(BASE, metric="gleu"), ["exact"], [0.5]))
+        sweep_corpus(corpus, sweep_points({**BASE, "metric": "gleu"}, {"matcher": ["exact"], "threshold": [0.5]}))
 
 
 # tables
 
 
 def test_table() -> None:
-    rows = sweep_corpus(CORPUS, sweep_points(BASE, ["exact", "vleu"], [0.5, 0.8]))
+    rows = sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5, 0.8]}))
     columns, cells = table_of(rows)
     assert columns == ["system", "metric", "matcher", *TAIL]
     assert [row[:4] for row in cells[:3]] == [
@@ -248,10 +265,14 @@ def test_table() -> None:
 
 
 def test_settings_that_vary_have_columns() -> None:
-    points = sweep_points(BASE, ["vleu"], [0.5], {"": {}, "x": {"neighbours": 3, "mutual": True, "weight": 0.5}})
+    points = sweep_points(
+        BASE,
+        {"matcher": ["vleu"], "threshold": [0.5]},
+        {"": {}, "x": {"neighbours": 3, "mutual": True, "order": 2}},
+    )
     columns, cells = table_of(sweep_corpus(CORPUS.only("A"), points))
-    assert columns == ["system", "variant", "metric", "matcher", "weight", "neighbours", "mutual", *TAIL]
-    assert [row[4:7] for row in cells] == [[None, None, "no"], [0.5, "3", "yes"]]
+    assert columns == ["system", "variant", "metric", "matcher", "order", "neighbours", "mutual", *TAIL]
+    assert [row[4:7] for row in cells] == [["4", None, "no"], ["2", "3", "yes"]]
 
 
 # interruptions
@@ -261,21 +282,21 @@ def test_settings_that_vary_have_columns() -> None:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Systems that were computed, in order; a system called `stop` interrupts."""
     systems: list[str] = []
-    original = module._score_system
+    original = Runner.collect
 
-    def noted(corpus: Any, *arguments: Any) -> Any:
-        systems.append(corpus.systems[0])
-        return original(corpus, *arguments)
+    def noted(runner: Runner, measures: Any, **more: Any) -> Any:
+        systems.append(more["system"])
+        return original(runner, measures, **more)
 
-    monkeypatch.setattr(module, "_score_system", noted)
+    monkeypatch.setattr(Runner, "collect", noted)
     return systems
 
 
-def points_of(base: Settings) -> list[SweepPoint]:
-    soft = [replace(base, matcher="vleu", threshold=threshold) for threshold in (0.5, "p90")]
+def points_of(base: dict[str, Any]) -> list[SweepPoint]:
+    soft = [{**base, "matcher": "vleu", "threshold": threshold} for threshold in (0.5, "p90")]
     return [
-        *(SweepPoint("", settings) for settings in (base, *soft)),
-        *(SweepPoint("gleu", replace(settings, metric="gleu", iterations=5)) for settings in (base, *soft)),
+        *(SweepPoint("", Measure.of(**settings)) for settings in (base, *soft)),
+        *(SweepPoint("gleu", Measure.of("gleu", iterations=5, **settings)) for settings in (base, *soft)),
     ]
 
 
@@ -332,10 +353,10 @@ def test_a_sweep_interrupted_twice(tmp_path: Path, computed: list[str]) -> None:
     [
         (corpus_of(2), POINTS),
         (CORPUS, POINTS[:-1]),
-        (CORPUS, points_of(replace(BASE, order=3))),
+        (CORPUS, points_of({**BASE, "order": 3})),
         (CORPUS, [replace(POINTS[0], label="other"), *POINTS[1:]]),
         (replace(CORPUS, source=[""] * len(CORPUS)), POINTS),
-        (CORPUS, points_of(replace(BASE, vectors=vectors_of(9)))),
+        (CORPUS, points_of({**BASE, "vectors": vectors_of(9)})),
     ],
     ids=["text", "fewer points", "settings", "label", "source", "vectors"],
 )
@@ -395,7 +416,7 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
     def write(seed: int) -> None:
         path.write_text("".join(f"{word} {' '.join(map(str, row))}\n" for word, row in vectors_of(seed).items()))
 
-    points = sweep_points(Settings(vectors=str(path)), ["vleu"], [0.5])
+    points = sweep_points({"vectors": str(path)}, {"matcher": ["vleu"], "threshold": [0.5]})
     write(1)
     interrupted(tmp_path / "journal", 1, points)
     write(2)
@@ -406,7 +427,7 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
 
 
 def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
-    points = sweep_points(Settings(vectors=str(tmp_path / "none.txt")), ["vleu"], [0.5])
+    points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
     with pytest.raises(VectorError):
         sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
     assert list(tmp_path.iterdir()) == []
@@ -426,7 +447,7 @@ def test_files_are_swept_like_text_in_memory(tmp_path: Path, computed: list[str]
     for name, texts in {**corpus.candidates, "ref": [texts[0] for texts in corpus.references]}.items():
         (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
     names = [str(tmp_path / f"{system}.txt") for system in corpus.systems]
-    points = sweep_points(BASE, ["exact", "vleu"], [0.5])
+    points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5]})
     with ParallelFiles.open(names, [str(tmp_path / "ref.txt")]) as files:
         found = sweep_corpus(files, points)
     expected = sweep_corpus(corpus, points)
@@ -437,4 +458,4 @@ def test_files_are_swept_like_text_in_memory(tmp_path: Path, computed: list[str]
 
 def test_unknown_names_are_unknown_names() -> None:
     with pytest.raises(UnknownNameError):
-        sweep_points(BASE, ["nothing"], [0.5])
+        sweep_points(BASE, {"matcher": ["nothing"], "threshold": [0.5]})
