@@ -10,7 +10,7 @@ import sys
 from abc import ABCMeta
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from numbers import Integral, Real
 from types import NoneType, UnionType
@@ -193,25 +193,27 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
             else:
                 yield each, value
 
-    @classmethod
-    def make(cls, given: Mapping[str, Any]) -> Self:
-        """Make a value from its settings by name; the keys that belong to others are not looked at."""
-        chosen: dict[str, Any] = {}
-        for each in own_settings(cls):
-            if each.part is not None and not isinstance(given.get(each.name), Declared):
-                chosen[each.name] = part_class(each, given).make(given)
+    def revised(self, given: Mapping[str, Any]) -> Self:
+        """The same with other settings by name, those of parts too; keys that belong to others are not looked at.
+
+        A part may be given as a value, or by its name; one of another class takes over what it has in common.
+        """
+        changes: dict[str, Any] = {}
+        for each in own_settings(type(self)):
+            wanted, present = given.get(each.name), getattr(self, each.name)
+            if isinstance(present, Declared):
+                if isinstance(wanted, Declared):
+                    present = wanted
+                elif wanted is not None and not isinstance(wanted, str) and present.kind in _REGISTRIES:
+                    raise InputError(f"{each.name} must be a name or a value, not {wanted!r}")
+                elif isinstance(wanted, str) and present.kind in _REGISTRIES:
+                    found = _REGISTRIES[present.kind].find(wanted)
+                    common = {setting.name: value for setting, value in present.settings()}
+                    present = present if found is type(present) else found().revised(common)
+                changes[each.name] = present.revised(given)
             elif each.name in given:
-                value = given[each.name]
-                chosen[each.name] = each.read(value) if each.read is not None and isinstance(value, str) else value
-        return cls(**chosen)
-
-
-def part_class(part: Setting, given: Mapping[str, Any]) -> type[Declared]:
-    """Find the class of a part: that of its name if one is given, else that of its default."""
-    name = given.get(part.name)
-    if isinstance(name, str) and part.part is not None and part.part.kind in _REGISTRIES:
-        return _REGISTRIES[part.part.kind].find(name)
-    return type(part.default) if isinstance(part.default, Declared) else part.part or Declared
+                changes[each.name] = each.read(wanted) if each.read and isinstance(wanted, str) else wanted
+        return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
 
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
@@ -230,12 +232,12 @@ def all_settings(kind: type[Declared], given: Mapping[str, Any] | None = None) -
         if each.part is None:
             yield each
             continue
+        chosen = (given or {}).get(each.name)
+        part: type[Declared] = type(chosen if isinstance(chosen, Declared) else each.default)
         if each.part.kind in _REGISTRIES:
             yield each
-        chosen = (given or {}).get(each.name)
-        yield from all_settings(
-            type(chosen) if isinstance(chosen, Declared) else part_class(each, given or {}), given
-        )
+            part = _REGISTRIES[each.part.kind].find(chosen) if isinstance(chosen, str) else part
+        yield from all_settings(part, given)
 
 
 def _setting_of(owner: type, declared: Field[Any]) -> Setting:

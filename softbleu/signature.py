@@ -170,7 +170,7 @@ def _read_call(text: str, tokens: list[_Token], place: int, settings: dict[str, 
 
 
 def _unexpected(text: str, token: _Token) -> InputError:
-    where = f"{token[1]!r} at character {token[2] + 1}" if token[0] else "its end"
+    where = f"{token[1]!r} at character {token[2] + 1}" if token[0] else "end"
     return InputError(f"expression {text!r}: unexpected {where}; write it like vleu(threshold=0.8, order=4)")
 
 

@@ -54,21 +54,17 @@ class Measure(Declared):
         UnknownNameError, InputError
             Names or values that are not valid.
         """
-        if isinstance(metric, Measure) and not given:
-            return metric
-        head, given = _spread(metric, given)
-        kind = METRICS.find(head)
+        start, given = _start(metric, given)
         presets = {name: each for owner in METRICS.built_in.values() for name, each in owner.presets.items()}  # type: ignore[attr-defined]
         preset = given.pop("preset", None)
         if preset is not None and preset not in presets:
             raise UnknownNameError("preset", preset, presets)
-        chosen: dict[str, Any] = {"tokenize": kind.default_tokenizer}
-        # A preset says nothing about what a metric or matcher does not have.
-        chosen |= kind.presets.get(preset or "", {})
-        chosen |= {**given, "metric": head}
-        if preset is not None and preset not in kind.presets and idle is not None:
+        if preset is not None and preset not in start.metric.presets and idle is not None:
             idle.append("preset")
-        known = [each.name for each in settings_of(chosen)]
+        # A preset says nothing about what a metric or matcher does not have.
+        chosen = {**start.metric.presets.get(preset or "", {}), **given}
+        parts = {"metric": start.metric, "matcher": start.matcher, **given}
+        known = [each.name for each in settings_of(parts)]
         for name in given:
             if name in known:
                 continue
@@ -78,9 +74,9 @@ class Measure(Declared):
             # What does nothing here must be right all the same.
             every[name].check(given[name])
             if idle is None:
-                raise InputError(f"{_named(chosen)} has no setting {name!r}; it has: {', '.join(known[1:])}")
+                raise InputError(f"{_named(parts)} has no setting {name!r}; it has: {', '.join(known[1:])}")
             idle.append(name)
-        return cls.make(chosen)
+        return start.revised(chosen)
 
     @classmethod
     def from_signature(cls, signature: str, **given: Any) -> Measure:
@@ -198,7 +194,7 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     for name, value in texts.items():
         if name not in known and name != "preset":
             valid = [*list(known)[1:], "preset"]
-            raise UnknownNameError(f"setting of {_named({'metric': head, **texts})}", name, valid)
+            raise UnknownNameError("setting", name, valid)
         settings[name] = known[name].parse(value) if name in known else value
     return head.lower(), settings
 
@@ -214,17 +210,16 @@ def every_setting() -> dict[str, Setting]:
     return {each.name: each for owner in owners for each in all_settings(owner)}
 
 
-def _spread(head: str | Metric | Measure, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Take names and values apart: the metric's name, and all settings."""
-    if isinstance(head, Measure):
-        own = dict(_values(head.metric)) | _values(head.tokenizer) | _values(head.vectors)
-        return head.metric.name, {**own, **given}
-    if isinstance(head, Metric):
-        return head.name, {**_values(head), **given}
-    if not isinstance(head, str):
-        raise InputError(f"a metric is a name, an expression or a value, not {type(head).__name__}")
-    name, settings = read_settings(head)
-    return name, {**settings, **given}
+def _start(metric: str | Metric | Measure, given: dict[str, Any]) -> tuple[Measure, dict[str, Any]]:
+    """Take a metric as it is, and what is to change in it."""
+    if isinstance(metric, Measure):
+        return metric, given
+    if isinstance(metric, str):
+        name, settings = read_settings(metric)
+        metric, given = METRICS.find(name)(), {**settings, **given}
+    if not isinstance(metric, Metric):
+        raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
+    return Measure(metric, Tokenizer(metric.default_tokenizer)), given
 
 
 def _written(value: Any) -> Any:
@@ -234,11 +229,8 @@ def _written(value: Any) -> Any:
     return getattr(value, "location", None) or (str(value) if isinstance(value, Path) else type(value).__name__)
 
 
-def _values(value: Declared) -> dict[str, Any]:
-    return {each.name: entry for each, entry in value.settings()}
-
-
 def _named(given: Mapping[str, Any]) -> str:
-    matcher = given.get("matcher")
-    name = matcher.name if isinstance(matcher, Matcher) else matcher
-    return f"{given['metric']} over {name!r}" if name else str(given["metric"])
+    metric, matcher = (
+        each.name if isinstance(each, Declared) else each for each in (given["metric"], given.get("matcher"))
+    )
+    return f"{metric} over {matcher!r}" if matcher else str(metric)
