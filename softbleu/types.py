@@ -15,3 +15,5 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Called with how much is done, and how much there is to do."""
+Words = tuple[int, ...]
+"""A text whose words are numbers."""

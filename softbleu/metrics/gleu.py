@@ -40,7 +40,7 @@ GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
-PIECE = 256
+_PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
 
 
@@ -142,7 +142,7 @@ class Gleu(Metric):
         Rows of: candidate length, reference length, matches of each order in millionths, penalties likewise, totals.
         """
         units = chunk if self.variant == "gleu0" else chunk.by_reference()
-        return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(PIECE)])
+        return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 
     def _statistics(self, units: Chunk, vectors: TokenVectors | None) -> Integers:
         found = count_ngrams(units, self.matcher, vectors, self.order)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 Credit = Literal["greedy", "clipped", "both"]
-PIECE = 64
+_PIECE = 64
 """Segments whose words are compared at a time."""
-LARGEST = 1 << 26
+MOST_SIMILARITIES = 1 << 26
 """Entries of the greatest table of words, or of n-grams of one segment (0.5 GB)."""
 TIE = 1e-10
 """How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
@@ -159,8 +159,8 @@ class Softbleu(Metric):
             raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         single = chunk.by_reference()
         rows = np.zeros((len(single), 4 * self.order), np.int64)
-        for start in range(0, len(single), PIECE):
-            piece = single.part(start, min(start + PIECE, len(single)))
+        for start in range(0, len(single), _PIECE):
+            piece = single.part(start, min(start + _PIECE, len(single)))
             for number, row in enumerate(self._rows(piece, vectors), start=start):
                 rows[number] = row
         # The reference against which a candidate scores best, the first of equals.
@@ -171,7 +171,7 @@ class Softbleu(Metric):
     def _rows(self, piece: Chunk, vectors: TokenVectors) -> Iterator[list[int]]:
         left, candidate = np.unique(piece.candidates.codes.astype(np.int64), return_inverse=True)
         right, reference = np.unique(piece.references.codes.astype(np.int64), return_inverse=True)
-        if len(left) * len(right) > LARGEST and len(piece) > 1:
+        if len(left) * len(right) > MOST_SIMILARITIES and len(piece) > 1:
             middle = len(piece) // 2
             yield from self._rows(piece.part(0, middle), vectors)
             yield from self._rows(piece.part(middle, len(piece)), vectors)
@@ -190,7 +190,7 @@ class Softbleu(Metric):
 
     def _table(self, left: Integers, right: Integers, vectors: TokenVectors) -> Floats:
         """Similarity of every candidate word and every reference word."""
-        if len(left) * len(right) > LARGEST:
+        if len(left) * len(right) > MOST_SIMILARITIES:
             raise InputError(
                 f"a segment with {len(left)} different candidate and {len(right)} reference words is too long for "
                 "softbleu: split it"
@@ -206,7 +206,7 @@ class Softbleu(Metric):
         return found
 
     def _row(self, table: Floats, one: Integers, other: Integers, weight: Floats, other_weight: Floats) -> list[int]:
-        if len(one) * len(other) > LARGEST:
+        if len(one) * len(other) > MOST_SIMILARITIES:
             raise InputError(
                 f"a segment of {len(one)} candidate and {len(other)} reference tokens is too long for softbleu"
             )

@@ -13,12 +13,13 @@ from oracles import imeasure as imeasure_oracle
 from oracles import m2 as m2_oracle
 
 from softbleu.corpora.m2 import Coded
-from softbleu.metrics import M2, IMeasure, threeway
+from softbleu.metrics import M2, IMeasure
+from softbleu.metrics.imeasure import alignment
+from softbleu.metrics.imeasure.alignment import count_alignment
+from softbleu.metrics.imeasure.bands import Band
 from softbleu.metrics.m2 import count_edits
-from softbleu.metrics.m2_grid import Grid
-from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
-from softbleu.metrics.threeway import count_alignment
-from softbleu.metrics.threeway_bands import Band
+from softbleu.metrics.m2.lattice import Lattice, LatticeTooLargeError, count_correct
+from softbleu.metrics.m2.tables import EditTables
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
 SECONDS = 2
@@ -82,14 +83,14 @@ def test_the_literal_scorer_finds_a_path_that_none_is_better_than(source, candid
 @given(edited(), st.integers(0, 3))
 def test_edits_make_the_candidate_of_the_source(case, most_unchanged):
     source, candidate, gold = case
-    for graph in (Lattice.of(source, candidate, most_unchanged), Grid(source, candidate, most_unchanged)):
+    for graph in (Lattice.of(source, candidate, most_unchanged), EditTables(source, candidate, most_unchanged)):
         assert applied(source, graph.edits_towards(gold)) == candidate
 
 
 @given(words, words, st.integers(0, 3))
 def test_tables_need_as_few_edits_as_the_lattice_without_gold_edits(source, candidate, most_unchanged):
     """The lattice may have more: there some arcs weigh twice."""
-    in_table = Grid(source, candidate, most_unchanged).edits_towards(())
+    in_table = EditTables(source, candidate, most_unchanged).edits_towards(())
     assert len(in_table) <= len(Lattice.of(source, candidate, most_unchanged).edits_towards(()))
     assert (not in_table) == (source == candidate)
 
@@ -99,7 +100,7 @@ def test_a_single_replacement_is_one_correct_edit_in_tables_and_lattice(source, 
     place = data.draw(st.integers(0, len(source) - 1))
     candidate = (*source[:place], 99, *source[place + 1 :])
     gold = ((place, place + 1, ((99,),)),)
-    for graph in (Lattice.of(tuple(source), candidate, 2), Grid(tuple(source), candidate, 2)):
+    for graph in (Lattice.of(tuple(source), candidate, 2), EditTables(tuple(source), candidate, 2)):
         assert graph.edits_towards(gold) == [(place, place + 1, (99,))]
 
 
@@ -189,7 +190,7 @@ def test_tables_and_search_count_alike(source, candidate, reference):
     triple = (source, candidate, reference)
     searched = count_alignment(triple)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threeway, "find_costs", lambda _: None)
+        patch.setattr(alignment, "find_costs", lambda _: None)
         assert count_alignment(triple) == searched
 
 

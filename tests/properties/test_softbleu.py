@@ -20,7 +20,7 @@ from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore
 from softbleu.scoring import VectorChoice, collect_statistics, score_corpus
 
 MILLION = 1_000_000
-LIMIT = "softbleu.metrics.softbleu.LARGEST"
+LIMIT = "softbleu.metrics.softbleu.MOST_SIMILARITIES"
 CREDITS = ("greedy", "clipped", "both")
 Lines = list[list[str]]
 

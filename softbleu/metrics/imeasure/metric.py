@@ -13,7 +13,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import Requirements, Score, column
 from softbleu.metrics.choosing import ChoosingMetric
-from softbleu.metrics.threeway import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
+from softbleu.metrics.imeasure.alignment import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -14,8 +14,8 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import Requirements, Score, column
 from softbleu.metrics.choosing import ChoosingMetric
-from softbleu.metrics.m2_grid import Grid
-from softbleu.metrics.m2_lattice import Lattice, LatticeTooLargeError, count_correct
+from softbleu.metrics.m2.lattice import Lattice, LatticeTooLargeError, count_correct
+from softbleu.metrics.m2.tables import EditTables
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
@@ -177,8 +177,8 @@ def count_edits(
     if source == candidate:
         return [(0, 0)] * len(gold)
     try:
-        graph: Lattice | Grid = Lattice.of(source, candidate, most_unchanged)
+        graph: Lattice | EditTables = Lattice.of(source, candidate, most_unchanged)
     except LatticeTooLargeError:
-        graph = Grid(source, candidate, most_unchanged)
+        graph = EditTables(source, candidate, most_unchanged)
     found = [graph.edits_towards(edits) for edits in gold]
     return [(count_correct(edits, right), len(edits)) for edits, right in zip(found, gold, strict=True)]

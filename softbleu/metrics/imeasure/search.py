@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from itertools import product
 
-Words = tuple[int, ...]
-"""Words are numbers from 0."""
+from softbleu.types import Words
+
 Triple = tuple[Words, Words, Words]
 """Source, candidate and reference."""
 Cell = tuple[int, int, int]
@@ -33,7 +33,7 @@ _STEPS = {
 _NONE = (-1, -2, -3)
 _FAR = 1 << 60
 _STRAY = 3
-MOST_CELLS = 20_000
+_MOST_CELLS = 20_000
 MOST_PAIRS = 1 << 16
 
 
@@ -85,7 +85,7 @@ def find_costs(triple: Triple) -> dict[Cell, int] | None:
                         cells.append(there)
                     else:
                         waiting.setdefault(ahead, []).append(there)
-            if len(done) > MOST_CELLS:
+            if len(done) > _MOST_CELLS:
                 return None
     return costs
 

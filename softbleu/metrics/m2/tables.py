@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.corpora.m2 import Coded
+from softbleu.metrics.m2.alignments import Edit
+from softbleu.types import Words
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
 
 
-Words = tuple[int, ...]
-Edit = tuple[int, int, Words]
 Step = tuple[int, int]
 _SUBSTITUTIONS = (1, 2)
 _FAR = 1 << 60
@@ -25,7 +25,7 @@ _STEPS: tuple[Step, ...] = ((1, 1), (1, 0), (0, 1))
 
 
 @dataclass(frozen=True)
-class Grid:
+class EditTables:
     """The vertices and simple arcs of all cheapest alignments, as tables of (source + 1, candidate + 1) vertices.
 
     The best path goes through most gold edits, then is shortest, then has the fewest edits, as in `Lattice`; but here

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.metrics.threeway_search import GAP, MISMATCH, PAIRS, Triple
+from softbleu.metrics.imeasure.search import GAP, MISMATCH, PAIRS, Triple
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int32]
     Costs = NDArray[np.signedinteger[Any]]
 
-MOST_CELLS = 1 << 28
+_MOST_CELLS = 1 << 28
 """Three texts of about 600 words that have nothing in common have so many (512 MB)."""
 _FAR, _VERY_FAR = 1 << 14, 1 << 29
 """What stands for no way at all, in tables of 16 and of 32 bits."""
@@ -53,7 +53,7 @@ class Band:
         self.low = [max(min(shift, 0) - half_width, -lengths[0]) for shift in shifts]
         high = [min(max(shift, 0) + half_width, most) for shift, most in zip(shifts, lengths[1:], strict=True)]
         self.width = [top - bottom + 1 for top, bottom in zip(high, self.low, strict=True)]
-        if (lengths[0] + 1) * self.width[0] * self.width[1] > MOST_CELLS:
+        if (lengths[0] + 1) * self.width[0] * self.width[1] > _MOST_CELLS:
             words = ", ".join(map(str, lengths))
             raise InputError(
                 f"a segment of {words} words (source, candidate, reference) is too long and too changed to be "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from softbleu.metrics.threeway_bands import Band
-from softbleu.metrics.threeway_search import MISMATCH, MOVES, Cell, Triple, find_costs
+from softbleu.metrics.imeasure.bands import Band
+from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Cell, Triple, find_costs
 
 COLUMNS = 5
 TRUE_POSITIVE, TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, BOTH = range(COLUMNS)

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from softbleu.corpora.m2 import Coded
-from softbleu.metrics.m2_alignments import Alignments, Arc, Words
+from softbleu.metrics.m2.alignments import Alignments, Arc, Edit
+from softbleu.types import Words
 
-Edit = tuple[int, int, Words]
-"""Source words start up to end become these words."""
 MOST_ARCS = 200_000
 """A larger lattice is not written out; the official scorer would take minutes to hours for it."""
-MOST_CELLS = 1 << 16
+_MOST_CELLS = 1 << 16
 _EPSILON = 0.001
 _SUBSTITUTIONS = (1, 2)
 """What a substitution costs in each of the two alignments that are put together."""
@@ -49,7 +48,7 @@ class Lattice:
         LatticeTooLargeError
             There would be more than `MOST_ARCS` arcs.
         """
-        if len(source) * len(candidate) > MOST_CELLS:
+        if len(source) * len(candidate) > _MOST_CELLS:
             raise LatticeTooLargeError
         width = len(candidate) + 1
         simple: Counter[Arc] = Counter()
