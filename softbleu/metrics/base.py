@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from softbleu.kernels import Kernels
+    from softbleu.metrics.references import ChosenRows
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
     from softbleu.types import Floats, Integers
@@ -27,16 +28,6 @@ class Score:
     def as_dict(self) -> dict[str, Any]:
         """Fields by name, in full precision."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class ChosenRows:
-    """What resampling adds up: one row a segment or, where references are drawn, one for each that may be drawn."""
-
-    layers: list[Integers]
-    """(segments, columns) each: layer r holds the row of each segment's reference r."""
-    draws: Integers | None = None
-    """(iterations, segments): the reference of each segment in each iteration; None for a single layer."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +117,10 @@ class Metric(ABC):
         return self.score(rows.sum(axis=0))
 
     def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows that resampling adds up."""
-        return ChosenRows([rows])
+        """Choose the rows that resampling adds up."""
+        from softbleu.metrics.references import ChosenRows
+
+        return ChosenRows.every(len(rows))
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment."""
