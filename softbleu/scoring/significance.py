@@ -10,6 +10,7 @@ import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.references import ChosenSums
+from softbleu.scoring.executors import single_threaded_blas
 
 if TYPE_CHECKING:
     from softbleu.metrics import Metric
@@ -98,11 +99,12 @@ def compare_systems(
         raise UnknownNameError("system", baseline, statistics.systems)
     place = statistics.systems.index(baseline)
     scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
-    resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
-    if settings.test == "bootstrap":
-        p_values = paired_bootstrap(resampled, scores, place)
-    else:
-        p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
+    with single_threaded_blas():
+        resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
+        if settings.test == "bootstrap":
+            p_values = paired_bootstrap(resampled, scores, place)
+        else:
+            p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     comparisons = [
         Comparison(
