@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels import Kernels
     from softbleu.matchers.base import Matcher
+    from softbleu.metrics.references import ChosenRows
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
     from softbleu.types import Floats, Integers
@@ -116,16 +117,6 @@ def requirements_of(matcher: Matcher, order: int, **more: bool) -> Requirements:
 
 
 @dataclass(frozen=True)
-class ChosenRows:
-    """What resampling adds up: one row a segment or, where references are drawn, one for each that may be drawn."""
-
-    layers: list[Integers]
-    """(segments, columns) each: layer r holds the row of each segment's reference r."""
-    draws: Integers | None = None
-    """(iterations, segments): the reference of each segment in each iteration; None for a single layer."""
-
-
-@dataclass(frozen=True)
 class ReferenceScore:
     """The score of a candidate against one of its references."""
 
@@ -208,8 +199,10 @@ class Metric(Declared):
         return self.score(rows.sum(axis=0))
 
     def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows that resampling adds up."""
-        return ChosenRows([rows])
+        """Choose the rows that resampling adds up."""
+        from softbleu.metrics.references import ChosenRows
+
+        return ChosenRows.every(len(rows))
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment."""

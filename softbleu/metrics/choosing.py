@@ -7,7 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.metrics.base import ChosenRows, Metric, ReferenceScore, Score
+from softbleu.metrics.base import Metric, ReferenceScore, Score
+from softbleu.metrics.references import ChosenRows
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -34,7 +35,7 @@ class ChoosingMetric(Metric):
 
     def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
         """Rows that are chosen in the whole corpus, whatever is resampled."""
-        return ChosenRows([rows[self.chosen(rows, offsets)]])
+        return ChosenRows([self.chosen(rows, offsets)])
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Score]:
         """Score the chosen row of each segment."""

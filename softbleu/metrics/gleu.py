@@ -14,7 +14,6 @@ from softbleu.errors import InputError
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import (
-    ChosenRows,
     Level,
     Metric,
     ReferenceScore,
@@ -26,7 +25,7 @@ from softbleu.metrics.base import (
 )
 from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
-from softbleu.metrics.references import best_references, draw_references, normal_interval, sampled_sums
+from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws, best_references, normal_interval
 from softbleu.ngrams import Chunk
 from softbleu.similarity import SCALE
 
@@ -230,8 +229,7 @@ class Gleu(Metric):
             raise InputError("multi 'mean' is for segment and macro scores; use 'sample' or 'max' for a corpus")
         if self.multi == "max":
             return self.pooled(rows, offsets)
-        draws = draw_references(np.diff(offsets), self.iterations, self.seed)
-        sums = sampled_sums(rows, offsets, draws)
+        (sums,) = ChosenSums([rows], [self.choose(rows, offsets)]).drawn(self.iterations)
         scores = self.scores(sums)
         mean, deviation = float(scores.mean()), float(scores.std())
         return replace(
@@ -249,14 +247,14 @@ class Gleu(Metric):
         return self.score((rows / counts[:, None]).sum(axis=0))
 
     def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """The best reference's rows, or those of every reference and which one each iteration draws."""
+        """Choose the best reference's rows, or those of every reference and which one each iteration draws."""
         counts = np.diff(offsets)
         if counts.max() == 1:
-            return ChosenRows([rows])
+            return ChosenRows.every(len(rows))
         if self.multi == "max":
-            return ChosenRows([rows[self._best(rows, offsets)]])
-        layers = [rows[offsets[:-1] + np.minimum(number, counts - 1)] for number in range(int(counts.max()))]
-        return ChosenRows(layers, draw_references(counts, self.iterations, self.seed))
+            return ChosenRows([self._best(rows, offsets)])
+        places = [offsets[:-1] + np.minimum(number, counts - 1) for number in range(int(counts.max()))]
+        return ChosenRows(places, ReferenceDraws.shared(counts.tobytes(), self.iterations, self.seed))
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[GleuScore]:
         """Score each segment: its best reference, or the mean over its references."""

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
     from softbleu.types import Floats, Integers
 
 
 _NORMAL_95 = 1.959963984540054
+_MOST_KEPT = 1 << 25
+"""Bytes of draws that are kept for the next system; more are drawn anew."""
+_SEGMENTS = 2048
+"""Segments that are added up together: few enough for the cache, and a multiple of 8, for draws are bits."""
+_ITERATIONS = 128
+_MOST_CONVERTED = 1 << 22
+"""Entries of rows that are kept as floating point; more are converted anew."""
 
 
-def draw_references(counts: Integers, iterations: int, seed: int = 0) -> Integers:
-    """Draw one reference a segment, `iterations` times, as the official GLEU+ program does.
+def draw_references(counts: Integers, iterations: Iterable[int], seed: int = 0) -> Iterator[Integers]:
+    """Draw one reference a segment in each of the iterations, as the official GLEU+ program does.
 
     Iteration k takes the stream of Python's ``random.seed(seed + 101 * k)`` and, of a segment's R references,
     number ``int(random.random() * R)`` (what Python 2's ``randint`` did).
@@ -24,41 +36,113 @@ def draw_references(counts: Integers, iterations: int, seed: int = 0) -> Integer
     ----------
     counts : number of references of each segment
 
-    Returns
-    -------
-    Integers of shape (iterations, segments).
-
     Examples
     --------
-    >>> draw_references(np.array([2, 2, 3, 1]), 2).tolist()
+    >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2))]
     [[1, 1, 1, 0], [1, 0, 2, 0]]
     """
-    return _draw(counts.astype(np.int64).tobytes(), iterations, seed)
-
-
-@lru_cache(maxsize=2)
-def _draw(counts: bytes, iterations: int, seed: int) -> Integers:
-    """Many systems share their references, and so their draws."""
-    references = np.frombuffer(counts, np.int64)
-    draws = np.empty((iterations, len(references)), np.int64)
     stream = np.random.RandomState(0)
-    for k in range(iterations):
+    for k in iterations:
         # Seeded with a list of one number, this generator gives Python's own stream.
         stream.seed([seed + 101 * k])
-        draws[k] = stream.random_sample(len(references)) * references
-    draws.setflags(write=False)
-    return draws
+        yield (stream.random_sample(len(counts)) * counts).astype(np.int64)
 
 
-def sampled_sums(rows: Integers, offsets: Integers, draws: Integers) -> Floats:
-    """Sums over the corpus of the rows that each iteration drew: (iterations, columns), exact whole numbers."""
-    counts = np.diff(offsets)
-    sums = np.zeros((len(draws), rows.shape[1]))
-    for number in range(int(counts.max(initial=0))):
-        have = np.flatnonzero(counts > number)
-        chosen = (draws[:, have] == number).astype(np.float64)
-        sums += chosen @ rows[offsets[have] + number].astype(np.float64)
-    return sums
+class ReferenceDraws:
+    """The references of all iterations, a bit each; see `draw_references`."""
+
+    def __init__(self, counts: Integers, iterations: int, seed: int) -> None:
+        self._counts, self._iterations, self._seed = counts, iterations, seed
+        self._others = int(counts.max(initial=1)) - 1
+        kept = self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
+        self._kept = self._drawn(range(iterations)) if kept else None
+
+    @classmethod
+    @lru_cache(maxsize=1)
+    def shared(cls, counts: bytes, iterations: int, seed: int) -> ReferenceDraws:
+        """Many systems share their references, and so their draws; `counts` are the bytes of integers."""
+        return cls(np.frombuffer(counts, np.int64), iterations, seed)
+
+    def bits(self, start: int, stop: int) -> NDArray[np.uint8]:
+        """Whether samples `start` to `stop` have reference 1, 2, …: (references - 1, samples, segments), packed.
+
+        After the last iteration comes the first again.
+        """
+        iterations = np.arange(start, stop) % self._iterations
+        return self._drawn(iterations.tolist()) if self._kept is None else self._kept[:, iterations]
+
+    def _drawn(self, iterations: Sequence[int]) -> NDArray[np.uint8]:
+        bits = np.empty((self._others, len(iterations), (len(self._counts) + 7) // 8), np.uint8)
+        for place, drawn in enumerate(draw_references(self._counts, iterations, self._seed)):
+            for other in range(self._others):
+                bits[other, place] = np.packbits(drawn == other + 1)
+        return bits
+
+
+@dataclass(frozen=True)
+class ChosenRows:
+    """What resampling adds up: one row a segment or, where references are drawn, one for each that may be drawn."""
+
+    places: list[Integers]
+    """Entry r has the row of each segment's reference r."""
+    draws: ReferenceDraws | None = None
+    """Which of them each iteration draws; None where there is one."""
+
+    @classmethod
+    def every(cls, segments: int) -> Self:
+        """Every row: there is one a segment."""
+        return cls([np.arange(segments)])
+
+
+class ChosenSums:
+    """Sums of each system's chosen rows over samples: exact whole numbers, (systems, samples, columns).
+
+    Parameters
+    ----------
+    rows : of each system
+    chosen : of each system; all have the same draws
+    """
+
+    def __init__(self, rows: Sequence[Integers], chosen: Sequence[ChosenRows]) -> None:
+        self._rows, self._chosen, self._draws = rows, chosen, chosen[0].draws
+        self._segments, self._columns = len(chosen[0].places[0]), len(rows) * rows[0].shape[1]
+        size = len(chosen[0].places) * self._segments * self._columns
+        self._kept = [*self._parts()] if size <= _MOST_CONVERTED else None
+
+    def drawn(self, iterations: int) -> Floats:
+        """Add up what each iteration draws."""
+        starts = range(0, iterations, _ITERATIONS)
+        return np.concatenate([self.plain(k, min(k + _ITERATIONS, iterations)) for k in starts], axis=1)
+
+    def plain(self, start: int, stop: int) -> Floats:
+        """Add up all segments in the samples `start` to `stop`."""
+        return self._sums(start, stop, None)
+
+    def weighted(self, weights: Integers, start: int) -> Floats:
+        """Add up segments times weights, (samples, segments); the first sample is number `start`."""
+        return self._sums(start, start + len(weights), weights)
+
+    def _sums(self, start: int, stop: int, weights: Integers | None) -> Floats:
+        bits = () if self._draws is None else self._draws.bits(start, stop)
+        sums = np.zeros((stop - start, self._columns))
+        for part, first, more in self._kept or self._parts():
+            weight = None if weights is None else weights[:, part].astype(np.float64)
+            sums += first.sum(axis=0) if weight is None else weight @ first
+            for packed, gain in zip(bits, more, strict=True):
+                octets = packed[:, part.start // 8 : -(-part.stop // 8)]
+                chose = np.unpackbits(octets, axis=1, count=part.stop - part.start)
+                sums += (chose.astype(np.float64) if weight is None else weight * chose) @ gain
+        return sums.reshape(stop - start, len(self._rows), -1).swapaxes(0, 1)
+
+    def _parts(self) -> Iterator[tuple[slice, Floats, list[Floats]]]:
+        """Segments, the first reference's rows of all systems, and by how much those of the others are greater."""
+        for low in range(0, self._segments, _SEGMENTS):
+            part = slice(low, min(low + _SEGMENTS, self._segments))
+            first, *others = (
+                np.concatenate([own[places[part]] for own, places in zip(self._rows, layer, strict=True)], axis=1)
+                for layer in zip(*(system.places for system in self._chosen), strict=True)
+            )
+            yield part, first.astype(np.float64), [(other - first).astype(np.float64) for other in others]
 
 
 def best_references(scores: Floats, tie_breakers: Floats, offsets: Integers) -> Integers:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.metrics.references import ChosenSums
+from softbleu.scoring.executors import single_threaded_blas
 
 if TYPE_CHECKING:
     from softbleu.metrics import Metric
     from softbleu.scoring.results import Statistics
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats
 
 
 Test = Literal["bootstrap", "randomization"]
@@ -104,11 +106,12 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     metric = statistics.measure.at_level("corpus").metric
     scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
-    resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
-    if settings.test == "bootstrap":
-        p_values = paired_bootstrap(resampled, scores, place)
-    else:
-        p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
+    with single_threaded_blas():
+        resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
+        if settings.test == "bootstrap":
+            p_values = paired_bootstrap(resampled, scores, place)
+        else:
+            p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     comparisons = [
         Comparison(
@@ -146,12 +149,12 @@ def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed:
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
-    chosen = _chosen_rows(statistics, metric)
+    chosen = _chosen_sums(statistics, metric)
     for start, stop in _pieces(samples, segments):
         drawn = generator.integers(segments, size=(stop - start, segments))
         drawn += np.arange(stop - start)[:, None] * segments
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
-        for system, sums in enumerate(chosen.sums(weights.reshape(-1, segments).astype(np.float64), start)):
+        for system, sums in enumerate(chosen.weighted(weights.reshape(-1, segments), start)):
             scores[system, start:stop] = metric.scores(sums)
     return scores
 
@@ -180,14 +183,13 @@ def approximate_randomization(
     """
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
-    chosen = _chosen_rows(statistics, metric)
-    everything = np.ones((1, segments))
+    chosen = _chosen_sums(statistics, metric)
     systems = len(statistics.systems)
     exceeding = np.zeros(systems)
     for start, stop in _pieces(trials, segments):
-        swapped = generator.integers(2, size=(stop - start, segments)).astype(np.float64)
-        part = list(chosen.sums(swapped, start))
-        whole = list(chosen.sums(np.broadcast_to(everything, swapped.shape), start))
+        swapped = generator.integers(2, size=(stop - start, segments))
+        part = chosen.weighted(swapped, start)
+        whole = chosen.plain(start, stop)
         for system in range(systems):
             one = metric.scores(whole[system] - part[system] + part[baseline])
             other = metric.scores(whole[baseline] - part[baseline] + part[system])
@@ -203,36 +205,6 @@ def _pieces(count: int, segments: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + size, count)
 
 
-@dataclass(frozen=True)
-class _ChosenRows:
-    """Of each system one row a segment, or where references are drawn the rows of each."""
-
-    rows: list[Floats]
-    """(segments, columns of all systems), one array for each reference that a draw may choose."""
-    draws: Integers | None
-    """Reference of each segment in each draw, which later samples use again from the start."""
-    columns: int
-
-    def sums(self, weights: Floats, start: int) -> Iterator[Floats]:
-        """Weighted sums of the rows, system by system: (samples, columns); sample `start` comes first."""
-        if self.draws is None:
-            total = weights @ self.rows[0]
-        else:
-            draws = self.draws[np.arange(start, start + len(weights)) % len(self.draws)]
-            total = sum(
-                ((weights * (draws == number)) @ rows for number, rows in enumerate(self.rows)),
-                start=np.zeros((len(weights), self.rows[0].shape[1])),
-            )
-        for place in range(0, total.shape[1], self.columns):
-            yield total[:, place : place + self.columns]
-
-
-def _chosen_rows(statistics: Statistics, metric: Metric) -> _ChosenRows:
-    columns = statistics.rows.shape[2]
-    chosen = [metric.choose(rows, statistics.offsets) for rows in statistics.rows]
-    draws = chosen[0].draws
-    layers = [
-        np.concatenate([system.layers[number] for system in chosen], axis=1).astype(np.float64)
-        for number in range(len(chosen[0].layers))
-    ]
-    return _ChosenRows(layers, draws, columns)
+def _chosen_sums(statistics: Statistics, metric: Metric) -> ChosenSums:
+    systems = [*statistics.rows]
+    return ChosenSums(systems, [metric.choose(rows, statistics.offsets) for rows in systems])

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import random
+import tracemalloc
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,7 @@ from shared_data import shared
 
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.metrics import Bleu, Gleu, Metric
+from softbleu.metrics import Bleu, Gleu, Metric, references
 from softbleu.report import write_distribution
 from softbleu.scoring import (
     Settings,
@@ -28,6 +29,7 @@ from softbleu.scoring import (
     collect_statistics,
     compare_systems,
     score_with,
+    significance,
 )
 from softbleu.scoring.api import compare_with
 from softbleu.scoring.significance import approximate_randomization, bootstrap_scores, paired_bootstrap
@@ -195,6 +197,41 @@ def test_bootstrap_of_gleu_chooses_references_too(metric: Gleu) -> None:
     expected = literal_bootstrap(rows, metric, 300, 3)
     assert found.tolist() == [pytest.approx(scores, rel=0, abs=1e-9) for scores in expected]
     assert len({round(score, 9) for scores in expected for score in scores}) > 12
+
+
+@pytest.mark.parametrize("multi", ["sample", "max"])
+def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> None:
+    """Whether draws and rows are kept or made anew, and however many are looked at together."""
+    metric = Gleu(order=2, iterations=7, multi=multi)
+    corpus = Segments.of({name: texts * 5 for name, texts in SYSTEMS.items()}, REFERENCES * 5, SOURCE * 5)
+
+    def numbers() -> list[Any]:
+        references.ReferenceDraws.shared.cache_clear()
+        statistics = collect_statistics(corpus, metric, keep_rows=True)
+        scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
+        return [
+            scores,
+            bootstrap_scores(statistics, metric, 30, 3).tolist(),
+            approximate_randomization(statistics, metric, 0, 40, 3).tolist(),
+        ]
+
+    whole = numbers()
+    for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
+        monkeypatch.setattr(references, limit, small)
+        assert numbers() == whole
+    monkeypatch.setattr(significance, "_CELLS", 60)
+    assert numbers() == whole
+
+
+def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
+    counts = np.full(100_000, 2)
+    tracemalloc.start()
+    kept = references.ReferenceDraws(counts, 100, 0)
+    endless = references.ReferenceDraws(counts, 1_000_000, 0)
+    assert tracemalloc.get_traced_memory()[0] < 100_000 * 100 / 8 + 10_000
+    tracemalloc.stop()
+    assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))
+    assert np.array_equal(kept.bits(105, 109), kept.bits(5, 9))
 
 
 def test_seeds_reproduce() -> None:
