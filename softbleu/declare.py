@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
@@ -308,6 +310,15 @@ class Registry:
         """Names of all, our own first."""
         return [*self.built_in, *sorted({entry.name for entry in _entry_points(self.group)} - set(self.built_in))]
 
+    def has(self, name: str) -> bool:
+        """Whether there is one of that name, in upper or lower case."""
+        wanted = name.lower()
+        return self._own(wanted) is not None or any(entry.name == wanted for entry in _entry_points(self.group))
+
+    def has_module(self, name: str) -> bool:
+        """Whether a module of ours has that name: then nothing else need be loaded."""
+        return name.isidentifier() and find_spec(f"{self._package}.{name.lower()}") is not None
+
     def find(self, name: str) -> type[Any]:
         """Find a class by its name, in upper or lower case.
 
@@ -319,12 +330,21 @@ class Registry:
             It is that of another package, and cannot be used.
         """
         wanted = name.lower()
-        if wanted in self.built_in:
-            return self.built_in[wanted]
+        own = self._own(wanted)
+        if own is not None:
+            return own
         for entry in _entry_points(self.group):
             if entry.name == wanted:
                 return self._load(entry)
         raise UnknownNameError(self.kind, name, self.names())
+
+    def _own(self, name: str) -> type[Declared] | None:
+        """One of our own; the module of its name is looked at first, for a start that loads no other."""
+        if self.has_module(name):
+            found = _declared_by(f"{self._package}.{name}", self._base)
+            if name in found:
+                return found[name]
+        return self.built_in.get(name)
 
     def classes(self) -> list[type[Declared]]:
         """Return all that can be used, our own first."""
@@ -360,13 +380,19 @@ def _entry_points(group: str) -> tuple[Any, ...]:
 @cache
 def _declared_in(package: str, base: type[Declared]) -> dict[str, type[Declared]]:
     """Concrete classes of a kind that the modules of a package declare, by name."""
-    from importlib import import_module
     from pkgutil import iter_modules
 
     found: dict[str, type[Declared]] = {}
     for info in iter_modules(import_module(package).__path__, f"{package}."):
-        for each in vars(import_module(info.name)).values():
-            if isinstance(each, type) and issubclass(each, base) and each.__module__.startswith(info.name):
-                found[vars(each).get("name", "")] = each
-    found.pop("", None)
+        found |= _declared_by(info.name, base)
     return dict(sorted(found.items()))
+
+
+def _declared_by(module: str, base: type[Declared]) -> dict[str, type[Declared]]:
+    found = {
+        vars(each).get("name", ""): each
+        for each in vars(import_module(module)).values()
+        if isinstance(each, type) and issubclass(each, base) and each.__module__.startswith(module)
+    }
+    found.pop("", None)
+    return found

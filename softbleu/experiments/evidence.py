@@ -188,7 +188,7 @@ def read_metrics(texts: Sequence[str]) -> dict[str, Measure]:
         measure = Measure.from_signature(signature) if signed else read_measure(signature)
         matcher = measure.matcher
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
-        name = name or f"{measure.metric.name}{soft}"  # type: ignore[attr-defined]
+        name = name or f"{measure.metric.name}{soft}"
         if name in found:
             raise InputError(f"two metrics are called {name!r}: name one by NAME=SETTINGS")
         found[name] = measure

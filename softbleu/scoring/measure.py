@@ -55,10 +55,9 @@ class Measure(Declared):
             Names or values that are not valid.
         """
         start, given = _start(metric, given)
-        presets = {name: each for owner in METRICS.built_in.values() for name, each in owner.presets.items()}  # type: ignore[attr-defined]
         preset = given.pop("preset", None)
-        if preset is not None and preset not in presets:
-            raise UnknownNameError("preset", preset, presets)
+        if preset is not None and preset not in preset_names():
+            raise UnknownNameError("preset", preset, preset_names())
         if preset is not None and preset not in start.metric.presets and idle is not None:
             idle.append("preset")
         # A preset says nothing about what a metric or matcher does not have.
@@ -185,9 +184,9 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
     """
     head, texts = parse_expression(text)
-    if head.lower() not in METRICS.names() and head.lower() in MATCHERS.names():
+    if MATCHERS.has_module(head) or (not METRICS.has_module(head) and MATCHERS.has(head)):
         head, texts = "bleu", {"matcher": head.lower(), **texts}
-    elif head.lower() not in METRICS.names():
+    elif not METRICS.has(head):
         raise UnknownNameError("metric", head, [*METRICS.names(), *MATCHERS.names()])
     known = {each.name: each for each in settings_of({"metric": head, **texts})}
     settings: dict[str, Any] = {}
@@ -202,6 +201,11 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
 def settings_of(given: Mapping[str, Any]) -> list[Setting]:
     """All settings of the measure that is named there, the metric's name first."""
     return list(all_settings(Measure, given))
+
+
+def preset_names() -> list[str]:
+    """Names of the settings of papers."""
+    return [name for owner in METRICS.built_in.values() for name in owner.presets]  # type: ignore[attr-defined]
 
 
 def every_setting() -> dict[str, Setting]:
