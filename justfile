@@ -16,7 +16,7 @@ lint:
 
 # The page of all options
 options:
-    python docs/make_cli.py
+    python docs/reference/make_cli.py
 
 # This project beside its peers
 bench:

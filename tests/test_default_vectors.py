@@ -29,6 +29,7 @@ from softbleu.errors import VectorError
 
 ROOM = Path(__file__).resolve().parents[1] / "embeddings"
 STORE = ROOM / "glove-6b-100d"
+RECIPE = STORE / "recipe"
 NAME = "glove-6b-100d"
 
 
@@ -213,7 +214,7 @@ def run_build(*arguments: object, path: Path | None = None) -> subprocess.Comple
         "no_proxy": "127.0.0.1",
     }
     return subprocess.run(
-        [sys.executable, str(ROOM / "build_default.py"), *map(str, arguments)],
+        [sys.executable, str(RECIPE / "build_default.py"), *map(str, arguments)],
         capture_output=True,
         text=True,
         env=environment,
@@ -308,7 +309,7 @@ def test_build_recovers_little_words(packages, parquet_stand_in, tmp_path):
 
 def test_the_map_finds_words_left_out(monkeypatch):
     """The sister is a rotated and stretched copy, so what the map must find is known."""
-    monkeypatch.syspath_prepend(str(ROOM))
+    monkeypatch.syspath_prepend(str(RECIPE))
     from recipe import map_rows
 
     generator = np.random.default_rng(3)
@@ -322,7 +323,7 @@ def test_the_map_finds_words_left_out(monkeypatch):
 
 
 def test_recovering_needs_the_order_of_the_sister(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOM))
+    monkeypatch.syspath_prepend(str(RECIPE))
     from recipe import recover_words
 
     rows = np.eye(3)

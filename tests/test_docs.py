@@ -24,17 +24,19 @@ def test_all_options_are_documented(tmp_path: Path) -> None:
     subprocess.run([*command, "--output", str(made)], check=True, capture_output=True, cwd=tmp_path)
     expected = options_of(html.unescape(made.read_text(encoding="utf-8")))
     assert len(expected) > 60
-    assert options_of((DOCS / "cli.md").read_text(encoding="utf-8")) == expected, "run: python docs/make_cli.py"
+    assert options_of((DOCS / "reference" / "cli.md").read_text(encoding="utf-8")) == expected, (
+        "run: python docs/reference/make_cli.py"
+    )
 
 
 def test_nothing_is_left_to_fill_in() -> None:
-    for page in (DOCS.parent / "README.md", *DOCS.glob("*.md")):
+    for page in (DOCS.parent / "README.md", *DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         assert len(text) > 500, page
         assert not re.search(r"@[A-Z_]+@", text), page
 
 
-@pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

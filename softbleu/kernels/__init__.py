@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KernelName = Literal["auto", "numpy", "numba"]
 LARGE = 1 << 24
-"""Bytes of text from which numba's start-up is repaid (measured: docs/performance.md)."""
+"""Bytes of text from which numba's start-up is repaid (measured: docs/reference/performance.md)."""
 
 
 class Kernels(Protocol):

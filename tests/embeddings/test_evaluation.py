@@ -88,7 +88,7 @@ def test_the_script_of_the_card_measures_the_same(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-c", script, str(text)],
-        cwd=ROOM,
+        cwd=ROOM / "glove-6b-100d" / "recipe",
         env={**os.environ, "PYTHONPATH": str(ROOM.parent), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,

@@ -1,10 +1,10 @@
 """Agreement with people on WMT13 fr-en and WMT17 into English, of every metric and remedy: tables for docs/study.md.
 
-    python experiments/study.py segments > experiments/wmt17-segments.csv
-    python experiments/study.py systems > experiments/systems.csv
-    python experiments/study.py crossvalidate > experiments/wmt17-crossvalidation.csv
-    python experiments/study.py rankings > experiments/wmt13-rankings.csv
-    python experiments/study.py corrections > experiments/conll14-agreement.csv
+    python experiments/study/study.py segments > experiments/study/wmt17-segments.csv
+    python experiments/study/study.py systems > experiments/study/systems.csv
+    python experiments/study/study.py crossvalidate > experiments/study/wmt17-crossvalidation.csv
+    python experiments/study/study.py rankings > experiments/study/wmt13-rankings.csv
+    python experiments/study/study.py corrections > experiments/study/conll14-agreement.csv
 
 Needs the shared test data beside the checkout. Text of WMT17 is unescaped (`&apos;`); it comes lower-cased and
 tokenised, so tokens are split at white space. Of WMT13 tokens are those of 13a, lower-cased.
@@ -31,7 +31,7 @@ from softbleu.experiments.preferences import preference_taus
 from softbleu.experiments.rankings import expected_wins
 from softbleu.scoring import Settings, score_with
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 PAIRS = ("cs-en", "de-en", "fi-en")
 GOOGLE = str(SHARED / "googlenews-26k" / "googlenews-26k-300d.bin")
 NO_VECTORS = {"\ue000": [1.0]}

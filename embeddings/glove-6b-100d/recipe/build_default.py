@@ -39,7 +39,7 @@ from softbleu.embeddings.store_source import measure_store
 from softbleu.errors import SoftbleuError, VectorError
 
 NAME = "glove-6b-100d"
-STORE = Path(__file__).with_name(NAME)
+STORE = Path(__file__).resolve().parents[1]
 COUNT = 79_500
 LICENCE = "PDDL-1.0"
 SOURCE = (

@@ -1,6 +1,6 @@
 """Write cli.md: all commands and options, from their own help.
 
-python docs/make_cli.py
+python docs/reference/make_cli.py
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from softbleu.errors import SoftbleuError, VectorError
 _INTRODUCTION = f"""\
 # {NAME}: evaluation card
 
-Written by `embeddings/evaluate.py`; every figure is measured, none copied. How the set is made:
+Written by `embeddings/glove-6b-100d/recipe/evaluate.py`; every figure is measured, none copied. How the set is made:
 `meta.json` and `embeddings/README.md`. Licences: `LICENCES.md` (vectors: PDDL 1.0).
 """
 
