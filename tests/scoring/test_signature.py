@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from softbleu.matchers.registry import matcher_class
 
 from softbleu import InputError, Settings, score
 from softbleu.cli.app import run
 from softbleu.matchers import make_matcher
-from softbleu.matchers.registry import matcher_class
 from softbleu.metrics import M2, Bleu, Gleu, IMeasure
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring import VectorChoice
