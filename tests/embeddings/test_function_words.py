@@ -83,7 +83,7 @@ def test_the_measure_says_which_words_are_lone() -> None:
 
 
 def test_an_unknown_way_with_function_words() -> None:
-    with pytest.raises(UnknownNameError, match="unknown way with function words 'hard'; valid: soft, exact"):
+    with pytest.raises(UnknownNameError, match="unknown function words 'hard'; valid: soft, exact"):
         WordMeasure(function_words="hard")  # type: ignore[arg-type]
 
 
