@@ -103,8 +103,8 @@ def test_people_write_it_so(text: str, expected: Measure) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expression '': unexpected its end; write it like vleu(threshold=0.8, order=4)"),
-        ("bleu(", "unexpected its end"),
+        ("", "expression '': unexpected end; write it like vleu(threshold=0.8, order=4)"),
+        ("bleu(", "unexpected end"),
         ("bleu)", "unexpected ')' at character 5"),
         ("bleu(order)", "unexpected ')' at character 11"),
         ("bleu(order=)", "unexpected ')' at character 12"),
