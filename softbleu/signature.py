@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -118,7 +119,10 @@ def parse_expression(text: str) -> tuple[str, dict[str, str]]:
     """
     tokens = list(_tokens(text))
     settings: dict[str, str] = {}
-    head, end = _read_call(text, tokens, 0, settings)
+    try:
+        head, end = _read_call(text, tokens, 0, settings)
+    except RecursionError:
+        raise InputError(f"an expression of {len(text)} characters has too many parentheses within others") from None
     if tokens[end][0]:
         raise _unexpected(text, tokens[end])
     return head, settings
@@ -136,13 +140,22 @@ def _tokens(text: str) -> list[_Token]:
         if match is None:
             raise InputError(f"expression {text!r}: a quotation mark at character {place + 1} is never closed")
         mark, quoted, bare = match.groups()
-        said = ast.literal_eval(quoted) if quoted else bare or mark or ""
+        said = _unquoted(text, quoted) if quoted else bare or mark or ""
         found.append(
             (mark or ("text" if quoted or bare else ""), said, match.end() - len(quoted or bare or mark or ""))
         )
         if not found[-1][0]:
             return found
         place = match.end()
+
+
+def _unquoted(text: str, quoted: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return str(ast.literal_eval(quoted))
+        except (SyntaxError, ValueError, Warning):
+            raise InputError(f"expression {text!r}: cannot read {quoted!r}; write a backslash twice") from None
 
 
 def _read_call(text: str, tokens: list[_Token], place: int, settings: dict[str, str]) -> tuple[str, int]:
@@ -159,7 +172,7 @@ def _read_call(text: str, tokens: list[_Token], place: int, settings: dict[str, 
         if key[0] != "text" or tokens[place + 1][0] != "=":
             raise _unexpected(text, key if key[0] != "text" else tokens[place + 1])
         if key[1].replace("-", "_") in settings:
-            raise InputError(f"expression {text!r}: {key[1]} is given twice")
+            raise InputError(f"expression {text!r}: {key[1]!r} is given twice")
         settings[key[1].replace("-", "_")] = ""
         value, place = _read_call(text, tokens, place + 2, settings)
         settings[key[1].replace("-", "_")] = value
@@ -175,8 +188,6 @@ def _unexpected(text: str, token: _Token) -> InputError:
 
 
 def _quoted(text: str) -> str:
-    return (
-        text
-        if _BARE.fullmatch(text) and text.isprintable()
-        else json.dumps(text, ensure_ascii=not text.isprintable())
-    )
+    if not text.isprintable():
+        return ascii(text)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -14,7 +14,8 @@ from oracles import soft
 from softbleu.corpora import Segments
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import VectorChoice, score_corpus
+from softbleu.scoring import Measure, VectorChoice, score_corpus
+from softbleu.tokens import Tokenizer
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
 NEVER_KNOWN = "oov"
@@ -75,11 +76,15 @@ class Case:
 
     @property
     def vector_choice(self) -> VectorChoice:
-        return VectorChoice(self.vectors, case=self.vector_case)  # type: ignore[arg-type]
+        return VectorChoice(self.vectors, vector_case=self.vector_case)  # type: ignore[arg-type]
+
+    @property
+    def measure(self) -> Measure:
+        return Measure(self.metric, Tokenizer(), self.vector_choice)
 
     def scores(self) -> list[BleuScore]:
         """What the library says of each segment."""
-        result = score_corpus(self.segments, self.metric, vectors=self.vector_choice, level="segment")[0]
+        result = score_corpus(self.segments, self.measure, level="segment")[0]
         assert result.segments is not None
         return [score for score in result.segments if isinstance(score, BleuScore)]
 

@@ -10,9 +10,8 @@ import pytest
 
 from softbleu import InputError, VectorError, score
 from softbleu.corpora import ParallelFiles, read_segments
-from softbleu.matchers import make_matcher
-from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import Result, VectorChoice, score_corpus
+from softbleu.metrics import BleuScore
+from softbleu.scoring import Measure, Result, score_corpus
 
 VECTORS = {"cat": [1.0, 0.5], "dog": [0.5, 1.0], "nil": [0.0, 0.0]}
 MATCHERS = ("exact", "sleu", "vleu", "xleu")
@@ -35,7 +34,7 @@ def scored(
             written(folder, f"reference{number}", texts) for number, texts in enumerate(zip(*references, strict=True))
         ]
         with ParallelFiles.open([written(folder, "candidate", candidates)], names) as corpus:
-            result = score_corpus(corpus, Bleu(make_matcher(matcher)), vectors=VectorChoice(VECTORS))[0]
+            result = score_corpus(corpus, Measure.of(matcher=matcher, vectors=VECTORS))[0]
     assert isinstance(result, Result)
     assert isinstance(result.score, BleuScore)
     return result.score

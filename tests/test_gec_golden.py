@@ -9,6 +9,7 @@ import os
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from shared_data import shared
 
 from softbleu.corpora import ParallelFiles, read_m2
 from softbleu.metrics import M2, IMeasure
-from softbleu.scoring import Result, Statistics, collect_statistics, make_results
+from softbleu.scoring import Measure, Result, Statistics, collect_statistics, make_results
 
 SYSTEMS = ("AMU", "CAMB", "IITB", "INPUT")
 SEGMENTS = 1312
@@ -43,13 +44,14 @@ def table(path: Path) -> list[dict[str, str]]:
 def statistics(name: str) -> Statistics:
     systems, gold = files()
     with ParallelFiles.open(systems, [], gold=gold) as corpus:
-        return collect_statistics(corpus, METRICS[name], keep_rows=True)
+        return collect_statistics(corpus, [Measure(METRICS[name])], keep_rows=True)[0]
 
 
 @cache
 def results(name: str, annotators: str = "running") -> dict[str, Result]:
     metric = METRICS[name] if name == "imeasure" else M2(annotators=annotators)
-    return {result.name: result for result in make_results(statistics(name), metric, "segment")}
+    found = replace(statistics(name), measure=Measure(metric))
+    return {result.name: result for result in make_results(found, "segment")}
 
 
 def published(name: str, kind: str) -> list[list[str]]:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from shared_data import shared
 
 from softbleu.cli.app import run
 from softbleu.corpora import ParallelFiles
+from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
-from softbleu.scoring import Settings, Statistics, collect_statistics, make_results, score_with
+from softbleu.scoring import Measure, Result, Statistics, collect_statistics, make_results, score_corpus
 
 CORPUS = ("data", "conll14")
 EXPECTED = ("expected", "conll14")
@@ -52,23 +54,27 @@ def statistics() -> Statistics:
     """Statistics of all 13 systems, which every score here is made of."""
     systems, references, source = all_files()
     with ParallelFiles.open(list(map(str, systems)), list(map(str, references)), str(source)) as corpus:
-        return collect_statistics(corpus, Gleu(), keep_rows=True)
+        return collect_statistics(corpus, [Measure(Gleu())], keep_rows=True)[0]
+
+
+def results_of(metric: Gleu, level: Level = "corpus") -> list[Result]:
+    return make_results(replace(statistics(), measure=Measure(metric)), level)
 
 
 @cache
 def corpus_scores(multi: str) -> dict[str, GleuScore]:
-    results = make_results(statistics(), Gleu(multi=multi))
+    results = results_of(Gleu(multi=multi))
     return {result.name: result.score for result in results if isinstance(result.score, GleuScore)}
 
 
 @cache
 def macro_scores(multi: str) -> dict[str, float]:
-    return {result.name: result.score.score for result in make_results(statistics(), Gleu(multi=multi), "macro")}
+    return {result.name: result.score.score for result in results_of(Gleu(multi=multi), "macro")}
 
 
 @cache
 def segment_scores(multi: str, *, smooth: bool = False) -> dict[str, list[float]]:
-    results = make_results(statistics(), Gleu(), "segment", Gleu(multi=multi, smooth=smooth))
+    results = results_of(Gleu(multi=multi, segment_smoothing=smooth), "segment")
     return {result.name: [score.score for score in result.segments or ()] for result in results}
 
 
@@ -158,11 +164,11 @@ def test_counts_of_the_best_references():
 
 def test_other_samples_give_other_scores():
     """The official seeds are what makes the digits the same."""
-    other = make_results(statistics(), Gleu(seed=1))[0].score
+    other = results_of(Gleu(seed=1))[0].score
     assert isinstance(other, GleuScore)
     official = corpus_scores("sample")["AMU"]
     assert 1e-6 < abs(other.score - official.score) < 0.1
-    fewer = make_results(statistics(), Gleu(iterations=20))[0].score
+    fewer = results_of(Gleu(iterations=20))[0].score
     assert 1e-6 < abs(fewer.score - official.score) < 0.5
 
 
@@ -216,7 +222,7 @@ def test_other_variants_stay_what_they_were():
     systems, references, source = all_files()
     for entry in GOLDEN["variants"]:
         with ParallelFiles.open([str(systems[0])], list(map(str, references)), str(source)) as corpus:
-            (result,) = score_with(corpus, Settings(metric="gleu", **entry["settings"]))
+            (result,) = score_corpus(corpus, Measure.of("gleu", **entry["settings"]))
         assert result.name == entry["system"]
         assert result.score.score == pytest.approx(entry["score"], rel=0, abs=TEN_DECIMALS)
 

@@ -17,9 +17,8 @@ from shared_data import SHARED, shared
 from softbleu import score
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
-from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, BleuScore, Score
-from softbleu.scoring import VectorChoice, score_corpus
+from softbleu.scoring import Measure, score_corpus
 from softbleu.tokens import Tokenizer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -74,7 +73,7 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     path = reference()
     assert len(SYSTEMS) == 23
     with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
-        results = score_corpus(corpus, Bleu(), Tokenizer(tokenize), kernels=kernels)
+        results = score_corpus(corpus, Measure(Bleu(), Tokenizer(tokenize)), kernels=kernels)
     assert [result.name for result in results] == [system.stem for system in SYSTEMS]
     for result, expected in zip(results, sacrebleu_of_all_systems(tokenize), strict=True):
         assert_same(result.score, expected)
@@ -278,11 +277,9 @@ def test_morgan_printed_matches_give_printed_scores(name: str) -> None:
 def soft_score(corpus: Segments, entry: dict[str, Any]) -> BleuScore:
     options = {name: entry[name] for name in ("threshold", "assignment") if name in entry}
     path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    found = score_corpus(
-        corpus,
-        Bleu(make_matcher(entry["matcher"], **options)),
-        vectors=VectorChoice(path, case=entry["case"]),
-    )[0].score
+    found = score_corpus(corpus, Measure.of(entry["matcher"], vectors=path, vector_case=entry["case"], **options))[
+        0
+    ].score
     assert isinstance(found, BleuScore)
     return found
 

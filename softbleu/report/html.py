@@ -80,7 +80,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "segments": page.segments,
         "shown": len(page.text),
         "too_long": page.too_long,
-        "glue": "" if "|tok:char" in signature else " ",
+        "glue": "" if page.tokenizer.tokenize == "char" else " ",
         "words": page.text.words,
         "scores": page.segment_scores,
         "packed": pack(_columns(page)),

@@ -107,7 +107,7 @@ class Measure(Declared):
         return cls.of(metric.name, **{**found, **given})
 
     def __str__(self) -> str:
-        soft = isinstance(self.metric, Bleu) and self.metric.matcher.name != "exact"
+        soft = type(self.metric) is Bleu and self.metric.matcher.name != "exact"
         head = self.metric.matcher.name if soft else self.metric.name  # type: ignore[attr-defined]
         parts: list[Declared] = [
             self.metric,

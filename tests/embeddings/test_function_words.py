@@ -17,7 +17,7 @@ from softbleu.embeddings import function_words, open_vectors
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.errors import UnknownNameError
-from softbleu.scoring import Settings, VectorChoice, score_with
+from softbleu.scoring import Measure, VectorChoice, score_corpus
 from softbleu.similarity import TokenVectors
 
 LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
@@ -83,7 +83,7 @@ def test_the_measure_says_which_words_are_lone() -> None:
 
 
 def test_an_unknown_way_with_function_words() -> None:
-    with pytest.raises(UnknownNameError, match="unknown way with function words 'hard'; valid: soft, exact"):
+    with pytest.raises(UnknownNameError, match="unknown function words 'hard'; valid: soft, exact"):
         WordMeasure(function_words="hard")  # type: ignore[arg-type]
 
 
@@ -134,9 +134,9 @@ def test_scores(
         [[" ".join(words) for words in texts] for texts in references[: len(candidates)]],
     )
     options = {"assignment": given_out[0], "consumption": given_out[1], "composition": composition}
-    asked = Settings(matcher=matcher, threshold=threshold, vectors=vectors, function_words="exact", **options)  # type: ignore[arg-type]
+    asked = Measure.of(matcher=matcher, threshold=threshold, vectors=vectors, function_words="exact", **options)
     with limits(PATHS[path]):
-        result = score_with(segments, asked, level="segment")[0]
+        result = score_corpus(segments, asked, level="segment")[0]
     assert "|function-words:exact|" in result.signature
     assert result.segments is not None
     for score, candidate, texts in zip(result.segments, candidates, references, strict=False):
@@ -154,11 +154,11 @@ def test_scores(
 def test_lone_words_may_still_stand_in_a_phrase() -> None:
     """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
     vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
-    choice = VectorChoice(vectors, function_words="exact")
+    choice = VectorChoice(vectors, measure=WordMeasure(function_words="exact"))
     assert choice.select(["the", "a", "cat"]).lone is not None
     segments = Segments.of(["the cat"], ["a cat"])
     exact, free = (
-        score_with(segments, Settings(matcher="sleu", vectors=vectors, order=1, function_words=way))[0].score.score  # type: ignore[arg-type]
+        score_corpus(segments, Measure.of("sleu", vectors=vectors, order=1, function_words=way))[0].score.score
         for way in ("exact", "soft")
     )
     assert exact == pytest.approx(50.0)

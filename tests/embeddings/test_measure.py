@@ -41,7 +41,7 @@ def random_vectors(count: int, dimension: int = 6, seed: int = 7) -> Vectors:
     [
         (WordMeasure(), {}),
         (WordMeasure("csls"), {"similarity": "csls"}),
-        (WordMeasure(postprocess="mean,pc:1"), {"mean": True, "components": 1}),
+        (WordMeasure(vectors_postprocess="mean,pc:1"), {"mean": True, "components": 1}),
         (WordMeasure(neighbours=2), {}),
     ],
 )
@@ -70,7 +70,7 @@ def test_scope_ends_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = random_vectors(60)
     head = dict(list(vectors.items())[:20])
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 20)
-    for measure in (WordMeasure(), WordMeasure("csls"), WordMeasure(postprocess="mean")):
+    for measure in (WordMeasure(), WordMeasure("csls"), WordMeasure(vectors_postprocess="mean")):
         assert similarity_quantile(open_vectors(vectors), 95.0, measure) == similarity_quantile(
             open_vectors(head), 95.0, measure
         )
@@ -163,7 +163,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path: Path) -> Non
         (folder / "meta.json").write_text(json.dumps({**meta, QUANTILES: changed}), encoding="utf-8")
         again = open_vectors(str(folder))
         assert similarity_quantile(again, 99.0) == expected
-        assert similarity_quantile(again, 99.0, WordMeasure(postprocess="mean")) != 0.123
+        assert similarity_quantile(again, 99.0, WordMeasure(vectors_postprocess="mean")) != 0.123
         assert similarity_quantile(again, 99.0, WordMeasure("csls")) != 0.123
 
 

@@ -12,15 +12,15 @@ import pytest
 from softbleu import InputError
 from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
-from softbleu.matchers import SoftMatcher, make_matcher, matcher_names, registry
+from softbleu.matchers import MATCHERS, SoftMatcher, make_matcher
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import VectorChoice, score_corpus
+from softbleu.scoring import Measure, read_measure, score_corpus
 
 SOFT = ("sleu", "vleu", "xleu")
 
 
 def test_names() -> None:
-    assert matcher_names()[:4] == ["exact", "sleu", "vleu", "xleu"]
+    assert MATCHERS.names()[:4] == ["exact", "sleu", "vleu", "xleu"]
 
 
 @pytest.mark.parametrize("name", ["exact", *SOFT])
@@ -34,7 +34,7 @@ def test_matchers_are_values() -> None:
     assert hash(one) == hash(same)
     assert one != other
     assert repr(one) == ("Vleu(threshold=0.5, assignment='exact-first', consumption='unit', composition='mean')")
-    assert one.options() == {
+    assert {setting.name: value for setting, value in one.settings()} == {
         "threshold": 0.5,
         "assignment": "exact-first",
         "consumption": "unit",
@@ -129,9 +129,8 @@ VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
 def masses(matcher: SoftMatcher, candidate: str, reference: str, order: int = 2) -> list[float]:
-    result = score_corpus(Segments.of([candidate], [reference]), Bleu(matcher, order), vectors=VectorChoice(VECTORS))[
-        0
-    ]
+    measure = Measure.of(matcher=matcher, order=order, vectors=VECTORS)
+    (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
     assert isinstance(result.score, BleuScore)
     return result.score.matches
 
@@ -165,15 +164,16 @@ def test_the_own_order_is_exact_where_only_others_are_soft(
 
 
 def test_matchers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("pairs", f"{__name__}:Pairs", registry.ENTRY_POINT_GROUP)
+    entry = EntryPoint("pairs", f"{__name__}:Pairs", "softbleu.matchers")
     monkeypatch.setattr(EntryPoint, "load", lambda self: Pairs)
 
-    def entry_points(*, group: str, name: str | None = None) -> list[EntryPoint]:
-        assert group == "softbleu.matchers"
-        return [entry] if name in (None, "pairs") else []
+    def entry_points(group: str) -> tuple[EntryPoint, ...]:
+        return (entry,) if group == "softbleu.matchers" else ()
 
-    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-    assert matcher_names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
+    monkeypatch.setattr("softbleu.declare._entry_points", entry_points)
+    assert MATCHERS.names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
     assert make_matcher("pairs", threshold=0.25) == Pairs(threshold=0.25)
+    assert read_measure("pairs(threshold=0.25, order=2)").metric == Bleu(Pairs(threshold=0.25), order=2)
+    assert str(Measure.of(matcher="pairs", order=2)) == "pairs(order=2)"
     with pytest.raises(UnknownNameError, match="valid: exact, sleu, vleu, xleu, pairs"):
         make_matcher("nothing")

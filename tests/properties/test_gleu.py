@@ -18,7 +18,7 @@ from softbleu.corpora import Segments
 from softbleu.matchers import make_matcher
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.references import draw_references
-from softbleu.scoring import Result, VectorChoice, score_corpus
+from softbleu.scoring import Measure, Result, VectorChoice, score_corpus
 from softbleu.tokens import Tokenizer
 
 WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
@@ -88,19 +88,17 @@ class Case:
             **changed,
         )
 
-    def run(self, metric: Gleu, level: str = "corpus", segment_metric: Gleu | None = None) -> Result:
-        vectors = VectorChoice(self.vectors, "exact") if self.vectors else None
-        return score_corpus(self.segments, metric, vectors=vectors, level=level, segment_metric=segment_metric)[0]
+    def run(self, metric: Gleu, level: str = "corpus") -> Result:
+        measure = Measure(metric, Tokenizer(), VectorChoice(self.vectors, "exact"))
+        return score_corpus(self.segments, measure, level=level)[0]
 
     def segment_scores(self, multi: str) -> list[float]:
-        # A corpus has no mean over references, its segments do.
-        corpus = self.metric("max" if multi == "mean" else multi)
-        result = self.run(corpus, "segment", self.metric(multi, smooth=self.smooth))
+        result = self.run(self.metric(multi, segment_smoothing=self.smooth), "segment")
         assert result.segments is not None
         return [score.score for score in result.segments]
 
     def macro_score(self, multi: str) -> float:
-        return self.run(self.metric(multi), "macro", self.metric(multi, smooth=self.smooth)).score.score
+        return self.run(self.metric(multi, segment_smoothing=self.smooth), "macro").score.score
 
 
 def line(longest: int = 8) -> st.SearchStrategy[list[str]]:
@@ -183,7 +181,7 @@ def assert_corpus_agrees(case: Case, iterations: int = 7) -> None:
 
 def assert_references_agree(case: Case) -> None:
     """Every number of every candidate beside every reference, and which reference is chosen."""
-    found = case.run(case.metric("max"), "reference", case.metric("max", smooth=case.smooth)).references
+    found = case.run(case.metric("max", segment_smoothing=case.smooth), "reference").references
     assert found is not None
     expected = []
     for segment in case.oracle_segments:
@@ -265,7 +263,7 @@ def test_optimal_assignment_keeps_the_total_mass(case: Case, optimal: str) -> No
 def test_every_character_may_be_a_token(texts: list[tuple[str, str, str]], order: int, variant: str) -> None:
     sources, candidates, references = map(list, zip(*texts, strict=True))
     corpus = Segments.of(candidates, references, sources)
-    found = score_corpus(corpus, Gleu(variant=variant, order=order), Tokenizer("char"))[0].score.score
+    found = score_corpus(corpus, Measure(Gleu(variant=variant, order=order), Tokenizer("char")))[0].score.score
     segments = [
         oracle.Segment(oracle.characters(s), oracle.characters(c), [oracle.characters(r)]) for s, c, r in texts
     ]

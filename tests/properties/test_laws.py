@@ -16,7 +16,6 @@ from softbleu import score
 from softbleu.corpora import Segments
 from softbleu.metrics import Bleu, BleuScore
 from softbleu.scoring import NgramMatch, Result, explain_corpus, score_corpus
-from softbleu.tokens import Tokenizer
 
 ROUNDING = 1e-9
 ASSIGNMENTS = ("exact-first", "sequential", "optimal")
@@ -118,7 +117,7 @@ def test_the_order_of_segments_changes_nothing(case: Case, seed: random.Random) 
 
 
 def corpus_score(case: Case, **more: object) -> Result:
-    return score_corpus(case.segments, case.metric, vectors=case.vector_choice, **more)[0]  # type: ignore[arg-type]
+    return score_corpus(case.segments, case.measure, **more)[0]  # type: ignore[arg-type]
 
 
 SIZES = (
@@ -203,9 +202,7 @@ def test_partners_are_consistent(case: Case, assignment: str, path: str) -> None
     case = case.with_options(assignment=assignment)
     with limits(PATHS[path]):
         numbers = range(1, len(case.candidates) + 1)
-        explained = explain_corpus(
-            case.segments, case.metric.matcher, case.order, Tokenizer(), case.vector_choice, numbers
-        )
+        explained = explain_corpus(case.segments, case.measure, numbers)
         masses = case.masses()
     for explanation, by_order in zip(explained, masses, strict=True):
         for order in range(1, case.order + 1):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from oracles import soft
 from strategies import GREEDY, MATCHERS, PATHS, SOFT, Case, cases, limits
 
-from softbleu.scoring import VectorChoice, explain_corpus, score_corpus
+from softbleu.scoring import Measure, VectorChoice, explain_corpus, score_corpus
 from softbleu.tokens import Tokenizer
 
 MASS = 1e-9
@@ -40,9 +40,8 @@ def assert_statistics_equal(case: Case) -> None:
 
 
 def assert_partners_equal(case: Case) -> None:
-    metric = case.metric
     numbers = range(1, len(case.candidates) + 1)
-    explained = explain_corpus(case.segments, metric.matcher, case.order, Tokenizer(), case.vector_choice, numbers)
+    explained = explain_corpus(case.segments, case.measure, numbers)
     for explanation, statistics in zip(explained, case.oracle(), strict=True):
         expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
         found = [
@@ -143,7 +142,7 @@ def test_raw_norms_weigh_words(case: Case) -> None:
         return norms.get(first, mean) * norms.get(second, mean) * unit(first, second)
 
     choice = VectorChoice(case.vectors, case.vector_case, normalize=False)  # type: ignore[arg-type]
-    result = score_corpus(case.segments, case.metric, vectors=choice)[0]
+    result = score_corpus(case.segments, Measure(case.metric, Tokenizer(), choice))[0]
     expected = soft.bleu_statistics(
         case.candidates[0],
         case.references[0],

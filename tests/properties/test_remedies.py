@@ -16,7 +16,6 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.scoring import VectorChoice, explain_corpus
 from softbleu.similarity import TokenVectors, to_millionths
-from softbleu.tokens import Tokenizer
 
 SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
@@ -45,7 +44,7 @@ def as_text(remedy: dict[str, Any]) -> str:
 def as_settings(remedy: dict[str, Any]) -> dict[str, Any]:
     """The remedy by the names of `WordMeasure`."""
     kept = {name: value for name, value in remedy.items() if name not in ("mean", "components")}
-    return {**kept, "postprocess": as_text(remedy)}
+    return {**kept, "vectors_postprocess": as_text(remedy)}
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class RemedyCase(Case):
 
     @property
     def vector_choice(self) -> VectorChoice:
-        return VectorChoice(self.vectors, self.vector_case, **as_settings(self.remedy))  # type: ignore[arg-type]
+        return VectorChoice(self.vectors, self.vector_case, measure=WordMeasure(**as_settings(self.remedy)))  # type: ignore[arg-type]
 
     @property
     def smallest_norm(self) -> float:
@@ -144,9 +143,8 @@ def test_explanations_show_the_same_similarities(remedy: str) -> None:
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)
         numbers = range(1, len(case.candidates) + 1)
-        choice, matcher = case.vector_choice, case.metric.matcher
         with limits({SCOPE: case.scope}):
-            explained = explain_corpus(case.segments, matcher, case.order, Tokenizer(), choice, numbers)
+            explained = explain_corpus(case.segments, case.measure, numbers)
         for explanation, statistics in zip(explained, case.oracle(), strict=True):
             expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
             found = [

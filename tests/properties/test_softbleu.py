@@ -17,7 +17,8 @@ from strategies import WORDS, Vectors, lines, word_vectors
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore
-from softbleu.scoring import VectorChoice, collect_statistics, score_corpus
+from softbleu.scoring import Measure, VectorChoice, collect_statistics, score_corpus
+from softbleu.tokens import Tokenizer
 
 MILLION = 1_000_000
 LIMIT = "softbleu.metrics.softbleu.MOST_SIMILARITIES"
@@ -66,15 +67,16 @@ class Case:
     def weight(self) -> oracle.Weight:
         return oracle.weights_from([line for texts in self.references for line in texts], self.options)
 
+    def measure(self, **more: Any) -> Measure:
+        return Measure(self.metric(**more), Tokenizer(), VectorChoice(self.vectors))
+
     def rows(self, **more: Any) -> np.ndarray[Any, Any]:
         """Statistics of the library, a row a segment."""
-        statistics = collect_statistics(
-            self.segments, self.metric(**more), vectors=VectorChoice(self.vectors), keep_rows=True
-        )
+        (statistics,) = collect_statistics(self.segments, [self.measure(**more)], keep_rows=True)
         return statistics.rows[0]
 
     def scores(self, **more: Any) -> list[float]:
-        result = score_corpus(self.segments, self.metric(**more), vectors=VectorChoice(self.vectors), level="segment")
+        result = score_corpus(self.segments, self.measure(**more), level="segment")
         assert result[0].segments is not None
         return [segment.score for segment in result[0].segments]
 
@@ -186,9 +188,9 @@ def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case
         each = [metric.score(one).score for one in single[start : start + len(texts)]]
         assert row.tolist() == single[start + each.index(max(each))].tolist()
         start += len(texts)
-    corpus = score_corpus(case.segments, metric, vectors=VectorChoice(case.vectors))[0]
+    corpus = score_corpus(case.segments, case.measure())[0]
     assert corpus.score == metric.score(rows.sum(axis=0))
-    macro = score_corpus(case.segments, metric, vectors=VectorChoice(case.vectors), level="macro")[0]
+    macro = score_corpus(case.segments, case.measure(), level="macro")[0]
     assert macro.score.score == pytest.approx(np.mean(case.scores()), abs=1e-9)
 
 

@@ -18,7 +18,7 @@ from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
 from softbleu.report import PAGES, Layout, find_writer
 from softbleu.report.html import escape_json, pack, write_html
-from softbleu.scoring import Settings
+from softbleu.scoring import Measure
 from softbleu.scoring.pages import make_page
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
 
 def page_of(candidates, references, **settings) -> str:
-    page = make_page(Segments.of(candidates, references), Settings(**settings))
+    page = make_page(Segments.of(candidates, references), Measure.of(**settings))
     return "".join(write_html(page, Layout()))
 
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from softbleu import InputError
+from softbleu import InputError, VectorError
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.matchers import make_matcher
-from softbleu.scoring import Explanation, NgramMatch, VectorChoice, explain_corpus
-from softbleu.tokens import Tokenizer
+from softbleu.scoring import Explanation, Measure, NgramMatch, explain_corpus
 
 # "for" and "there" are 0.6 alike.
-CHOICE = VectorChoice({"for": [1.0, 0.0], "there": [0.6, 0.8]})
+VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
 CORPUS = Segments.of(
     {"A": ["x", "For there Oov", ""], "B": ["y", "there", "z"]},
     [["x"], ["is", "there oov"], ["z", "w"]],
@@ -22,7 +20,7 @@ CORPUS = Segments.of(
 
 
 def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
-    return explain_corpus(corpus, make_matcher("vleu", **options), order, Tokenizer(), CHOICE, segments)
+    return explain_corpus(corpus, Measure.of("vleu", order=order, vectors=VECTORS, **options), segments)
 
 
 def test_by_hand() -> None:
@@ -66,9 +64,10 @@ def test_longer_ngrams_come_after_shorter_ones() -> None:
 
 
 def test_other_orders() -> None:
-    found = explain_corpus(Segments.of(["for"], ["x for y"]), make_matcher("xleu"), 2, Tokenizer(), CHOICE, [1])[0]
+    xleu = Measure.of("xleu", order=2, vectors=VECTORS)
+    found = explain_corpus(Segments.of(["for"], ["x for y"]), xleu, [1])[0]
     assert [match.reference for match in found.matches] == [("for",)]
-    found = explain_corpus(Segments.of(["for y"], ["y x"]), make_matcher("xleu"), 2, Tokenizer(), CHOICE, [1])[0]
+    found = explain_corpus(Segments.of(["for y"], ["y x"]), xleu, [1])[0]
     assert found.matches[-1] == NgramMatch(2, 0, ("for", "y"), ("y",), 0, 0, 0.707107, exact=False)
 
 
@@ -100,14 +99,14 @@ def test_files(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_exact_matchers_need_no_vectors() -> None:
-    found = explain_corpus(CORPUS, make_matcher("exact"), 1, Tokenizer(), None, [2])[0]
+    found = explain_corpus(CORPUS, Measure.of(order=1, vectors="no/such.txt"), [2])[0]
     assert [match.exact for match in found.matches] == [False, True, False]
 
 
 def test_soft_matchers_need_vectors() -> None:
     """As for scores: a soft matcher must not turn into an exact one in silence."""
-    with pytest.raises(InputError, match="vectors"):
-        explain_corpus(CORPUS, make_matcher("vleu"), 1, Tokenizer(), None, [2])
+    with pytest.raises(VectorError, match=r"no/such\.txt"):
+        explain_corpus(CORPUS, Measure.of("vleu", order=1, vectors="no/such.txt"), [2])
 
 
 @pytest.mark.parametrize("number", [0, 4, -1])

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
-from softbleu.scoring import Settings, page_matches, pages
+from softbleu.metrics import Requirements
+from softbleu.scoring import Measure, page_matches, pages
+from softbleu.scoring.page_matches import shown_text
 from softbleu.scoring.pages import make_page
-from softbleu.scoring.run import prepare_vectors
-from softbleu.tokens import Tokenizer
+from softbleu.scoring.prepare import prepare_corpus
 
 VECTORS = {
     "a": [1.0, 0.0, 0.1],
@@ -46,13 +47,14 @@ def made_at(page, number):
 
 def literal_matches(page, corpus, chosen, threshold):
     """What the matcher says at one threshold, line by line."""
-    prepared = prepare_vectors(corpus, Tokenizer(), chosen.vector_choice())
+    prepared = prepare_corpus(corpus, chosen.tokenizer, Requirements())
+    vectors = prepared.table(chosen.vectors, chosen.metric.requires).vectors
     matcher = replace(page.metric.matcher, threshold=threshold)
     found = []
-    for system, chunk in enumerate(page.text.chunks(prepared.vocabulary)):
+    for system, chunk in enumerate(shown_text(prepared, len(page.text)).chunks()):
         for segment in range(len(chunk)):
             alone = chunk.part(segment, segment + 1)
-            for order, matches in enumerate(matcher.matches(alone, prepared.vectors, page.metric.order), start=1):
+            for order, matches in enumerate(matcher.matches(alone, vectors, page.metric.order), start=1):
                 rows = zip(
                     matches.starts, matches.masses, matches.partner_starts, matches.partner_orders, strict=True
                 )
@@ -68,7 +70,7 @@ def literal_matches(page, corpus, chosen, threshold):
 @settings(max_examples=10)
 def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, threshold):
     corpus = corpus_of(segments)
-    chosen = Settings(threshold=threshold, vectors=VECTORS, **kind)
+    chosen = Measure.of(threshold=threshold, vectors=VECTORS, **kind)
     page = make_page(corpus, chosen)
     assert page.thresholds[page.run] == threshold
     for number in {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}:
@@ -80,7 +82,7 @@ def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, thresho
 @settings(max_examples=5)
 def test_matches_add_up_to_the_masses_at_every_threshold(kind, segments):
     """Two ways to the same sums: the matches one by one, and the statistics of the corpus."""
-    page = make_page(corpus_of(segments), Settings(threshold=0.8, vectors=VECTORS, **kind))
+    page = make_page(corpus_of(segments), Measure.of(threshold=0.8, vectors=VECTORS, **kind))
     for number in range(len(page.thresholds)):
         sums = np.zeros(page.masses[:, number].shape, np.int64)
         for row, order, _, mass, *_ in made_at(page, number):
@@ -93,24 +95,24 @@ SEGMENTS = [("a b c", "d e", ["b b c", "a c"]), ("", "a", ["e"]), ("c d e a b", 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 def test_scores_are_those_of_the_command(level):
-    corpus, chosen = corpus_of(SEGMENTS), Settings(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
     page = make_page(corpus, chosen, level=level)
-    expected = softbleu.scoring.score_with(corpus, chosen, level=level)
+    expected = softbleu.scoring.score_corpus(corpus, chosen, level=level)
     assert [result.score for result in page.results] == [result.score for result in expected]
     assert page.results[0].signature == expected[0].signature
-    by_segment = softbleu.scoring.score_with(corpus, chosen, level="segment")
+    by_segment = softbleu.scoring.score_corpus(corpus, chosen, level="segment")
     assert page.segment_scores == [[score.score for score in result.segments] for result in by_segment]
     assert page.segment_signature == by_segment[0].signature
 
 
 def test_intervals_are_those_of_compare():
-    corpus, chosen = corpus_of(SEGMENTS), Settings(matcher="vleu", threshold=0.8, vectors=VECTORS)
-    table = softbleu.scoring.compare_with(corpus, chosen)
+    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    table = softbleu.scoring.compare_corpus(corpus, chosen)
     assert make_page(corpus, chosen).intervals == [comparison.interval for comparison in table.comparisons]
 
 
 def test_processes_change_nothing():
-    corpus, chosen = corpus_of(SEGMENTS), Settings(matcher="xleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="xleu", threshold=0.8, vectors=VECTORS)
     one, two = make_page(corpus, chosen), make_page(corpus, chosen, jobs=2)
     assert one.masses.tolist() == two.masses.tolist()
     assert one.results == two.results
@@ -118,18 +120,18 @@ def test_processes_change_nothing():
 
 def test_thresholds():
     corpus = corpus_of(SEGMENTS)
-    page = make_page(corpus, Settings(matcher="vleu", threshold=0.8, vectors=VECTORS))
+    page = make_page(corpus, Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS))
     assert len(page.thresholds) == 101
     assert (page.thresholds[0], page.thresholds[page.run], page.thresholds[-1]) == (0.0, 0.8, 1.0)
-    page = make_page(corpus, Settings(matcher="vleu", threshold=0.123456, vectors=VECTORS))
+    page = make_page(corpus, Measure.of(matcher="vleu", threshold=0.123456, vectors=VECTORS))
     assert len(page.thresholds) == 102
     assert page.thresholds[page.run] == 0.123456
-    page = make_page(corpus, Settings(matcher="vleu", preset="morgan2014", vectors=VECTORS))
+    page = make_page(corpus, Measure.of(matcher="vleu", preset="morgan2014", vectors=VECTORS))
     assert page.thresholds == tuple(step / 20 for step in range(21))
 
 
 def test_without_a_threshold_matches_are_those_of_the_run():
-    page = make_page(corpus_of(SEGMENTS), Settings())
+    page = make_page(corpus_of(SEGMENTS), Measure.of())
     assert page.thresholds == ()
     exact = {(row, order, start) for row, order, start, *_ in made_at(page, page.run)}
     # "b c" of the first candidate; the second system's third candidate, "c".
@@ -139,7 +141,7 @@ def test_without_a_threshold_matches_are_those_of_the_run():
 
 def test_gleu_has_matches_and_no_slider():
     corpus = Segments.of(["a b d"], [["a c d", "b d"]], ["a a d"])
-    page = make_page(corpus, Settings(metric="gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
+    page = make_page(corpus, Measure.of("gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
     assert page.thresholds == ()
     assert page.text.source is not None
     assert {(0, 1, 0), (0, 1, 2)} <= {(row, order, start) for row, order, start, *_ in made_at(page, page.run)}
@@ -148,13 +150,13 @@ def test_gleu_has_matches_and_no_slider():
 
 def test_gleu_that_scores_no_corpus_has_no_interval():
     corpus = Segments.of(["a b d"], [["a c d", "b d"]], ["a a d"])
-    page = make_page(corpus, Settings(metric="gleu", multi="mean"), level="segment")
+    page = make_page(corpus, Measure.of("gleu", multi="mean"), level="segment")
     assert page.intervals == [None]
 
 
 def test_only_the_first_rows_are_shown(monkeypatch):
     monkeypatch.setattr(pages, "ROWS", 4)
-    corpus, chosen = corpus_of(SEGMENTS), Settings(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
     page = make_page(corpus, chosen)
     assert (len(page.text), page.segments) == (2, 3)
     assert [len(scores) for scores in page.segment_scores] == [2, 2]
@@ -167,7 +169,7 @@ def test_only_the_first_rows_are_shown(monkeypatch):
 
 
 def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
-    corpus, chosen = corpus_of(SEGMENTS), Settings(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
     whole = make_page(corpus, chosen)
     monkeypatch.setattr(page_matches, "LONG_CELLS", 20)
     page = make_page(corpus, chosen)
@@ -181,4 +183,4 @@ def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
 @pytest.mark.parametrize("level", ["macro", "reference"])
 def test_other_levels_are_refused(level):
     with pytest.raises(InputError, match=f"not level '{level}': leave out --level"):
-        make_page(corpus_of(SEGMENTS), Settings(), level=level)
+        make_page(corpus_of(SEGMENTS), Measure.of(), level=level)

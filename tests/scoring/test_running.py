@@ -15,11 +15,15 @@ import pytest
 from softbleu import InputError, __version__
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldSegment
+from softbleu.embeddings import DEFAULT_VECTORS
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.kernels import KernelName
 from softbleu.matchers import Matcher, make_matcher
 from softbleu.metrics import Bleu
-from softbleu.scoring import Result, Settings, VectorChoice, score_corpus, score_with
+from softbleu.scoring import Measure, Result, VectorChoice, score_corpus
 from softbleu.scoring.executors import run_in_order
+from softbleu.scoring.measure import every_setting
+from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "nil", "it's"]
@@ -66,6 +70,10 @@ def files(tmp_path: Path) -> Iterator[ParallelFiles]:
         yield corpus
 
 
+def measure_of(metric: Bleu, choice: VectorChoice = CHOICE) -> Measure:
+    return Measure(metric, Tokenizer(), choice)
+
+
 METRICS = [
     Bleu(),
     Bleu(make_matcher("vleu", threshold=0.3)),
@@ -79,9 +87,9 @@ each_level = pytest.mark.parametrize("level", ["corpus", "segment"])
 @each_level
 @pytest.mark.parametrize("tokenize", ["none", "13a"])
 def test_files_and_memory_agree(metric: Bleu, level: Any, tokenize: str, files: ParallelFiles) -> None:
-    tokenizer = Tokenizer(tokenize)
-    expected = score_corpus(in_memory(), metric, tokenizer, CHOICE, level=level)
-    assert score_corpus(files, metric, tokenizer, CHOICE, level=level) == expected
+    measure = Measure(metric, Tokenizer(tokenize), CHOICE)
+    expected = score_corpus(in_memory(), measure, level=level)
+    assert score_corpus(files, measure, level=level) == expected
     assert expected[0].score.score > 0
     assert expected[0].score != expected[1].score
 
@@ -95,9 +103,9 @@ def test_kernels_and_jobs_agree(
 ) -> None:
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    expected = score_corpus(in_memory(), metric, vectors=CHOICE, level=level)
+    expected = score_corpus(in_memory(), measure_of(metric), level=level)
     for corpus in (files, in_memory()):
-        found = score_corpus(corpus, metric, vectors=CHOICE, level=level, kernels=kernels, jobs=jobs)
+        found = score_corpus(corpus, measure_of(metric), level=level, kernels=kernels, jobs=jobs)
         assert found == expected
 
 
@@ -105,7 +113,7 @@ def test_kernels_and_jobs_agree(
 @each_level
 @pytest.mark.parametrize("kind", ["threads", "processes", "own"])
 def test_executors_agree(metric: Bleu, level: Any, kind: str, files: ParallelFiles) -> None:
-    expected = score_corpus(in_memory(), metric, vectors=CHOICE, level=level)
+    expected = score_corpus(in_memory(), measure_of(metric), level=level)
     executors: dict[str, Callable[[], Executor]] = {
         "threads": lambda: ThreadPoolExecutor(3),
         "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
@@ -113,7 +121,7 @@ def test_executors_agree(metric: Bleu, level: Any, kind: str, files: ParallelFil
     }
     with executors[kind]() as executor:
         for corpus in (files, in_memory()):
-            found = score_corpus(corpus, metric, vectors=CHOICE, level=level, executor=executor)
+            found = score_corpus(corpus, measure_of(metric), level=level, executor=executor)
             assert found == expected
             assert executor.submit(len, "still open").result() == 10
 
@@ -121,17 +129,17 @@ def test_executors_agree(metric: Bleu, level: Any, kind: str, files: ParallelFil
 @each_metric
 def test_an_executor_does_all_blocks(metric: Bleu) -> None:
     executor = Inline()
-    score_corpus(in_memory(), metric, vectors=CHOICE, executor=executor)
+    score_corpus(in_memory(), measure_of(metric), executor=executor)
     blocks = -(-SEGMENTS // 8)
     # With vectors there is a pass before, for the words.
-    assert executor.tasks == (2 * blocks if metric.needs_vectors else blocks)
+    assert executor.tasks == (2 * blocks if metric.requires.vectors else blocks)
 
 
 def test_a_tokenizer_that_was_used_before_still_travels() -> None:
     tokenizer = Tokenizer("13a")
     tokenizer.split("it's used")
-    expected = score_corpus(in_memory(), Bleu(), Tokenizer("13a"))
-    assert score_corpus(in_memory(), Bleu(), tokenizer, jobs=2) == expected
+    expected = score_corpus(in_memory(), Measure(Bleu(), Tokenizer("13a")))
+    assert score_corpus(in_memory(), Measure(Bleu(), tokenizer), jobs=2) == expected
 
 
 def test_errors_of_workers_arrive(tmp_path: Path) -> None:
@@ -148,7 +156,7 @@ def test_errors_of_workers_arrive(tmp_path: Path) -> None:
 @each_metric
 def test_progress(metric: Bleu, jobs: int) -> None:
     seen: list[tuple[int, int]] = []
-    score_corpus(in_memory(), metric, vectors=CHOICE, jobs=jobs, progress=lambda *step: seen.append(step))
+    score_corpus(in_memory(), measure_of(metric), jobs=jobs, progress=lambda *step: seen.append(step))
     assert seen == [(done, SEGMENTS) for done in (8, 16, 24, 32, 40, 48, 50)]
 
 
@@ -164,15 +172,16 @@ def test_only_so_many_tasks_wait_and_the_order_is_kept() -> None:
 
     found = []
     with ThreadPoolExecutor(2) as executor:
-        for square in run_in_order(lambda number: number * number, tasks(), executor, window=3):
+        for square in run_in_order(lambda number: number * number, tasks(), executor):
             waiting -= 1
             found.append(square)
     assert found == [number * number for number in range(20)]
-    assert most <= 4
+    assert most <= 5
 
 
 def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
     class Idle(Executor):
+        _max_workers = 1
         futures: list[Future[int]] = []  # noqa: RUF012
 
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[int]:
@@ -183,16 +192,18 @@ def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
             return future
 
     executor = Idle()
-    results = run_in_order(len, ["a"] * 9, executor, window=2)
+    results = run_in_order(len, ["a"] * 9, executor)
     assert next(results) == 7
     results.close()  # type: ignore[attr-defined]
     assert len(executor.futures) == 2
     assert executor.futures[1].cancelled()
 
 
-def test_a_soft_matcher_needs_vectors() -> None:
-    with pytest.raises(InputError, match="compares words by vectors: name some"):
-        score_corpus(in_memory(), METRICS[1])
+def test_a_soft_matcher_without_vectors_takes_the_usual_ones() -> None:
+    """It must not turn into an exact one in silence."""
+    result = score_corpus(in_memory(), METRICS[1])[0]
+    assert pairs_of(result.signature)["vectors"].startswith(f"{DEFAULT_VECTORS}#")
+    assert result.coverage is not None
 
 
 # coverage
@@ -200,14 +211,14 @@ def test_a_soft_matcher_needs_vectors() -> None:
 
 def test_coverage_counts_tokens_with_a_vector() -> None:
     corpus = Segments.of(["cat oov DOG", "", "nil cat"], [["cat cat", "x"], [""], ["nil dog"]])
-    result = score_corpus(corpus, METRICS[1], vectors=CHOICE)[0]
+    result = score_corpus(corpus, measure_of(METRICS[1]))[0]
     assert result.coverage is not None
     assert result.coverage.as_dict() == {
         "candidate": {"tokens": 5, "known": 3},
         "reference": {"tokens": 5, "known": 3},
         "zero_words": 1,
     }
-    exact_case = score_corpus(corpus, METRICS[1], vectors=replace(CHOICE, case="exact"))[0].coverage
+    exact_case = score_corpus(corpus, measure_of(METRICS[1], replace(CHOICE, vector_case="exact")))[0].coverage
     assert exact_case is not None
     assert exact_case.candidate_known == 2
 
@@ -216,7 +227,7 @@ def test_coverage_counts_tokens_with_a_vector() -> None:
 def test_coverage_is_that_of_the_texts(level: Any) -> None:
     corpus = in_memory()
     known = {word for word, vector in VECTORS.items() if any(vector)}
-    results = score_corpus(corpus, METRICS[1], vectors=CHOICE, level=level)
+    results = score_corpus(corpus, measure_of(METRICS[1]), level=level)
     references = [word for texts in corpus.references for text in texts for word in text.split()]
     for result in results:
         tokens = [word for text in corpus.candidates[result.name] for word in text.split()]
@@ -230,15 +241,15 @@ def test_coverage_is_that_of_the_texts(level: Any) -> None:
 
 def test_no_coverage_where_no_vector_was_looked_at() -> None:
     for matcher in (make_matcher("exact"), make_matcher("vleu", threshold=1.0)):
-        assert score_corpus(in_memory(), Bleu(matcher), vectors=CHOICE)[0].coverage is None
+        assert score_corpus(in_memory(), measure_of(Bleu(matcher)))[0].coverage is None
 
 
 def test_raw_norms_of_one_system_do_not_weigh_in_another() -> None:
     """The mean norm that words without a vector get must not depend on what else is scored in the same call."""
     vectors = {"cat": [3.0, 0.0], "dog": [1.0, 1.0], "far": [50.0, 50.0]}
-    choice = VectorChoice(vectors, normalize=False)
-    alone = score_corpus(Segments.of({"A": ["cat u"]}, ["dog u"]), METRICS[1], vectors=choice)
-    beside = score_corpus(Segments.of({"A": ["cat u"], "B": ["far"]}, ["dog u"]), METRICS[1], vectors=choice)
+    raw = measure_of(METRICS[1], VectorChoice(vectors, normalize=False))
+    alone = score_corpus(Segments.of({"A": ["cat u"]}, ["dog u"]), raw)
+    beside = score_corpus(Segments.of({"A": ["cat u"], "B": ["far"]}, ["dog u"]), raw)
     assert beside[0].score == alone[0].score
 
 
@@ -252,7 +263,7 @@ def pairs_of(signature: str) -> dict[str, str]:
 
 
 def signature(metric: Bleu, tokenizer: Tokenizer = Tokenizer(), choice: VectorChoice = CHOICE) -> str:  # noqa: B008
-    return score_corpus(in_memory(), metric, tokenizer, choice)[0].signature
+    return score_corpus(in_memory(), Measure(metric, tokenizer, choice))[0].signature
 
 
 OTHER_VALUES: dict[type, dict[str, Any]] = {
@@ -270,15 +281,20 @@ OTHER_VALUES: dict[type, dict[str, Any]] = {
         "consumption": "similarity",
         "composition": "aligned",
     },
-    Tokenizer: {"name": "13a", "lowercase": True},
-    VectorChoice: {"location": {"cat": [1.0, 2.0]}, "case": "exact", "normalize": False}
-    | {
+    Tokenizer: {"tokenize": "13a", "lowercase": True},
+    VectorChoice: {
+        "vectors": {"cat": [1.0, 2.0]},
+        "vector_case": "exact",
+        "normalize": False,
+        "measure": WordMeasure("csls"),
+        "quantile": "p99",
+    },
+    WordMeasure: {
         "similarity": "csls",
-        "postprocess": "mean",
+        "vectors_postprocess": "mean",
         "neighbours": 1,
         "mutual": True,
         "function_words": "exact",
-        "quantile": "p99",
     },
 }
 SOFT = Bleu(make_matcher("vleu"), smooth="floor")
@@ -293,6 +309,7 @@ def test_every_field_has_another_value_here() -> None:
     assert list(OTHER_VALUES[Bleu]) == names_of(Bleu)
     assert list(OTHER_VALUES[Tokenizer]) == names_of(Tokenizer)
     assert list(OTHER_VALUES[VectorChoice]) == names_of(VectorChoice)
+    assert list(OTHER_VALUES[WordMeasure]) == names_of(WordMeasure)
     for name in ("sleu", "vleu", "xleu"):
         assert list(OTHER_VALUES[Matcher]) == names_of(make_matcher(name))
     assert names_of(make_matcher("exact")) == []
@@ -317,9 +334,16 @@ def test_the_signature_has_every_field_of_the_tokenizer(name: str) -> None:
 
 @pytest.mark.parametrize("name", names_of(VectorChoice))
 def test_the_signature_has_every_field_of_the_vector_choice(name: str) -> None:
-    choice = replace(CHOICE, neighbours=2) if name == "mutual" else CHOICE
-    other = replace(choice, **{name: OTHER_VALUES[VectorChoice][name]})
-    assert signature(SOFT, choice=other) != signature(SOFT, choice=choice)
+    other = replace(CHOICE, **{name: OTHER_VALUES[VectorChoice][name]})
+    assert signature(SOFT, choice=other) != signature(SOFT)
+
+
+@pytest.mark.parametrize("name", names_of(WordMeasure))
+def test_the_signature_has_every_field_of_the_measure_of_words(name: str) -> None:
+    own = WordMeasure(neighbours=2 if name == "mutual" else None)
+    other = replace(own, **{name: OTHER_VALUES[WordMeasure][name]})
+    one, two = (signature(SOFT, choice=replace(CHOICE, measure=measure)) for measure in (own, other))
+    assert one != two
 
 
 OF_GLEU = {
@@ -346,7 +370,7 @@ OF_SOFTBLEU = {
 OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 
 
-@pytest.mark.parametrize("name", [name for name in names_of(Settings) if name != "preset"])
+@pytest.mark.parametrize("name", sorted(every_setting() - {"preset"}))
 def test_the_signature_shows_every_setting(name: str) -> None:
     other: dict[str, Any] = {
         **OF_GLEU,
@@ -361,26 +385,27 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         "normalize": False,
         **{key: value for key, value in OTHER_VALUES[Bleu].items() if key != "matcher"},
         **OTHER_VALUES[Matcher],
-        "similarity": "csls",
-        "vectors_postprocess": "mean",
-        "neighbours": 1,
-        "mutual": True,
-        "function_words": "exact",
+        **OTHER_VALUES[WordMeasure],
         "quantile": "p99",
     }
-    base = Settings(matcher="vleu", smooth="floor", vectors=VECTORS, neighbours=2 if name == "mutual" else None)
+    base: dict[str, Any] = {"matcher": "vleu", "smooth": "floor", "vectors": VECTORS}
+    if name == "mutual":
+        base["neighbours"] = 2
     if name in OF_GLEU:
-        base = Settings(metric="gleu", matcher="vleu", vectors=VECTORS)
+        base = {"metric": "gleu", "matcher": "vleu", "vectors": VECTORS}
     if name in OF_SOFTBLEU:
-        base = Settings(metric="softbleu", vectors=VECTORS)
+        base = {"metric": "softbleu", "vectors": VECTORS}
     if name in OF_M2:
-        base = Settings(metric="m2")
+        base = {"metric": "m2"}
+    changing = {**base, name: other[name]}
+    if name == "metric":
+        changing.pop("smooth")
     corpus = in_memory()
     source = [texts[0] for texts in corpus.references]
     corpus = replace(corpus, source=source, gold=[GoldSegment(text, (Annotation(0, ()),)) for text in source])
     (first, _), (changed, _) = (
-        score_with(corpus, settings, level="segment" if name == "segment_smoothing" else "corpus")
-        for settings in (base, replace(base, **{name: other[name]}))
+        score_corpus(corpus, Measure.of(**settings), level="segment" if name == "segment_smoothing" else "corpus")
+        for settings in (base, changing)
     )
     assert changed.signature != first.signature
 
@@ -401,17 +426,18 @@ def test_the_signature_by_its_keys() -> None:
         "smooth-value": "0.5",
         "effective-order": "no",
         "denominator": "order",
-        "tok": "13a",
+        "tokenize": "13a",
         "lowercase": "no",
-        "case": "fallback",
+        "vector-case": "fallback",
         "normalize": "yes",
         "similarity": "cosine",
-        "postprocess": "none",
+        "vectors-postprocess": "none",
         "neighbours": "none",
         "mutual": "no",
         "function-words": "soft",
         "quantile": "none",
         "level": "corpus",
+        "nrefs": "2",
         "version": __version__,
     }
     name, _, digits = fingerprint.partition("#")
@@ -433,11 +459,15 @@ def test_the_content_of_vectors_is_in_the_signature(tmp_path: Path) -> None:
 def test_a_name_with_a_bar_does_not_break_the_signature(tmp_path: Path) -> None:
     path = tmp_path / "a|b:c.txt"
     path.write_text("cat 1 2\n", encoding="utf-8")
-    assert pairs_of(signature(SOFT, choice=VectorChoice(path)))["version"] == __version__
+    found = signature(SOFT, choice=VectorChoice(path))
+    pairs = pairs_of(found)
+    assert pairs["version"] == __version__
+    assert pairs["vectors"].startswith("a%7Cb:c.txt#")
+    assert parse_signature(found)["vectors"].startswith("a|b:c.txt#")
 
 
 def test_segment_scores_are_covered_by_the_signature() -> None:
     """Segments are scored with effective order, the corpus without: one signature cannot be silent about that."""
-    corpus, segment = (score_with(in_memory(), Settings(), level=level)[0] for level in ("corpus", "segment"))
+    corpus, segment = (score_corpus(in_memory(), level=level)[0] for level in ("corpus", "segment"))
     assert isinstance(segment, Result)
     assert segment.signature != corpus.signature

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from softbleu import InputError, Settings, VectorError, score
+from softbleu import InputError, VectorError, score
 from softbleu.corpora import Segments
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import UnknownNameError
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import VectorChoice, score_with
+from softbleu.scoring import Measure, VectorChoice, score_corpus
+from softbleu.scoring.measure import settings_of
 from softbleu.tokens import Tokenizer
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
 def test_defaults() -> None:
-    settings = Settings()
-    assert settings.make_metric() == Bleu(make_matcher("exact"))
-    assert settings.make_metric("segment") == Bleu(make_matcher("exact"), effective_order=True)
-    assert settings.tokenizer() == Tokenizer("none", lowercase=False)
-    assert settings.vector_choice() == VectorChoice("glove-6b-100d", "fallback", True)
+    measure = Measure.of()
+    assert measure == Measure(Bleu(make_matcher("exact")))
+    assert measure.at_level("corpus").metric == Bleu(make_matcher("exact"), effective_order=False)
+    assert measure.at_level("segment").metric == Bleu(make_matcher("exact"), effective_order=True)
+    assert measure.tokenizer == Tokenizer("none", lowercase=False)
+    assert measure.vectors == VectorChoice("glove-6b-100d", "fallback", True)
 
 
 GIVEN: dict[str, Any] = {
@@ -38,23 +40,6 @@ GIVEN: dict[str, Any] = {
     "smooth_value": 0.5,
     "effective_order": True,
     "denominator": "all",
-    "variant": None,
-    "penalty": None,
-    "weight": None,
-    "swapped_bp": None,
-    "multi": None,
-    "iterations": None,
-    "seed": None,
-    "segment_smoothing": None,
-    "beta": None,
-    "power": None,
-    "rarity": None,
-    "position": None,
-    "characters": None,
-    "credit": None,
-    "idf": None,
-    "max_unchanged_words": None,
-    "annotators": None,
     "preset": "morgan2014",
     "tokenize": "13a",
     "lowercase": True,
@@ -71,44 +56,71 @@ GIVEN: dict[str, Any] = {
 
 
 def test_every_setting_arrives() -> None:
-    assert set(GIVEN) == {field.name for field in fields(Settings)}, "a new setting needs a line above"
-    settings = Settings(**GIVEN)
+    named = {each.name for each in settings_of({"metric": "bleu", "matcher": "vleu"})}
+    assert set(GIVEN) == named | {"preset"}, "a new setting needs a line above"
     matcher = make_matcher(
         "vleu", threshold=0.25, assignment="sequential", consumption="similarity", composition="aligned"
     )
-    assert settings.make_metric() == Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all")
-    assert settings.tokenizer() == Tokenizer("13a", lowercase=True)
-    assert settings.vector_choice() == VectorChoice(VECTORS, "exact", False, "csls", "mean", 5, True, "exact", "p99")
+    words = WordMeasure("csls", "mean", 5, True, "exact")
+    assert Measure.of(**GIVEN) == Measure(
+        Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all"),
+        Tokenizer("13a", lowercase=True),
+        VectorChoice(VECTORS, "exact", False, words, "p99"),
+    )
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 @pytest.mark.parametrize("given", [False, True])
 def test_an_effective_order_that_is_given_holds_at_every_level(level: Any, given: bool) -> None:
-    assert Settings(effective_order=given).make_metric(level).effective_order is given
+    metric = Measure.of(effective_order=given).at_level(level).metric
+    assert isinstance(metric, Bleu)
+    assert metric.effective_order is given
 
 
 def test_preset() -> None:
-    metric = Settings(matcher="xleu", threshold=0.5, preset="morgan2014").make_metric()
+    metric = Measure.of(matcher="xleu", threshold=0.5, preset="morgan2014").metric
     matcher = make_matcher("xleu", threshold=0.5, assignment="sequential", consumption="similarity")
     assert metric == Bleu(matcher, smooth="none", denominator="reference")
 
 
 def test_what_is_given_goes_before_the_preset() -> None:
-    settings = Settings(matcher="vleu", preset="morgan2014", assignment="optimal", consumption="unit", smooth="exp")
-    metric = settings.make_metric()
+    given: dict[str, Any] = {"assignment": "optimal", "consumption": "unit", "smooth": "exp"}
+    metric = Measure.of(matcher="vleu", preset="morgan2014", **given).metric
+    assert isinstance(metric, Bleu)
     assert metric.matcher == make_matcher("vleu", assignment="optimal", consumption="unit")
     assert (metric.smooth, metric.denominator) == ("exp", "reference")
 
 
 def test_a_preset_leaves_a_matcher_without_options_alone() -> None:
-    assert Settings(preset="morgan2014").make_metric().matcher == make_matcher("exact")
+    assert Measure.of(preset="morgan2014").matcher == make_matcher("exact")
 
 
-def test_idle_options() -> None:
+def idle_of(**given: Any) -> list[str]:
+    idle: list[str] = []
+    Measure.of(**given, idle=idle)
+    return idle
+
+
+def test_idle_settings() -> None:
     given = {"threshold": 0.5, "assignment": "optimal", "composition": "mean"}
-    assert Settings(**given).idle_options() == ["threshold", "assignment", "composition"]
-    assert Settings(matcher="vleu", **given).idle_options() == []
-    assert Settings(preset="morgan2014").idle_options() == []
+    assert idle_of(**given) == ["threshold", "assignment", "composition"]
+    assert idle_of(matcher="vleu", **given) == []
+    assert idle_of(preset="morgan2014") == []
+    assert idle_of(metric="gleu", preset="morgan2014") == ["preset"]
+
+
+def test_idle_settings_are_refused_where_nobody_takes_them() -> None:
+    with pytest.raises(InputError, match=r"^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "):
+        Measure.of(matcher="exact", threshold=0.5)
+
+
+def test_a_matcher_may_be_a_value() -> None:
+    matcher = make_matcher("vleu", threshold=0.3)
+    assert Measure.of(matcher=matcher) == Measure.of("vleu", threshold=0.3)
+    texts = (["a cat"], ["a dog"])
+    assert score(*texts, matcher=matcher, vectors=VECTORS) == score(
+        *texts, matcher="vleu", threshold=0.3, vectors=VECTORS
+    )
 
 
 # the function
@@ -158,10 +170,10 @@ def test_vector_case_and_normalize_are_used() -> None:
     assert found.matches[1] == pytest.approx((1.2 + 4) / (5 * 8) ** 0.5, abs=1e-6)
 
 
-def test_score_with_is_what_score_does() -> None:
-    settings = Settings(matcher="vleu", vectors=VECTORS, order=2)
+def test_score_corpus_is_what_score_does() -> None:
+    measure = Measure.of(matcher="vleu", vectors=VECTORS, order=2)
     corpus = Segments.of({"x": ["a cat"], "y": ["dog"]}, ["a dog"])
-    assert score_with(corpus, settings, level="segment") == score(
+    assert score_corpus(corpus, measure, level="segment") == score(
         corpus.candidates, corpus.references, matcher="vleu", vectors=VECTORS, order=2, level="segment"
     )
 
@@ -171,23 +183,26 @@ def test_score_with_is_what_score_does() -> None:
     [
         ({"matcher": "vlue"}, UnknownNameError, r"unknown matcher 'vlue' \(did you mean 'vleu'\?\); valid: exact"),
         ({"treshold": 0.5}, UnknownNameError, r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"),
-        ({"tokenize": "14a"}, UnknownNameError, r"unknown tokenizer '14a' .*valid: none, char, 13a, intl, zh"),
+        ({"tokenize": "14a"}, UnknownNameError, r"unknown tokenize '14a' .*valid: none, char, 13a, intl, zh"),
         ({"preset": "morgan"}, UnknownNameError, r"unknown preset 'morgan' .*valid: morgan2014"),
-        ({"smooth": "chen"}, UnknownNameError, "unknown smoothing 'chen'.*valid: none, floor, add-k, exp"),
+        ({"smooth": "chen"}, UnknownNameError, "unknown smooth 'chen'.*valid: none, floor, add-k, exp"),
         ({"denominator": "x"}, UnknownNameError, "unknown denominator 'x'; valid: order, all, reference"),
         ({"matcher": "vleu", "composition": "sum"}, UnknownNameError, "unknown composition 'sum'; valid: mean, al"),
         ({"matcher": "vleu", "assignment": "x"}, UnknownNameError, "unknown assignment 'x'; valid: exact-first, s"),
         ({"matcher": "vleu", "consumption": "x"}, UnknownNameError, "unknown consumption 'x'; valid: unit, sim"),
-        ({"threshold": -0.1}, InputError, "threshold must lie between 0 and 1, not -0.1"),
-        ({"threshold": 1.1}, InputError, "threshold must lie between 0 and 1, not 1.1"),
+        ({"matcher": "vleu", "threshold": -0.1}, InputError, "threshold must lie between 0 and 1, not -0.1"),
+        ({"matcher": "vleu", "threshold": 1.1}, InputError, "threshold must lie between 0 and 1, not 1.1"),
         ({"matcher": "vleu", "threshold": float("nan")}, InputError, "threshold must lie between 0 and 1, not nan"),
-        ({"order": 0}, InputError, "n-gram order must be between 1 and 16, not 0"),
-        ({"order": 17}, InputError, "n-gram order must be between 1 and 16, not 17"),
+        ({"order": 0}, InputError, "order must lie between 1 and 16, not 0"),
+        ({"order": 17}, InputError, "order must lie between 1 and 16, not 17"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
-        ({"smooth": "floor", "smooth_value": -1.0}, InputError, "the smoothing value must be a number from 0"),
-        ({"smooth": "floor", "smooth_value": float("nan")}, InputError, "the smoothing value must be a number"),
+        ({"smooth": "floor", "smooth_value": -1.0}, InputError, "smooth_value must be a number from 0, not -1"),
+        (
+            {"smooth": "floor", "smooth_value": float("nan")},
+            InputError,
+            "smooth_value must be a number from 0, not nan",
+        ),
         ({"jobs": 0}, InputError, "the number of jobs must be at least 1, not 0"),
-        ({"matcher": make_matcher("vleu")}, InputError, "settings name the matcher; to pass one, use"),
         (
             {"matcher": "vleu", "vectors": "glove-7b"},
             VectorError,
@@ -197,9 +212,10 @@ def test_score_with_is_what_score_does() -> None:
         (
             {"matcher": "vleu", "vectors": VECTORS, "vector_case": "upper"},
             InputError,
-            "case 'upper'.*exact.*fallback",
+            "unknown vector case 'upper'.*exact.*fallback",
         ),
-        ({"order": 2.5}, InputError, "order"),
+        ({"order": 2.5}, InputError, r"order must be a whole number, not 2\.5"),
+        ({"threshold": 0.5}, InputError, "bleu has no setting 'threshold'; it has: matcher, order"),
     ],
 )
 def test_errors(settings: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -12,13 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softbleu import InputError, Settings, score
+from softbleu import InputError, Measure, score
 from softbleu.cli.app import run
+from softbleu.declare import Declared
+from softbleu.embeddings.measure import WordMeasure
+from softbleu.matchers import MATCHERS as MATCHER_CLASSES
 from softbleu.matchers import make_matcher
-from softbleu.matchers.registry import matcher_class
 from softbleu.metrics import M2, Bleu, Gleu, IMeasure
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu
-from softbleu.scoring import VectorChoice
+from softbleu.scoring import VectorChoice, read_measure
 from softbleu.signature import format_value, parse_signature, signature_of
 from softbleu.tokens import Tokenizer
 from softbleu.version import __version__
@@ -53,7 +55,7 @@ OTHER: dict[type, dict[str, Any]] = {
         "multi": "max",
         "iterations": 7,
         "seed": 5,
-        "smooth": True,
+        "segment_smoothing": True,
     },
     Softbleu: {
         "order": 3,
@@ -67,9 +69,9 @@ OTHER: dict[type, dict[str, Any]] = {
     },
     M2: {"beta": 2.0, "max_unchanged_words": 1, "annotators": "best"},
     IMeasure: {"weight": 3.0},
-    matcher_class("exact"): {},
+    MATCHER_CLASSES.find("exact"): {},
     **{
-        matcher_class(name): {
+        MATCHER_CLASSES.find(name): {
             "threshold": 0.25,
             "assignment": "sequential",
             "consumption": "similarity",
@@ -77,29 +79,26 @@ OTHER: dict[type, dict[str, Any]] = {
         }
         for name in MATCHERS[1:]
     },
-    Tokenizer: {"name": "13a", "lowercase": True},
+    Tokenizer: {"tokenize": "13a", "lowercase": True},
 }
-KEYS_OF_VECTORS = {each.name: each.name.replace("_", "-") for each in fields(VectorChoice)} | {"location": "vectors"}
+KEYS_OF_VECTORS = {
+    each.name.replace("_", "-") for each in (*fields(VectorChoice), *fields(WordMeasure)) if each.name != "measure"
+}
 
 
-def signed(value: object, *, short: bool = False) -> dict[str, str]:
+def signed(value: Declared, *, short: bool = False) -> dict[str, str]:
     return parse_signature(signature_of(value, short=short))
 
 
-def key_of(kind: type, name: str) -> str:
-    if name == "name" or name == "matcher":
-        return {"name": kind.signature_key, "matcher": "matcher"}[name]  # type: ignore[attr-defined]
-    return name.replace("_", "-")
-
-
 @pytest.mark.parametrize("kind", OTHER, ids=lambda kind: kind.__name__)
-def test_every_field_is_in_the_signature(kind: type) -> None:
-    names = {field.name for field in fields(kind)}
+def test_every_field_is_in_the_signature(kind: type[Declared]) -> None:
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     assert names == set(OTHER[kind]), "a new field needs a value above"
     found = signed(kind())
-    assert set(found) >= {key_of(kind, name) for name in names}
+    assert set(found) >= {name.replace("_", "-") for name in names}
     assert found["version"] == __version__
-    assert found[kind.signature_key] == kind().name  # type: ignore[attr-defined]
+    if kind.name:
+        assert found[kind.kind] == kind.name
 
 
 @pytest.mark.parametrize("short", [False, True], ids=["long", "short"])
@@ -110,9 +109,8 @@ def test_a_changed_field_changes_the_signature(kind: type, name: str, short: boo
     changed = replace(base, **{name: OTHER[kind][name]})
     assert changed != base
     assert signed(changed, short=short) != signed(base, short=short)
-    key = key_of(kind, name)
     if name != "matcher":
-        assert signed(changed, short=short)[key] == format_value(OTHER[kind][name])
+        assert signed(changed, short=short)[name.replace("_", "-")] == format_value(OTHER[kind][name])
 
 
 @pytest.mark.parametrize("matcher", MATCHERS)
@@ -127,25 +125,22 @@ def test_no_field_hides_another(kind: Any, matcher: str) -> None:
 
 
 def test_no_field_of_softbleu_hides_another() -> None:
-    found = parse_signature(signature_of(Softbleu(), Tokenizer(), **VectorChoice(WORDS).identity("x")))
-    vectors = set(KEYS_OF_VECTORS.values())
-    assert len(found) == 1 + len(fields(Softbleu)) + len(fields(Tokenizer)) + len(vectors) + 1
+    found = parse_signature(Measure(Softbleu(), Tokenizer(), VectorChoice(WORDS)).signature(vectors="x"))
+    assert len(found) == 1 + len(fields(Softbleu)) + len(fields(Tokenizer)) + len(KEYS_OF_VECTORS) + 1
 
 
 @pytest.mark.parametrize("short", [False, True])
 def test_choice_of_vectors_is_in_the_signature(short: bool) -> None:
-    assert {field.name for field in fields(VectorChoice)} == set(KEYS_OF_VECTORS)
-
     def signature(**changed: Any) -> dict[str, str]:
         result = score(CANDIDATES, REFERENCES, matcher="vleu", **{"vectors": WORDS, **changed})
         return parse_signature(result.short_signature if short else result.signature)
 
     plain = signature()
-    shown = {"vectors", "case", "normalize"} if short else set(KEYS_OF_VECTORS.values())
-    assert set(plain) & set(KEYS_OF_VECTORS.values()) == shown
-    assert plain["case"] == "fallback"
-    assert plain["normalize"] == "yes"
-    assert signature(vector_case="exact")["case"] == "exact"
+    assert set(plain) & KEYS_OF_VECTORS == ({"vectors"} if short else KEYS_OF_VECTORS)
+    if not short:
+        assert plain["vector-case"] == "fallback"
+        assert plain["normalize"] == "yes"
+    assert signature(vector_case="exact")["vector-case"] == "exact"
     assert signature(normalize=False)["normalize"] == "no"
     other = signature(vectors={**WORDS, "cat": [0.1, 0.9]})
     assert other["vectors"] != plain["vectors"]
@@ -208,7 +203,7 @@ OF_TEXT = {
 
 
 @st.composite
-def all_settings(draw: st.DrawFn) -> Settings:
+def all_measures(draw: st.DrawFn) -> Measure:
     metric = draw(st.sampled_from(list(OF_METRICS)))
     given = draw(st.fixed_dictionaries({**OF_METRICS[metric], **OF_TEXT}))
     matcher = "exact" if metric == "softbleu" else draw(st.sampled_from(MATCHERS))
@@ -218,19 +213,17 @@ def all_settings(draw: st.DrawFn) -> Settings:
         given["smooth"] = draw(st.sampled_from([None, "none", "exp", "floor", "add-k"]))
         if given["smooth"] in ("floor", "add-k"):
             given["smooth_value"] = draw(st.none() | st.floats(0, 10))
-    return Settings(metric=metric, matcher=matcher, vectors="glove-6b-100d", **given)
+    if metric != "softbleu":
+        given["matcher"] = matcher
+    return Measure.of(metric, idle=[], **{name: value for name, value in given.items() if value is not None})
 
 
-@given(chosen=all_settings(), short=st.booleans(), level=st.sampled_from(["corpus", "segment", "macro"]))
+@given(chosen=all_measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment", "macro"]))
 @settings(max_examples=400, deadline=None)
-def test_signatures_are_read_back_as_what_they_sign(chosen: Settings, short: bool, level: Any) -> None:
-    metric, tokenizer, vectors = chosen.make_metric(level), chosen.tokenizer(), chosen.vector_choice()
-    identity = vectors.identity(f"{vectors.location}#0123456789ab")
-    signature = signature_of(metric, tokenizer, short=short, **identity, level=level)
-    again = Settings.from_signature(signature)
-    assert again.make_metric(level) == metric
-    assert again.tokenizer() == tokenizer
-    assert again.vector_choice() == vectors
+def test_signatures_are_read_back_as_what_they_sign(chosen: Measure, short: bool, level: Any) -> None:
+    measure = chosen.at_level(level)
+    signature = measure.signature(short=short, vectors=f"{measure.vectors.vectors}#0123456789ab", level=level)
+    assert Measure.from_signature(signature) == measure
 
 
 @pytest.mark.parametrize("short", [False, True], ids=["long", "short"])
@@ -239,43 +232,45 @@ def test_signatures_are_read_back_as_what_they_sign(chosen: Settings, short: boo
 def test_an_effective_order_that_was_given_is_read_back(short: bool, given_order: bool, level: Any) -> None:
     result = score(["a b"], [["a b c"]], level=level, effective_order=given_order)
     signature = result.short_signature if short else result.signature
-    assert Settings.from_signature(signature).make_metric(level).effective_order is given_order  # type: ignore[union-attr]
+    assert Measure.from_signature(signature).at_level(level).metric.effective_order is given_order  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("signature", "message"),
-    [
-        ("", "not a signature"),
-        ("nonsense", "not a signature at 'nonsense'"),
-        ("metric:bleu|matcher", "not a signature at 'matcher'"),
-        ("metric:bleu|:exact", "not a signature at ':exact'"),
-        ("metric:bleu||tok:none", "not a signature at ''"),
-        ("metric:bleu|metric:gleu", "not a signature at 'metric:gleu'"),
-        ("metric:bleu|colour:red", "colour"),
-        ("metric:chrf", "chrf"),
-        ("metric:bleu|matcher:mleu", "mleu"),
-        ("metric:bleu|order:four", "order cannot be 'four'"),
-        ("metric:bleu|lowercase:maybe", "lowercase cannot be 'maybe'"),
-        ("metric:gleu|swapped-bp:1", "swapped-bp cannot be '1'"),
-        ("metric:gleu|weight:much", "weight cannot be 'much'"),
-        ("metric:gleu|weight:nan", "nan"),
-        ("metric:gleu|variant:gleu9", "gleu9"),
-        ("metric:bleu|matcher:vleu|threshold:7", "7"),
-        ("metric:bleu|tok:elsewhere", "elsewhere"),
-        ("metric:softbleu|beta:much", "beta cannot be 'much'"),
-        ("metric:softbleu|power:0", "power must lie between"),
-        ("metric:softbleu|credit:all", "unknown credit 'all'"),
-        ("metric:softbleu|idf:nowhere.txt#0123456789ab", "nowhere.txt: cannot be read"),
-    ],
-)
-def test_broken_signatures_are_refused(
+BROKEN = [
+    ("", "not a signature"),
+    ("nonsense", "not a signature at 'nonsense'"),
+    ("metric:bleu|matcher", "not a signature at 'matcher'"),
+    ("metric:bleu|:exact", "not a signature at ':exact'"),
+    ("metric:bleu||tok:none", "not a signature at ''"),
+    ("metric:bleu|metric:gleu", "not a signature at 'metric:gleu'"),
+    ("metric:bleu|colour:red", "colour"),
+    ("metric:chrf", "chrf"),
+    ("metric:bleu|matcher:mleu", "mleu"),
+    ("metric:bleu|order:four", "order must be a whole number, not 'four'"),
+    ("metric:bleu|lowercase:maybe", "lowercase must be yes or no, not 'maybe'"),
+    ("metric:gleu|swapped-bp:1", "swapped_bp must be yes or no, not '1'"),
+    ("metric:gleu|weight:much", "weight must be a number, not 'much'"),
+    ("metric:gleu|weight:nan", "nan"),
+    ("metric:gleu|variant:gleu9", "gleu9"),
+    ("metric:bleu|matcher:vleu|threshold:7", "7"),
+    ("metric:bleu|tok:elsewhere", "elsewhere"),
+    ("metric:softbleu|beta:much", "beta must be a number, not 'much'"),
+    ("metric:softbleu|power:0", "power must lie between"),
+    ("metric:softbleu|credit:all", "unknown credit 'all'"),
+    ("metric:softbleu|idf:nowhere.txt#0123456789ab", "nowhere.txt: cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("signature", "message"), BROKEN)
+def test_broken_signatures_are_refused(signature: str, message: str) -> None:
+    with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
+        Measure.from_signature(signature)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(("signature", "message"), BROKEN[1:])
+def test_the_command_refuses_broken_signatures(
     command: Callable[..., tuple[int, str, str]], files: dict[str, Path], signature: str, message: str
 ) -> None:
-    with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
-        make_everything(signature)
-    assert message in str(caught.value)
-    if not signature:
-        return
     code, out, err = command(*files_of(files), "--signature", signature)
     assert (code, out) == (2, "")
     assert err.startswith("softbleu: error: ")
@@ -283,10 +278,32 @@ def test_broken_signatures_are_refused(
     assert message in err
 
 
-def make_everything(signature: str) -> None:
-    made = Settings.from_signature(signature)
-    made.make_metric()
-    made.tokenizer()
+def test_keys_of_earlier_versions_are_read() -> None:
+    old = "metric:gleu|matcher:vleu|smooth:yes|tok:13a|lowercase:no|vectors:x.txt#00|case:exact|postprocess:mean"
+    assert Measure.from_signature(f"{old}|level:segment|version:0.1.0") == Measure.of(
+        "gleu",
+        matcher="vleu",
+        segment_smoothing=True,
+        tokenize="13a",
+        vectors="x.txt",
+        vector_case="exact",
+        vectors_postprocess="mean",
+    )
+
+
+HOSTILE_NAME = 'a|b:c%7C,d=(e)#f "g".txt'
+
+
+def test_a_file_of_any_name_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As words' rarities and as vectors, in signatures and in expressions."""
+    monkeypatch.chdir(tmp_path)
+    Path(HOSTILE_NAME).write_text("cat 1 2\ndog 2 1\n", encoding="utf-8")
+    given = Measure.of("softbleu", idf=HOSTILE_NAME, vectors=HOSTILE_NAME)
+    assert read_measure(str(given)) == given
+    result = score(["a cat"], ["a dog"], metric=given)
+    for signature in (result.signature, result.short_signature):
+        assert Measure.from_signature(signature) == given
+        assert parse_signature(signature)["idf"].startswith(f"{HOSTILE_NAME}#")
 
 
 # runs from a signature

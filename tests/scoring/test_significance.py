@@ -23,18 +23,17 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics import Bleu, Gleu, Metric, references
 from softbleu.report import write_distribution
 from softbleu.scoring import (
-    Settings,
+    Measure,
     SignificanceSettings,
     Statistics,
     collect_statistics,
+    compare_corpus,
     compare_systems,
-    score_with,
+    score_corpus,
     significance,
 )
-from softbleu.scoring.api import compare_with
 from softbleu.scoring.significance import approximate_randomization, bootstrap_scores, paired_bootstrap
 from softbleu.similarity import SCALE
-from softbleu.tokens import Tokenizer
 
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = (
@@ -60,15 +59,16 @@ SYSTEMS = {
 }
 
 
-def statistics_of(rows: Any, offsets: Any = None, names: tuple[str, ...] | None = None) -> Statistics:
+def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:
     """Make statistics by hand: (systems, rows, columns)."""
     table = np.asarray(rows, np.int64)
-    bounds = np.arange(table.shape[1] + 1) if offsets is None else np.asarray(offsets)
-    return Statistics(names or tuple(f"s{k}" for k in range(len(table))), table, bounds, Tokenizer(), {})
+    names = tuple(f"s{k}" for k in range(len(table)))
+    return Statistics(names, Measure(metric or Bleu()), table, np.ones(table.shape[1], np.int64), (1, 1))
 
 
-def gleu_statistics() -> Statistics:
-    return collect_statistics(Segments.of(SYSTEMS, REFERENCES, SOURCE), Gleu(), keep_rows=True)
+def collected(metric: Metric, systems: dict[str, list[str]] | None = None) -> Statistics:
+    corpus = Segments.of(systems or SYSTEMS, REFERENCES, SOURCE)
+    return collect_statistics(corpus, [Measure(metric)], keep_rows=True)[0]
 
 
 # many scores at once
@@ -117,7 +117,7 @@ def gleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
 @given(data=st.data(), order=st.integers(1, 6), smooth=st.booleans(), swapped=st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_gleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: bool, swapped: bool) -> None:
-    metric = Gleu(order=order, smooth=smooth, swapped_bp=swapped)
+    metric = Gleu(order=order, segment_smoothing=smooth, swapped_bp=swapped)
     rows = data.draw(gleu_rows(order))
     expected = [metric.score(row).score for row in rows]
     assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
@@ -191,7 +191,7 @@ def test_bootstrap_is_a_literal_loop(samples: int, seed: int) -> None:
 
 @pytest.mark.parametrize("metric", [Gleu(order=2, iterations=7), Gleu(order=2, multi="max")], ids=["sample", "max"])
 def test_bootstrap_of_gleu_chooses_references_too(metric: Gleu) -> None:
-    rows = collect_statistics(Segments.of(SYSTEMS, REFERENCES, SOURCE), metric, keep_rows=True)
+    rows = collected(metric)
     assert rows.offsets.tolist() == [0, 2, 4, 6, 7, 10]
     found = bootstrap_scores(rows, metric, 300, 3)
     expected = literal_bootstrap(rows, metric, 300, 3)
@@ -207,7 +207,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 
     def numbers() -> list[Any]:
         references.ReferenceDraws.shared.cache_clear()
-        statistics = collect_statistics(corpus, metric, keep_rows=True)
+        (statistics,) = collect_statistics(corpus, [Measure(metric)], keep_rows=True)
         scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
         return [
             scores,
@@ -235,17 +235,14 @@ def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
 
 
 def test_seeds_reproduce() -> None:
-    statistics = gleu_statistics()
-    metric = Gleu(order=2, iterations=5)
-    statistics = collect_statistics(Segments.of(SYSTEMS, REFERENCES, SOURCE), metric, keep_rows=True)
+    statistics = collected(Gleu(order=2, iterations=5))
     for test in ("bootstrap", "randomization"):
         how = SignificanceSettings(test, samples=50, trials=60, seed=9)  # type: ignore[arg-type]
-        one, same = (compare_systems(statistics, metric, "copy", how) for _ in range(2))
+        one, same = (compare_systems(statistics, "copy", how) for _ in range(2))
         assert one.comparisons == same.comparisons
         assert np.array_equal(one.resampled, same.resampled)
         other = compare_systems(
             statistics,
-            metric,
             "copy",
             SignificanceSettings(test, 50, 60, seed=10),  # type: ignore[arg-type]
         )
@@ -257,9 +254,8 @@ def test_seeds_reproduce() -> None:
 def test_global_random_state_is_left_alone() -> None:
     np.random.seed(4)  # noqa: NPY002
     before = np.random.get_state()[1].tolist()  # type: ignore[index,union-attr] # noqa: NPY002
-    metric = Gleu(iterations=5)
-    statistics = gleu_statistics()
-    compare_systems(statistics, metric, "copy", SignificanceSettings("randomization", 20, 20))
+    statistics = collected(Gleu(iterations=5))
+    compare_systems(statistics, "copy", SignificanceSettings("randomization", 20, 20))
     assert np.random.get_state()[1].tolist() == before  # type: ignore[index,union-attr] # noqa: NPY002
 
 
@@ -287,7 +283,7 @@ def test_exchange_of_great_counts_is_exact() -> None:
     rows = [[[big, big, big * SCALE, big]], [[big, big, (big - 1) * SCALE, big]]]
     p_values = approximate_randomization(statistics_of(rows), Bleu(order=1, smooth="none"), 0, 50, 1)
     assert p_values[1] == pytest.approx(1 / 51) or p_values[1] == 1
-    assert compare_systems(statistics_of(rows), Bleu(order=1), "s0", SignificanceSettings(samples=5)).comparisons[
+    assert compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=5)).comparisons[
         0
     ].score == pytest.approx(100, abs=1e-12)
 
@@ -357,7 +353,7 @@ def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: 
     )
     _, scores = paired()
     how = SignificanceSettings(test, samples=samples, trials=samples, seed=11)
-    table = compare_with(Segments.of(systems, reference), Settings(), NAMES[0], how)
+    table = compare_corpus(Segments.of(systems, reference), baseline=NAMES[0], significance=how)
     assert scores["System"] == [row.name for row in table.comparisons]
     verdicts = set()
     for theirs, ours in zip(scores["BLEU"], table.comparisons, strict=True):
@@ -384,7 +380,7 @@ def test_same_seed_draws_the_bootstrap_of_sacrebleu(monkeypatch: pytest.MonkeyPa
         list(few.items()), {"BLEU": BLEU(tokenize="none", force=True)}, [reference], "bs", n_samples=200
     )
     _, scores = paired()
-    table = compare_with(Segments.of(few, reference), Settings(), None, SignificanceSettings(samples=200))
+    table = compare_corpus(Segments.of(few, reference), significance=SignificanceSettings(samples=200))
     for theirs, ours in zip(scores["BLEU"], table.comparisons, strict=True):
         assert ours.mean == pytest.approx(theirs.mean, rel=0, abs=1e-4)
     for theirs, ours in zip(scores["BLEU"][1:], table.comparisons[1:], strict=True):
@@ -395,8 +391,8 @@ def test_same_seed_draws_the_bootstrap_of_sacrebleu(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
     systems = {"one": SYSTEMS["half"], "twin": SYSTEMS["half"], "good": SYSTEMS["good"]}
-    statistics = collect_statistics(Segments.of(systems, REFERENCES, SOURCE), metric, keep_rows=True)
-    table = compare_systems(statistics, metric, "one", SignificanceSettings(test, 200, 200))
+    statistics = collected(metric, systems)
+    table = compare_systems(statistics, "one", SignificanceSettings(test, 200, 200))
     one, twin, good = table.comparisons
     assert (one.p_value, twin.p_value) == (None, 1.0)
     assert (one.rank, twin.rank, good.rank) == (2, 2, 1)
@@ -410,8 +406,7 @@ def test_systems_in_another_order_are_tested_alike() -> None:
     how = SignificanceSettings("bootstrap", 100, 100)
     tables = [
         compare_systems(
-            collect_statistics(Segments.of(systems, REFERENCES, SOURCE), metric, keep_rows=True),
-            metric,
+            collected(metric, systems),
             "half",
             how,
         )
@@ -424,7 +419,7 @@ def test_systems_in_another_order_are_tested_alike() -> None:
 
 def test_interval_contains_the_score_and_ranks_follow_it() -> None:
     systems, reference = wmt13()
-    table = compare_with(Segments.of(systems, reference), Settings(), None, SignificanceSettings(samples=300))
+    table = compare_corpus(Segments.of(systems, reference), significance=SignificanceSettings(samples=300))
     for row in table.comparisons:
         assert row.interval[0] < row.score < row.interval[1]
         assert row.interval[0] < row.mean < row.interval[1]
@@ -437,26 +432,29 @@ def test_interval_contains_the_score_and_ranks_follow_it() -> None:
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_comparisons_by_gleu(multi: str, test: Any) -> None:
     corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
-    settings = Settings(metric="gleu", order=2, multi=multi, iterations=30)
-    table = compare_with(corpus, settings, "copy", SignificanceSettings(test, 200, 200))
+    gleu = Measure.of("gleu", order=2, multi=multi, iterations=30)
+    table = compare_corpus(corpus, gleu, baseline="copy", significance=SignificanceSettings(test, 200, 200))
     rows = {row.name: row for row in table.comparisons}
     assert rows["copy"].p_value is None
     assert 0 < rows["good"].p_value <= 0.5
     assert rows["good"].rank == 1
     assert rows["copy"].rank == 3
-    for result in score_with(corpus, settings):
+    for result in score_corpus(corpus, gleu):
         assert rows[result.name].score == result.score.score
 
 
 def test_soft_scores_are_compared_too() -> None:
     vectors = {"goes": [1.0, 0.1], "go": [1.0, 0.2], "was": [0.1, 1.0], "were": [0.2, 1.0]}
-    settings = Settings(metric="gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
-    table = compare_with(Segments.of(SYSTEMS, REFERENCES, SOURCE), settings, "good", SignificanceSettings(samples=40))
-    hard = compare_with(
-        Segments.of(SYSTEMS, REFERENCES, SOURCE),
-        Settings(metric="gleu", order=2, iterations=10),
-        "good",
-        SignificanceSettings(samples=40),
+    soft = Measure.of("gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
+    exact = Measure.of("gleu", order=2, iterations=10)
+    table, hard = (
+        compare_corpus(
+            Segments.of(SYSTEMS, REFERENCES, SOURCE),
+            measure,
+            baseline="good",
+            significance=SignificanceSettings(samples=40),
+        )
+        for measure in (soft, exact)
     )
     assert table.comparisons[0].score > hard.comparisons[0].score + 5
     assert "matcher:vleu" in table.signature
@@ -468,8 +466,8 @@ def test_soft_scores_are_compared_too() -> None:
 
 def test_distribution_reproduces_the_intervals() -> None:
     metric = Gleu(order=2, iterations=10)
-    statistics = collect_statistics(Segments.of(SYSTEMS, REFERENCES, SOURCE), metric, keep_rows=True)
-    table = compare_systems(statistics, metric, "copy", SignificanceSettings(samples=70))
+    statistics = collected(metric)
+    table = compare_systems(statistics, "copy", SignificanceSettings(samples=70))
     rows = list(csv.reader(io.StringIO("".join(write_distribution(table))), delimiter="\t"))
     assert rows[0] == list(SYSTEMS)
     assert len(rows) == 71
@@ -482,7 +480,7 @@ def test_distribution_reproduces_the_intervals() -> None:
 
 def test_unknown_baselines_are_refused_with_the_systems() -> None:
     with pytest.raises(UnknownNameError, match=r"nobody.*copy.*good.*half"):
-        compare_systems(gleu_statistics(), Gleu(), "nobody", SignificanceSettings())
+        compare_systems(collected(Gleu()), "nobody", SignificanceSettings())
 
 
 @pytest.mark.parametrize(
@@ -498,6 +496,6 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_one_segment_gives_the_same_score_in_every_sample() -> None:
     rows = [[[6, 6, 4 * SCALE, 6]], [[6, 6, 3 * SCALE, 6]]]
-    table = compare_systems(statistics_of(rows), Bleu(order=1), "s0", SignificanceSettings(samples=30))
+    table = compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=30))
     for row in table.comparisons:
         assert row.interval == (pytest.approx(row.score), pytest.approx(row.score))

@@ -1,0 +1,127 @@
+"""Every setting there is, and values for it: what is declared once is tested once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from softbleu.declare import Declared, Setting, own_settings
+from softbleu.embeddings.measure import WordMeasure
+from softbleu.errors import InputError
+from softbleu.matchers import MATCHERS
+from softbleu.metrics import METRICS
+from softbleu.metrics.base import Metric
+from softbleu.scoring import Measure, VectorChoice
+from softbleu.tokens import Tokenizer
+
+NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
+    lambda text: not any("\ud800" <= char < "\udc80" for char in text)
+)
+"""Of files: any characters, and bytes that are none as Python has them."""
+TEXTS: dict[str, st.SearchStrategy[Any]] = {
+    "vectors": NAMES,
+    "vectors_postprocess": st.sampled_from(["none", "mean", "pc:2", "mean,pc:1"]),
+    "quantile": st.sampled_from(["p50", "p99.9"]),
+    "threshold": st.sampled_from(["p50", "p99.9"]) | st.floats(0, 1),
+    "idf": st.just("references"),
+}
+"""Values of settings that say less about themselves than they mean."""
+GOES_WITH: dict[str, dict[str, Any]] = {
+    "smooth_value": {"smooth": "floor"},
+    "mutual": {"neighbours": 3},
+}
+"""What must be given beside a setting."""
+
+
+def every_setting() -> list[tuple[type[Declared], Setting]]:
+    """The fields of all metrics, matchers, tokenizers and vectors, each with the class that has it."""
+    owners: list[type[Declared]] = [*METRICS.classes(), *MATCHERS.classes(), Tokenizer, VectorChoice, WordMeasure]
+    return [(owner, each) for owner in owners for each in own_settings(owner) if each.name != "measure"]
+
+
+def setting_id(value: Any) -> str:
+    """What such a pair is called in the names of tests."""
+    return value.name if isinstance(value, Setting) else (value.name or value.__name__)
+
+
+def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Measure:
+    """A measure that has a setting, with what must be given beside it."""
+    head = owner.name if owner.name else "vleu"
+    given = {**GOES_WITH.get(setting.name, {}), **more}
+    return Measure.of(
+        head if issubclass(owner, Metric) or owner.kind != "matcher" else "bleu",
+        **given,
+        **({"matcher": owner.name} if owner.kind == "matcher" else {}),
+    )
+
+
+def values_of(setting: Setting) -> st.SearchStrategy[Any]:
+    """Values that a setting may have."""
+    least = -1000 if setting.least is None else setting.least
+    most = 1000 if setting.most is None else setting.most
+    found: st.SearchStrategy[Any]
+    if setting.name in TEXTS:
+        found = TEXTS[setting.name]
+    elif setting.name == "matcher":
+        found = st.sampled_from(MATCHERS.names())
+    elif setting.choices:
+        found = st.sampled_from(setting.choices)
+    elif setting.kind == "yes or no":
+        found = st.booleans()
+    elif setting.kind == "a whole number":
+        found = st.integers(math.ceil(least), math.floor(most))
+    else:
+        found = st.floats(least, most)
+    return found | st.none() if setting.optional else found
+
+
+def wrong_values(setting: Setting) -> list[Any]:
+    """Values that a setting may not have."""
+    if setting.name in ("vectors", "quantile", "idf"):
+        return []
+    if setting.choices or setting.name == "matcher":
+        return ["nonesuch", 3.5]
+    kinds: dict[str, list[Any]] = {
+        "yes or no": ["yes", 1],
+        "a whole number": ["four", 2.5, True],
+        "a number": ["much", True, math.nan, math.inf],
+        "text": [5],
+        "anything": [[]],
+    }
+    bounds = [(setting.least, -1), (setting.most, 1)]
+    return [*kinds[setting.kind], *(bound + step for bound, step in bounds if bound is not None)]
+
+
+def refusal(call: Callable[[], object]) -> str:
+    """What a call is refused with; nothing if it is not."""
+    try:
+        call()
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@st.composite
+def measures(draw: st.DrawFn) -> Measure:
+    """Measures of all metrics and matchers with any of their settings; no vectors where none are looked at."""
+    metric = METRICS.find(draw(st.sampled_from(METRICS.names())))
+    start: dict[str, Any] = {}
+    owners: list[type[Declared]] = [metric, Tokenizer, VectorChoice, WordMeasure]
+    if any(each.name == "matcher" for each in own_settings(metric)):
+        start["matcher"] = draw(st.sampled_from(MATCHERS.names()))
+        owners.append(MATCHERS.find(start["matcher"]))
+    for owner in owners:
+        for each in own_settings(owner):
+            if each.name not in ("matcher", "measure") and draw(st.booleans()):
+                start[each.name] = draw(values_of(each))
+    if start.get("smooth") not in ("floor", "add-k"):
+        start.pop("smooth_value", None)
+    if start.get("neighbours") is None:
+        start.pop("mutual", None)
+    if start.get("assignment") == "optimal":
+        start.pop("consumption", None)
+    made = Measure.of(metric.name, **start)
+    return made if made.metric.requires.vectors else Measure(made.metric, made.tokenizer)

@@ -1,0 +1,254 @@
+"""A setting is declared once: keyword, expression, signature and complaint follow from that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
+from typing import Any, ClassVar
+
+import pytest
+from declarations import base_of, every_setting, refusal, setting_id, values_of, wrong_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softbleu.declare import Declared, Setting, own_settings, setting
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers import MATCHERS, SoftMatcher
+from softbleu.metrics import METRICS, Bleu
+from softbleu.scoring import Measure, read_measure
+from softbleu.scoring import measure as measures
+from softbleu.signature import format_value, parse_signature
+
+each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
+
+
+def settings_of(measure: Measure) -> dict[str, Any]:
+    return {each.name: value for each, value in measure.settings()}
+
+
+def test_the_walk_finds_what_the_library_knows() -> None:
+    assert {each.name for _, each in every_setting()} == set(measures.every_setting()) - {"metric"}
+
+
+@each_setting
+def test_every_setting_says_what_it_does(owner: type[Declared], setting: Setting) -> None:
+    assert setting.help
+    assert "\n" not in setting.help
+    assert len(setting.help) < 200
+
+
+@each_setting
+def test_it_is_a_keyword(owner: type[Declared], setting: Setting) -> None:
+    @given(value=values_of(setting))
+    @settings(max_examples=10)
+    def check(value: Any) -> None:
+        assert settings_of(base_of(owner, setting, **{setting.name: value}))[setting.name] == value
+
+    check()
+
+
+@each_setting
+def test_it_is_in_expressions(owner: type[Declared], setting: Setting) -> None:
+    @given(value=values_of(setting))
+    @settings(max_examples=15)
+    def check(value: Any) -> None:
+        measure = base_of(owner, setting, **{setting.name: value})
+        if measure.metric.requires.vectors or own_settings(type(measure.vectors)) != own_settings(owner):
+            assert read_measure(str(measure)).metric == measure.metric
+        changed = value != setting.default and setting.name != "matcher"
+        if changed and measure.metric.requires.vectors:
+            assert f"{setting.name}=" in str(measure)
+            assert read_measure(str(measure)) == measure
+
+    check()
+
+
+@each_setting
+@pytest.mark.parametrize("short", [False, True], ids=["long", "short"])
+def test_it_is_in_signatures(owner: type[Declared], setting: Setting, short: bool) -> None:
+    @given(value=values_of(setting))
+    @settings(max_examples=15)
+    def check(value: Any) -> None:
+        measure = base_of(owner, setting, **{setting.name: value})
+        signature = measure.signature(short=short, vectors=f"{measure.vectors.vectors}#0123456789ab")
+        pairs = parse_signature(signature)
+        if setting.name == "vectors":
+            assert pairs["vectors"] == f"{value}#0123456789ab"
+        elif not short or value != setting.default:
+            assert pairs[setting.key] == format_value(value)
+        assert Measure.from_signature(signature) == measure
+
+    check()
+
+
+@each_setting
+def test_earlier_keys_are_read(owner: type[Declared], setting: Setting) -> None:
+    for earlier in setting.earlier:
+        measure = base_of(owner, setting)
+        signature = measure.signature(vectors=f"{measure.vectors.vectors}#0123456789ab")
+        older = signature.replace(f"|{setting.key}:", f"|{earlier}:")
+        assert older != signature
+        assert Measure.from_signature(older) == measure
+
+
+@pytest.mark.parametrize(
+    ("owner", "setting", "value"),
+    [(owner, each, value) for owner, each in every_setting() for value in wrong_values(each)],
+    ids=lambda value: setting_id(value) if isinstance(value, Setting | type) else repr(value),
+)
+def test_what_is_wrong_is_named(owner: type[Declared], setting: Setting, value: Any) -> None:
+    with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
+        base_of(owner, setting, **{setting.name: value})
+    assert setting.name.replace("_", " ") in str(caught.value).replace("_", " ")
+
+
+@each_setting
+def test_what_no_text_can_mean_is_named(owner: type[Declared], setting: Setting) -> None:
+    """In a signature as in an expression."""
+    for value in wrong_values(setting):
+        if isinstance(value, list) or (setting.choices and not isinstance(value, str)) or value in ("yes", 5):
+            continue
+        text = "maybe" if setting.kind == "yes or no" else str(value)
+        base = base_of(owner, setting)
+        pairs = parse_signature(base.signature(vectors="glove-6b-100d#0"))
+        signature = "|".join(f"{key}:{text if key == setting.key else entry}" for key, entry in pairs.items())
+        with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
+            Measure.from_signature(signature)
+        assert setting.name.replace("_", " ") in str(caught.value).replace("_", " ")
+
+
+# what a declaration means
+
+
+@dataclass(frozen=True)
+class Part(Declared):
+    depth: int = setting(3, "How deep", least=1, most=9)
+    note: str | None = setting(None, "What to say")
+
+
+@dataclass(frozen=True)
+class Whole(Declared):
+    share: float = setting(0.5, "How much", least=0)
+    part: Part = setting(factory=Part)
+    open: bool = setting(False, "Whether it is open")
+
+
+def test_whole_numbers_become_numbers() -> None:
+    value = Whole(share=2)
+    assert value == Whole(share=2.0)
+    assert isinstance(value.share, float)
+
+
+def test_parts_stand_in_their_place() -> None:
+    names = [each.name for each, _ in Whole().settings()]
+    assert names == ["share", "depth", "note", "open"]
+
+
+def test_declared_values_are_kept_in_one_type() -> None:
+    import numpy as np
+
+    value = Part(depth=np.int64(4))  # type: ignore[arg-type]
+    assert type(value.depth) is int
+    assert hash(value) == hash(Part(4))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("yes", "open", True),
+        ("FALSE", "open", False),
+        ("4", "depth", 4),
+        ("none", "note", None),
+        ("0.25", "share", 0.25),
+    ],
+)
+def test_text_is_read(text: str, name: str, expected: Any) -> None:
+    owner = Part if name in ("depth", "note") else Whole
+    (found,) = [each for each in own_settings(owner) if each.name == name]
+    assert found.parse(text) == expected
+
+
+# classes of other packages
+
+
+@dataclass(frozen=True)
+class Pairs(SoftMatcher):
+    """A matcher of another package."""
+
+    name: ClassVar[str] = "pairs"
+
+    def pool_orders(self, order: int, max_order: int) -> tuple[int, ...]:
+        return (2,) if order == 2 else ()
+
+
+@dataclass(frozen=True)
+class Steep(Bleu):
+    """A metric of another package, with a setting of its own."""
+
+    slope: float = setting(1.5, "How steep", least=0, most=2)
+    name: ClassVar[str] = "steep"
+
+
+@pytest.fixture
+def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    loaded: dict[str, Any] = {"pairs": Pairs, "steep": Steep}
+    groups = {"softbleu.matchers": ["pairs"], "softbleu.metrics": ["steep"]}
+
+    def entries(group: str) -> tuple[EntryPoint, ...]:
+        return tuple(EntryPoint(name, f"elsewhere:{name}", group) for name in groups[group])
+
+    def load(entry: EntryPoint) -> Any:
+        found = loaded[entry.name]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr("softbleu.declare._entry_points", entries)
+    monkeypatch.setattr(EntryPoint, "load", load)
+    return loaded
+
+
+def test_other_packages_add_names_and_settings(plugins: dict[str, Any]) -> None:
+    assert METRICS.names()[-1] == "steep"
+    assert MATCHERS.names()[-1] == "pairs"
+    assert "slope" in measures.every_setting()
+    measure = Measure.of("steep", matcher="pairs", slope=0.25, threshold=0.5)
+    assert measure.metric == Steep(Pairs(0.5), slope=0.25)
+    assert read_measure(str(measure)) == measure
+    assert Measure.from_signature(measure.signature()).metric == measure.metric
+    with pytest.raises(InputError, match=r"^slope must lie between 0 and 2, not 3$"):
+        Measure.of("steep", slope=3)
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (ImportError("no module named 'nothing'"), "cannot be loaded: no module named 'nothing'"),
+        (RuntimeError("at work"), "cannot be loaded: at work"),
+        (int, "is no Metric of that name"),
+        (Bleu, "is no Metric of that name"),
+        (len, "cannot be loaded"),
+    ],
+)
+def test_a_broken_one_spoils_nothing_but_itself(plugins: dict[str, Any], broken: Any, message: str) -> None:
+    plugins["steep"] = broken
+    assert Bleu in METRICS.classes()
+    assert METRICS.names()[-1] == "steep"
+    assert "threshold" in measures.every_setting()
+    assert Measure.of("bleu", order=2).metric == Bleu(order=2)
+    with pytest.raises(InputError, match=r"^metric 'steep' of elsewhere:steep [^\n]+$") as caught:
+        Measure.of("steep")
+    assert message in str(caught.value)
+
+
+def test_unknown_names_are_shown_with_those_of_other_packages(plugins: dict[str, Any]) -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep"):
+        METRICS.find("step")
+
+
+@given(name=st.text())
+def test_any_name_is_found_or_refused(name: str) -> None:
+    for registry in (METRICS, MATCHERS):
+        said = refusal(lambda registry=registry: registry.find(name))  # type: ignore[misc]
+        assert "\n" not in said
+        assert said or registry.find(name).name == name.lower()
