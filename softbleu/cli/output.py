@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.files import check_apart, write_whole
 
 if TYPE_CHECKING:
     from softbleu.report import Layout, Records
@@ -26,13 +26,13 @@ class Output:
     path: Path | None = None
 
     @classmethod
-    def of(cls, name: str | None, inputs: Iterable[str] = ()) -> Output:
-        """See, before any work is done, that the file can be written.
+    def of(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output:
+        """See, before any work is done, that the file can be written; inputs are files or sets of vectors.
 
         Raises
         ------
         InputError
-            Its folder is missing or closed, it is a folder, or one of the inputs.
+            Its folder is missing or closed, it is a folder, or a file of one of the inputs.
         """
         if name is None or name == STDOUT:
             if sys.stdout is None:
@@ -46,13 +46,11 @@ class Output:
             raise InputError(f"cannot write {name}: there is no folder {path.parent}")
         if not os.access(path if _is_special(path) else path.parent, os.W_OK):
             raise InputError(f"cannot write {name}: no permission to write in {path.parent}")
-        for entry in inputs:
-            if path.exists() and Path(entry).exists() and path.samefile(entry):
-                raise InputError(f"{name} is an input: write to another file")
+        check_apart(name, (path for entry in inputs for path in _files_of(entry)))
         return cls(path)
 
     @classmethod
-    def of_picture(cls, name: str, inputs: Iterable[str] = ()) -> Output:
+    def of_picture(cls, name: str, inputs: Iterable[str | None] = ()) -> Output:
         """The same for a picture, whose name must say its format.
 
         Raises
@@ -98,7 +96,7 @@ class Output:
             raise InputError("this format is not for standard output: name a file with --output")
         else:
             try:
-                _replace(self.path, content)
+                write_whole(self.path, content)
             except OSError as error:
                 raise InputError(f"cannot write {self.path}: {error.strerror}") from error
 
@@ -117,7 +115,7 @@ class Output:
                 with self.path.open("w", encoding="utf-8", errors="backslashreplace") as stream:
                     stream.writelines(pieces)
             else:
-                _replace(self.path, pieces)
+                write_whole(self.path, pieces)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -145,6 +143,17 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     return lambda records, layout: TABLES[chosen](records)
 
 
+def _files_of(entry: str | None) -> list[Path]:
+    """Files of an input: its own, or those of a set of vectors."""
+    if entry is None or entry == STDOUT:
+        return []
+    if Path(entry).is_file():
+        return [Path(entry)]
+    from softbleu.embeddings.locate import vector_files
+
+    return vector_files(entry)
+
+
 def _print(pieces: Iterable[str]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         # File names may hold bytes that are no text; what reads a pipe expects UTF-8.
@@ -156,28 +165,3 @@ def _print(pieces: Iterable[str]) -> None:
 def _is_special(path: Path) -> bool:
     """Whether it is a pipe or a device, which cannot be replaced."""
     return path.exists() and not path.is_file()
-
-
-def _replace(path: Path, pieces: Iterable[str] | bytes) -> None:
-    """Write beside the file and rename."""
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        if isinstance(pieces, bytes):
-            with os.fdopen(handle, "wb") as binary:
-                binary.write(pieces)
-        else:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-                stream.writelines(pieces)
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """Permissions that new files lack; it can be read only by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

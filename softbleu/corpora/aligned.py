@@ -28,7 +28,7 @@ class AlignedPair:
     label: Label
 
 
-def label_of(
+def label_pair(
     candidate: Collection[str], reference: Collection[str], alignment: Alignment, function_words: Collection[str]
 ) -> Label:
     """Say how much two sentences have in common, from their alignment.
@@ -47,9 +47,9 @@ def label_of(
     Examples
     --------
     >>> alignment = ((0, 0), (1, 1), (4, 4))
-    >>> label_of("he ran to the mall".split(), "he ran to a store".split(), alignment, {"to", "the", "a"})
+    >>> label_pair("he ran to the mall".split(), "he ran to a store".split(), alignment, {"to", "the", "a"})
     'paraphrase'
-    >>> label_of(["he", "ran"], ["he", "drove"], ((0, 0),), ())
+    >>> label_pair(["he", "ran"], ["he", "drove"], ((0, 0),), ())
     'related'
     """
     if candidate == reference:
@@ -127,7 +127,7 @@ def write_pairs(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
         yield f"{' '.join(pair.candidate)} {SEPARATOR} {' '.join(pair.reference)}\n"
 
 
-def write_tsv(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
+def write_aligned_tsv(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
     """Write tab-separated values; the alignment as `0-0 1-2`."""
     yield "candidate\treference\talignment\tlabel\n"
     for pair in pairs:
@@ -135,11 +135,11 @@ def write_tsv(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
         yield f"{' '.join(pair.candidate)}\t{' '.join(pair.reference)}\t{places}\t{pair.label}\n"
 
 
-def write_jsonl(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
+def write_aligned_jsonl(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[str]:
     """Write a JSON object a line, with the name of the grammar.
 
     >>> pair = AlignedPair(("we", "ran"), ("we", "walked"), ((0, 0),), "related")
-    >>> print(*write_jsonl([pair], "tiny"), end="")
+    >>> print(*write_aligned_jsonl([pair], "tiny"), end="")
     {"candidate": "we ran", "reference": "we walked", "alignment": [[0, 0]], "label": "related", "grammar": "tiny"}
     """
     encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -174,8 +174,8 @@ def write_jsonl_sentences(sentences: Iterable[str], grammar: str) -> Iterator[st
 
 PAIR_WRITERS: dict[str, Callable[[Iterable[AlignedPair], str], Iterator[str]]] = {
     "pairs": write_pairs,
-    "tsv": write_tsv,
-    "jsonl": write_jsonl,
+    "tsv": write_aligned_tsv,
+    "jsonl": write_aligned_jsonl,
 }
 SENTENCE_WRITERS: dict[str, Callable[[Iterable[str], str], Iterator[str]]] = {
     "plain": write_plain_sentences,

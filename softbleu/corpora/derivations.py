@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import prod
 
 from softbleu.corpora.grammar import Grammar
-from softbleu.corpora.grammar_checks import (
+from softbleu.corpora.rules import (
     greatest_height,
     least_height,
     least_heights,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.types import Progress
 
 Pairing = Literal["none", "halves", "paraphrase"]
-Sampling = Literal["weights", "uniform"]
+DerivationSampling = Literal["weights", "uniform"]
 Item = TypeVar("Item", str, AlignedPair)
 Write = TypeVar("Write")
 
@@ -46,7 +46,7 @@ class GenerationSettings:
     """All sentences of the grammar, in their order, instead of a count."""
     max_depth: int | None = None
     """Greatest height of a derivation, words counted."""
-    sampling: Sampling = "weights"
+    sampling: DerivationSampling = "weights"
     """Draw by the probabilities of the rules, or each derivation equally likely."""
     distinct: bool = False
     """Draw nothing twice."""
@@ -56,7 +56,7 @@ class GenerationSettings:
     def __post_init__(self) -> None:
         for kind, name, valid in (
             ("pairing", self.pairing, get_args(Pairing)),
-            ("sampling", self.sampling, get_args(Sampling)),
+            ("sampling", self.sampling, get_args(DerivationSampling)),
         ):
             if name not in valid:
                 raise UnknownNameError(kind, name, valid)

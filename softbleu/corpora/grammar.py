@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.grammar_checks import check_directives, check_rules
 from softbleu.corpora.records import SEPARATOR
+from softbleu.corpora.rules import Part, Rule, check_directives, check_rules
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.resources import find_resource
 
@@ -24,29 +24,6 @@ _DIRECTIVE = re.compile(r"#\s*(\w+)\s*:\s*(.*)")
 _ALTERNATE = re.compile(r"([\w/][\w/^<>-]*)\s*->\s*(.*)")
 _PART = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\"|([\w/][\w/^<>-]*)(?:\[(\d+)\])?|(\|))\s*")
 _DIRECTIVES = ("synonyms", "function", "alternate")
-
-
-class Part(NamedTuple):
-    """A symbol or a word on the right of a rule."""
-
-    text: str
-    is_word: bool
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One way to write a symbol."""
-
-    symbol: str
-    parts: tuple[Part, ...]
-    weight: float
-    """How likely it is among the rules of its symbol; they sum to 1."""
-    line: int
-
-    @property
-    def word(self) -> str | None:
-        """The word, if the rule is nothing but one word."""
-        return self.parts[0].text if len(self.parts) == 1 and self.parts[0].is_word else None
 
 
 Links = tuple[tuple[int, int], ...]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.aligned import AlignedPair, Alignment, label_of
+from softbleu.corpora.aligned import AlignedPair, Alignment, label_pair
 from softbleu.corpora.derivations import Derivation, Derivations
 from softbleu.corpora.grammar import Grammar, Links
 from softbleu.errors import InputError
@@ -152,5 +152,5 @@ def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64])
         first, second = derivations.at(int(left)), derivations.at(int(right))
         candidate, reference = tuple(derivations.sentence(first)), tuple(derivations.sentence(second))
         alignment = aligner.align(first, second)
-        label = label_of(candidate, reference, alignment, derivations.grammar.function_words)
+        label = label_pair(candidate, reference, alignment, derivations.grammar.function_words)
         yield AlignedPair(candidate, reference, alignment, label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from softbleu.corpora.aligned import AlignedPair, label_of
+from softbleu.corpora.aligned import AlignedPair, label_pair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
 from softbleu.corpora.pairing import link_rules
@@ -175,7 +175,7 @@ class Paraphraser:
         if candidate == reference:
             return AlignedPair(candidate, reference, tuple((i, i) for i in range(len(words))), "identical")
         alignment = tuple([(place, origin) for place, (_, origin) in enumerate(tokens) if origin != NOTHING])
-        label = label_of(candidate, reference, alignment, self._grammar.function_words)
+        label = label_pair(candidate, reference, alignment, self._grammar.function_words)
         return AlignedPair(candidate, reference, alignment, label)
 
     def _write(self, derivation: Derivation, reference: list[str]) -> list[Token]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from softbleu.embeddings.formats import Layout
+from softbleu.embeddings.formats import FileLayout
 from softbleu.embeddings.streams import Stream, Watch
 from softbleu.embeddings.vectors import Sink
 from softbleu.errors import VectorError
@@ -28,7 +28,7 @@ class _Position:
 
 
 def read_binary(
-    path: Path, stream: Stream, layout: Layout, sink: Sink, block_size: int, watch: Watch | None = None
+    path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
 ) -> None:
     """Go through the records once, block by block, and add those that the sink wants, until it is full.
 

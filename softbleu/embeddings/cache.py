@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from softbleu.files import write_whole
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
@@ -51,6 +52,7 @@ def read_cached(name: str) -> dict[str, NDArray[Any]] | None:
 
     Examples
     --------
+    >>> import tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
     ...     before = read_cached("numbers/one")
@@ -78,28 +80,10 @@ def write_cached(name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
     np.savez(content, allow_pickle=False, **dict(arrays))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content.getbuffer())
+        write_whole(path, content.getbuffer())
     except OSError:
         return False
     return True
-
-
-def replace_file(path: Path, content: bytes | memoryview) -> None:
-    """Write a file beside its place and rename it.
-
-    Raises
-    ------
-    OSError
-        It cannot be written; nothing of it is left behind.
-    """
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def _path(name: str) -> Path | None:

@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.drafts import mend
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.locate import VectorLocation, open_vectors
+from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
 from softbleu.embeddings.store import StoreType, StoreWriter
 from softbleu.embeddings.store_source import StoreSource, measure_store
 from softbleu.embeddings.streams import Stream
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
+from softbleu.files import check_apart, mend_folder
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,8 @@ def convert_vectors(
 
     Raises
     ------
+    InputError
+        The vectors lie in the folder that is to be replaced.
     VectorError
         What cannot be read, naming the word and the byte or line, or not be written; then nothing is changed.
 
@@ -116,9 +118,12 @@ def convert_vectors(
     target = Path(directory)
     if limit is not None and limit < 1:
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
-    mend(target.resolve())
+    mend_folder(target.resolve())
     if target.exists() and not force:
         raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    # A store may be converted where it lies; nothing else is replaced by what is made of it.
+    if not (isinstance(location, str | os.PathLike) and Path(location).resolve() == target.resolve()):
+        check_apart(target, vector_files(location))
     opened = _open(location, trust=trust)
     _check_room(target, opened, dtype, limit)
     with StoreWriter(target, opened.dimension, dtype) as writer:

@@ -24,7 +24,7 @@ JudgedPair = tuple[str, str, float]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RankAgreement:
     """Rank correlation of cosines with human judgements, over the pairs of which both words have a vector.
 
     Attributes
@@ -43,7 +43,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Coverage:
+class TextCoverage:
     """How much of a text has a vector.
 
     Attributes
@@ -90,8 +90,8 @@ class Evaluation:
     name: str
     fingerprint: str
     dimension: int
-    agreements: Mapping[str, Agreement]
-    coverages: Mapping[str, Coverage]
+    agreements: Mapping[str, RankAgreement]
+    coverages: Mapping[str, TextCoverage]
 
 
 def read_benchmark(name: str) -> list[JudgedPair]:
@@ -125,21 +125,21 @@ def read_benchmark(name: str) -> list[JudgedPair]:
     return [(first, second, float(score)) for first, second, score, *_ in csv.reader(lines, delimiter="\t")]
 
 
-def rank_agreement(pairs: Sequence[JudgedPair], words: Sequence[str], rows: NDArray[np.floating]) -> Agreement:
+def rank_agreement(pairs: Sequence[JudgedPair], words: Sequence[str], rows: NDArray[np.floating]) -> RankAgreement:
     """Agreement of vectors, one row a word, with judgements of pairs of words.
 
     Examples
     --------
     >>> pairs = [("cat", "dog", 9.0), ("cat", "hat", 5.0), ("dog", "hat", 1.0), ("cat", "sun", 0.0)]
     >>> rank_agreement(pairs, ["cat", "dog", "hat"], np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 2.0]]))
-    Agreement(spearman=1.0, pairs=3, missing=('cat–sun',))
+    RankAgreement(spearman=1.0, pairs=3, missing=('cat–sun',))
     """
     place = {word: index for index, word in enumerate(words)}
     found = [pair for pair in pairs if pair[0] in place and pair[1] in place]
     missing = tuple(f"{first}–{second}" for first, second, _ in pairs if not {first, second} <= place.keys())
     left = unit_rows(rows[[place[first] for first, _, _ in found]])
     right = unit_rows(rows[[place[second] for _, second, _ in found]])
-    return Agreement(
+    return RankAgreement(
         _spearman(np.einsum("ij,ij->i", left, right), [score for *_, score in found]), len(found), missing
     )
 
@@ -152,7 +152,7 @@ def _spearman(cosines: NDArray[np.float64], scores: Sequence[float]) -> float | 
     return float(spearmanr(cosines, scores)[0])
 
 
-def measure_agreement(source: VectorSource, benchmark: str, case: VectorCase = "fallback") -> Agreement:
+def measure_agreement(source: VectorSource, benchmark: str, case: VectorCase = "fallback") -> RankAgreement:
     """Agreement of any vectors with a benchmark.
 
     >>> from softbleu.embeddings import open_vectors
@@ -167,7 +167,7 @@ def measure_agreement(source: VectorSource, benchmark: str, case: VectorCase = "
     return rank_agreement(pairs, kept, vectors.rows[vectors.known])
 
 
-def count_coverage(counts: Counter[str], known: Iterable[bool]) -> Coverage:
+def count_coverage(counts: Counter[str], known: Iterable[bool]) -> TextCoverage:
     """Coverage of a text from how often its words occur and whether each, in that order, has a vector.
 
     >>> coverage = count_coverage(Counter(["a", "rose", "is", "a", "rose"]), [True, True, False])
@@ -176,12 +176,12 @@ def count_coverage(counts: Counter[str], known: Iterable[bool]) -> Coverage:
     """
     missing = Counter({word: count for (word, count), has in zip(counts.items(), known, strict=True) if not has})
     tokens, types = counts.total(), len(counts)
-    return Coverage(tokens, tokens - missing.total(), types, types - len(missing), missing)
+    return TextCoverage(tokens, tokens - missing.total(), types, types - len(missing), missing)
 
 
 def measure_coverage(
     source: VectorSource, segments: Iterable[Sequence[str]], case: VectorCase = "fallback"
-) -> Coverage:
+) -> TextCoverage:
     """Coverage of a text, given as lists of tokens, by any vectors; a row of zeros counts as no vector.
 
     Raises
@@ -232,7 +232,7 @@ def evaluate_vectors(
 def evaluation_card(evaluation: Evaluation, facts: Mapping[str, object]) -> str:
     r"""Write an evaluation as a Markdown page, after facts about the set.
 
-    >>> card = evaluation_card(Evaluation("tiny", "0" * 64, 2, {"SimLex-999": Agreement(None, 0, ())}, {}), {})
+    >>> card = evaluation_card(Evaluation("tiny", "0" * 64, 2, {"SimLex-999": RankAgreement(None, 0, ())}, {}), {})
     >>> card.splitlines()[0], card.splitlines()[-1]
     ('# tiny: evaluation card', '| SimLex-999 | – | 0 | 0 |')
     """

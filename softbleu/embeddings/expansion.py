@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING
 
-from softbleu.embeddings.alternatives import Alternatives, find_alternatives
+import numpy as np
+
+from softbleu.declare import Declared, setting
+from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.measure import SCOPE
+from softbleu.embeddings.postprocess import unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Segment = Sequence[Sequence[str]]
 """References of a segment, each as its tokens."""
 Blocks = Callable[[], Iterable[Sequence[Segment]]]
 """Gives the segments of a corpus block by block, as often as it is called."""
-Progress = Callable[[int], None]
-
-MOST_NEIGHBOURS, LARGEST_BUDGET = 100, 1000
+Alternatives = Mapping[str, Sequence[tuple[str, float]]]
+"""Of a word what may stand in its place, and how similar that is."""
+_WORDS_AT_ONCE = 512
+# Beyond as many as are wanted: other spellings of the word are dropped, and near ties are ranked exactly.
+_RESERVE = 16
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,7 @@ class Replacement:
 
 
 @dataclass(frozen=True)
-class Variant:
+class ExpandedReference:
     """A reference with words replaced; its probability is the product of their similarities."""
 
     tokens: tuple[str, ...]
@@ -42,46 +53,26 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Expansion:
+class Expansion(Declared):
     """How references are expanded.
-
-    Parameters
-    ----------
-    threshold
-        A neighbour must be more similar than this, cosine 0 to 1.
-    neighbours
-        At most so many neighbours of a word, the nearest ones.
-    budget
-        At most so many variants of a segment, the most probable ones of all its references.
-    max_replacements
-        At most so many words of a variant are replaced; any number if None.
-    content_words
-        Leave function words alone, and put none in.
 
     Raises
     ------
     InputError
-        Any other value.
+        A value out of bounds.
     """
 
-    threshold: float = 0.7
-    neighbours: int = 5
-    budget: int = 4
-    max_replacements: int | None = None
-    content_words: bool = False
+    threshold: float = setting(0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1)
+    neighbours: int = setting(5, "At most so many neighbours of a word, the nearest ones", least=1, most=100)
+    budget: int = setting(
+        4, "At most so many new references of a segment, the most probable ones", least=1, most=1000
+    )
+    max_replacements: int | None = setting(
+        None, "Replace at most so many words", least=1, metavar="N", unset="any number"
+    )
+    content_words: bool = setting(False, "Leave function words, such as 'the' and 'over', alone, and put none in")
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise InputError(f"threshold must lie between 0 and 1, not {self.threshold}")
-        if not 1 <= self.neighbours <= MOST_NEIGHBOURS:
-            raise InputError(
-                f"the number of neighbours must lie between 1 and {MOST_NEIGHBOURS}, not {self.neighbours}"
-            )
-        if not 1 <= self.budget <= LARGEST_BUDGET:
-            raise InputError(f"the budget must lie between 1 and {LARGEST_BUDGET} variants, not {self.budget}")
-        _check_replacements(self.max_replacements)
-
-    def expand(self, segment: Segment, alternatives: Alternatives) -> list[Variant]:
+    def expand(self, segment: Segment, alternatives: Alternatives) -> list[ExpandedReference]:
         """Give the most probable variants of all references of a segment, none of them one of the references.
 
         Equally probable ones: those with fewer replacements first, then those of earlier references.
@@ -91,7 +82,7 @@ class Expansion:
             iterate_variants(reference, alternatives, self.max_replacements, number)
             for number, reference in enumerate(segment)
         ]
-        found: list[Variant] = []
+        found: list[ExpandedReference] = []
         for variant in heapq.merge(*streams, key=lambda variant: _rank(variant.probability, variant.replacements)):
             if variant.tokens not in seen:
                 seen.add(variant.tokens)
@@ -101,9 +92,82 @@ class Expansion:
         return found
 
 
+def find_alternatives(
+    source: VectorSource, words: Sequence[str], expansion: Expansion, case: VectorCase = "fallback"
+) -> dict[str, list[tuple[str, float]]]:
+    """Find what may replace each word: its nearest neighbours above the threshold, nearest first.
+
+    Words and neighbours are of letters only, so that neither punctuation nor a number is swapped. A neighbour is
+    looked for among the first `SCOPE` words of the set, and is never the word itself in another case. A word
+    without a capital takes neighbours as the set spells them; one all in capitals (more than one) takes them in
+    capitals; any other that begins with a capital takes them with their first letter made one. Similarities are
+    cosines, to 6 decimals.
+
+    Returns
+    -------
+    Words that have any.
+
+    Examples
+    --------
+    >>> from softbleu.embeddings import open_vectors
+    >>> from softbleu.embeddings.expansion import Expansion
+    >>> vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "2": [1.0, 0.1]})
+    >>> find_alternatives(vectors, ["Car", "CAR", "2", "sky"], Expansion())
+    {'Car': [('Vehicle', 0.995229)], 'CAR': [('VEHICLE', 0.995229)]}
+    """
+
+    def fits(word: str) -> bool:
+        return word.isalpha() and not (expansion.content_words and is_function_word(word))
+
+    asked = [word for word in words if fits(word)]
+    head, values = source.head(SCOPE)
+    usable = [place for place, word in enumerate(head) if fits(word) and values[place].any()]
+    if not (asked and usable):
+        return {}
+    names, pool = [head[place] for place in usable], unit_rows(values[usable])
+    selected = source.select(asked, case)
+    rows = unit_rows(selected.rows)
+    found: dict[str, list[tuple[str, float]]] = {}
+    for word, known, near in zip(asked, selected.known, _nearest(rows, pool, expansion.neighbours), strict=True):
+        if known and (fitting := _fit(word, [(names[place], similarity) for place, similarity in near], expansion)):
+            found[word] = fitting
+    return found
+
+
+def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -> Iterator[list[tuple[int, float]]]:
+    """Places of the nearest rows of the pool and their similarities, nearest first, some more than `count`."""
+    from softbleu.embeddings.graph import nearest_graph
+    from softbleu.embeddings.index import build_index
+
+    index = build_index(pool)
+    for start in range(0, len(rows), _WORDS_AT_ONCE):
+        block = rows[start : start + _WORDS_AT_ONCE]
+        graph = nearest_graph(block, index, min(count + _RESERVE, len(pool)))
+        exact = np.einsum("pd,pd->p", block[graph.owners], pool[graph.targets]).round(6).clip(-1, 1)
+        order = np.lexsort((graph.targets, -exact, graph.owners))
+        found = list(zip(graph.targets[order].tolist(), exact[order].tolist(), strict=True))
+        bounds = graph.bounds.tolist()
+        yield from (found[first:last] for first, last in pairwise(bounds))
+
+
+def _fit(word: str, near: Iterable[tuple[str, float]], expansion: Expansion) -> list[tuple[str, float]]:
+    """Take the neighbours that may replace a word, spelt as it is."""
+    fitting: dict[str, float] = {}
+    for name, similarity in near:
+        if similarity > expansion.threshold and name.casefold() != word.casefold():
+            fitting.setdefault(_spell_like(word, name), similarity)
+    return list(fitting.items())[: expansion.neighbours]
+
+
+def _spell_like(word: str, name: str) -> str:
+    if word.isupper() and len(word) > 1:
+        return name.upper()
+    return name[0].upper() + name[1:] if word[0].isupper() else name
+
+
 def expand_tokens(
     tokens: Sequence[str], alternatives: Alternatives, budget: int, max_replacements: int | None = None
-) -> list[Variant]:
+) -> list[ExpandedReference]:
     """Give the most probable variants of a text, other than itself.
 
     Every word may be replaced by one of its alternatives; the probability of a variant is the product of the
@@ -148,7 +212,7 @@ def expand_tokens(
 
 def iterate_variants(
     tokens: Sequence[str], alternatives: Alternatives, max_replacements: int | None = None, reference: int = 0
-) -> Iterator[Variant]:
+) -> Iterator[ExpandedReference]:
     """Give all variants of a text one after the other, as `expand_tokens` orders them."""
     _check_replacements(max_replacements)
     ranked = {word: _ranked(word, alternatives[word]) for word in dict.fromkeys(tokens) if word in alternatives}
@@ -183,8 +247,8 @@ def expand_corpus(
     source: VectorSource,
     expansion: Expansion | None = None,
     case: VectorCase = "fallback",
-    progress: Progress | None = None,
-) -> Iterator[list[Variant]]:
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[list[ExpandedReference]]:
     """Expand a corpus in two passes: its words first, then segment after segment.
 
     Memory holds a block, the vocabulary with its alternatives, and the vectors of the first words of the set.
@@ -253,10 +317,10 @@ def _variant(
     made: Sequence[tuple[str, float]],
     probability: float,
     reference: int,
-) -> Variant:
+) -> ExpandedReference:
     changed = list(tokens)
     replacements = []
     for place, (name, similarity) in zip(places, made, strict=True):
         replacements.append(Replacement(place, tokens[place], name, similarity))
         changed[place] = name
-    return Variant(tuple(changed), probability, tuple(replacements), reference)
+    return ExpandedReference(tuple(changed), probability, tuple(replacements), reference)

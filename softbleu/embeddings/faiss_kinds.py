@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 IndexKind = Literal["exact", "hnsw", "ivfpq"]
-KINDS: tuple[IndexKind, ...] = get_args(IndexKind)
+INDEX_KINDS: tuple[IndexKind, ...] = get_args(IndexKind)
 
 _SEED = 20_140_917
 _LINKS, _BUILD_BREADTH, _SEARCH_BREADTH = 16, 100, 128
@@ -80,7 +80,7 @@ def _ivfpq(faiss: Any, count: int, dimension: int) -> Any:
 
 MAKERS = {"exact": _exact, "hnsw": _hnsw, "ivfpq": _ivfpq}
 """What sets up an empty index, given FAISS, the number of vectors and their dimension."""
-CLASSES = {"exact": "IndexFlat", "hnsw": "IndexHNSWFlat", "ivfpq": "IndexIVFPQ"}
+FAISS_CLASSES = {"exact": "IndexFlat", "hnsw": "IndexHNSWFlat", "ivfpq": "IndexIVFPQ"}
 
 
 def code_count(dimension: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.binary import read_binary
-from softbleu.embeddings.formats import Layout, detect_layout
+from softbleu.embeddings.formats import FileLayout, detect_layout
 from softbleu.embeddings.streams import BLOCK_SIZE, Watch, open_stream
 from softbleu.embeddings.text import read_text
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
@@ -53,7 +53,7 @@ class FileSource:
         return self.path.name
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FileLayout:
         """What the first bytes of the file say about it."""
         return self._layout
 

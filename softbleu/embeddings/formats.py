@@ -24,7 +24,7 @@ _REFUSED = (
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """How a vector file is laid out.
 
     Attributes
@@ -45,7 +45,7 @@ class Layout:
     start: int
 
 
-def detect_layout(path: Path) -> Layout:
+def detect_layout(path: Path) -> FileLayout:
     r"""Tell the layout of a vector file, packed with gzip or not.
 
     Raises
@@ -59,7 +59,7 @@ def detect_layout(path: Path) -> Layout:
     >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
     >>> _ = path.write_text("2 3\nyes 1 0 0\nno 0 1 0\n")
     >>> detect_layout(path)
-    Layout(kind='text', dimension=3, count=2, start=4)
+    FileLayout(kind='text', dimension=3, count=2, start=4)
     """
     with open_stream(path, _HEAD_SIZE) as stream:
         head = stream.content.read(_HEAD_SIZE)
@@ -70,13 +70,13 @@ def detect_layout(path: Path) -> Layout:
             raise VectorError(f"{path}: {advice}")
     header = _HEADER.match(head)
     if header is None:
-        return Layout("text", _count_values(path, head), None, 0)
+        return FileLayout("text", _count_values(path, head), None, 0)
     count, dimension = (int(number[:20]) for number in header.groups())
     if not (0 < count <= _LARGEST_COUNT and 0 < dimension <= _LARGEST_DIMENSION):
         text = header[0].strip().decode("ascii")
         raise VectorError(f"{path}: header {text!r} (vectors, dimension) is impossible; the file is damaged")
     kind: Literal["binary", "text"] = "text" if _looks_like_text(head[header.end() :]) else "binary"
-    return Layout(kind, dimension, count, header.end())
+    return FileLayout(kind, dimension, count, header.end())
 
 
 def is_number(field: bytes) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softbleu.embeddings.faiss_kinds import (
-    KINDS,
+    INDEX_KINDS,
     MAKERS,
     MINIMUM_FOR_IVFPQ,
     IndexKind,
@@ -21,10 +21,12 @@ from softbleu.embeddings.faiss_kinds import (
 )
 from softbleu.errors import InputError, UnknownNameError, VectorError
 
-Floats = NDArray[np.float32]
-Integers = NDArray[np.int64]
-Pairs = tuple[Integers, Integers]
-"""Number of the query and slot of the vector, for each pair."""
+if TYPE_CHECKING:
+    from softbleu.types import Integers
+
+    Singles: TypeAlias = NDArray[np.float32]
+    QueryPairs: TypeAlias = tuple[Integers, Integers]
+    """Number of the query and slot of the vector, for each pair."""
 
 _QUERIES_AT_ONCE = 1024
 _WIDE_QUERIES_AT_ONCE = 256
@@ -58,7 +60,7 @@ class NeighbourIndex:
     kind: IndexKind
     faiss_index: Any
     places: Integers
-    units: Floats | None
+    units: Singles | None
 
     def __len__(self) -> int:
         return len(self.places)
@@ -68,7 +70,7 @@ class NeighbourIndex:
         """Length of each vector."""
         return int(self.faiss_index.d)
 
-    def search(self, queries: ArrayLike, count: int) -> tuple[Integers, Floats]:
+    def search(self, queries: ArrayLike, count: int) -> tuple[Integers, Singles]:
         """Find the `count` nearest rows of each query, by cosine, the nearest first and ties by row.
 
         Parameters
@@ -113,7 +115,7 @@ class NeighbourIndex:
             ids[cells], similarities[cells] = self.places[slots[kept]], values[kept]
         return ids, similarities
 
-    def above(self, queries: ArrayLike, threshold: float) -> tuple[Integers, Integers, Floats]:
+    def above(self, queries: ArrayLike, threshold: float) -> tuple[Integers, Integers, Singles]:
         """Find all rows whose cosine with a query is greater than the threshold.
 
         Returns
@@ -145,7 +147,7 @@ class NeighbourIndex:
             raise InputError("the threshold is no number: give one from -1 to 1")
         units, known = self._units_of(queries)
         counts = np.zeros(len(units), dtype=np.int64)
-        found: list[tuple[Integers, Floats]] = []
+        found: list[tuple[Integers, Singles]] = []
         for part in _parts(known, _WIDE_QUERIES_AT_ONCE):
             pairs = self._within(units[part], threshold - self._slack)
             owners, slots, values = self._ranked(units[part], pairs)
@@ -162,14 +164,14 @@ class NeighbourIndex:
         """How far two single-precision inner products of unit vectors may err, taken together."""
         return (self.dimension + 8) * float(np.finfo(np.float32).eps)
 
-    def _units_of(self, queries: ArrayLike) -> tuple[Floats, Integers]:
+    def _units_of(self, queries: ArrayLike) -> tuple[Singles, Integers]:
         rows = as_rows(queries, "queries")
         if rows.shape[1] != self.dimension:
             raise VectorError(f"queries of dimension {rows.shape[1]}, but the index has {self.dimension}")
-        units, norms = unit_rows(rows)
+        units, norms = units_and_norms(rows)
         return units, np.flatnonzero(norms) if len(self) else np.empty(0, dtype=np.int64)
 
-    def _nearest(self, units: Floats, count: int, fetch: int) -> Pairs:
+    def _nearest(self, units: Singles, count: int, fetch: int) -> QueryPairs:
         """Find pairs among which are the nearest: with certainty if exact."""
         with matrix_products() as faiss:
             values, slots = core_of(self.faiss_index).search(units, fetch, params=self._effort(faiss, fetch))
@@ -185,7 +187,7 @@ class NeighbourIndex:
             pairs.append((np.full(len(more), query), more))
         return np.concatenate([owner for owner, _ in pairs]), np.concatenate([slot for _, slot in pairs])
 
-    def _within(self, units: Floats, radius: float) -> Pairs:
+    def _within(self, units: Singles, radius: float) -> QueryPairs:
         with matrix_products():
             limits, _, slots = core_of(self.faiss_index).range_search(units, radius)
         return np.repeat(np.arange(len(units)), np.diff(limits.astype(np.int64))), slots
@@ -196,7 +198,7 @@ class NeighbourIndex:
             return faiss.SearchParametersHNSW(efSearch=max(core.hnsw.efSearch, 2 * fetch))
         return faiss.SearchParametersIVF(nprobe=core.nprobe) if self.kind == "ivfpq" else None
 
-    def _ranked(self, units: Floats, pairs: Pairs) -> tuple[Integers, Integers, Floats]:
+    def _ranked(self, units: Singles, pairs: QueryPairs) -> tuple[Integers, Integers, Singles]:
         """Compare the pairs again, in double precision, and put them in order."""
         owners, slots = pairs
         values = np.empty(len(owners), dtype=np.float32)
@@ -208,10 +210,10 @@ class NeighbourIndex:
         order = np.lexsort((slots, -values, owners))
         return owners[order], slots[order], values[order]
 
-    def _take(self, slots: Integers) -> Floats:
+    def _take(self, slots: Integers) -> Singles:
         if self.units is not None:
             return self.units[slots]
-        taken: Floats = core_of(self.faiss_index).reconstruct_batch(slots)
+        taken: Singles = core_of(self.faiss_index).reconstruct_batch(slots)
         return taken
 
 
@@ -239,9 +241,9 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     >>> len(index), index.dimension, index.places.tolist()
     (2, 2, [0, 2])
     """
-    if kind not in KINDS:
-        raise UnknownNameError("index", kind, KINDS)
-    units, norms = unit_rows(as_rows(rows, "rows"))
+    if kind not in INDEX_KINDS:
+        raise UnknownNameError("index", kind, INDEX_KINDS)
+    units, norms = units_and_norms(as_rows(rows, "rows"))
     places = np.flatnonzero(norms)
     if len(places) < len(units):
         units = units[places]
@@ -258,10 +260,10 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     return NeighbourIndex(kind, index, places, units if kind == "ivfpq" else stored_units(index))
 
 
-def unit_rows(rows: NDArray[Any]) -> tuple[Floats, NDArray[np.float64]]:
+def units_and_norms(rows: NDArray[Any]) -> tuple[Singles, NDArray[np.float64]]:
     """Copy rows to unit length, all-zero rows as they are; and their lengths.
 
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))[1].tolist()
+    >>> units_and_norms(np.array([[3.0, 4.0], [0.0, 0.0]]))[1].tolist()
     [5.0, 0.0]
     """
     units = np.empty(rows.shape, dtype=np.float32)

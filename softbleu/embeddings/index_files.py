@@ -8,9 +8,10 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from softbleu.embeddings.faiss_kinds import CLASSES, IndexKind, core_of, import_faiss, stored_units
-from softbleu.embeddings.index import NeighbourIndex, as_rows, unit_rows
+from softbleu.embeddings.faiss_kinds import FAISS_CLASSES, IndexKind, core_of, import_faiss, stored_units
+from softbleu.embeddings.index import NeighbourIndex, as_rows, units_and_norms
 from softbleu.errors import VectorError
+from softbleu.files import drafts_of
 
 _SEAL = b"softbleu"
 
@@ -47,18 +48,15 @@ def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint
     neighbours-exact-0123456789ab.faiss 2
     """
     path = index_path(store, index.kind, fingerprint)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
     try:
-        import_faiss().write_index(index.faiss_index, str(draft))
-        digest = _digest(draft)
-        with draft.open("ab") as stream:
-            stream.write(digest + _SEAL)
-        draft.replace(path)
+        with drafts_of([path]) as (draft,):
+            import_faiss().write_index(index.faiss_index, str(draft))
+            digest = _digest(draft)
+            with draft.open("ab") as stream:
+                stream.write(digest + _SEAL)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no permission or no space"
         raise VectorError(f"{path}: the index cannot be written ({reason})") from error
-    finally:
-        draft.unlink(missing_ok=True)
     return path
 
 
@@ -94,11 +92,11 @@ def load_index(
     places = faiss.vector_to_array(index.id_map)
     given = None if rows is None else as_rows(rows, "rows")
     fits = given is None or (given.shape[1] == index.d and len(given) > places.max(initial=-1))
-    if not isinstance(core, getattr(faiss, CLASSES[kind])) or not fits:
+    if not isinstance(core, getattr(faiss, FAISS_CLASSES[kind])) or not fits:
         raise VectorError(f"{path}: an index of other vectors, or of another kind; {remedy}")
     units = stored_units(index)
     if units is None and given is not None:
-        units, _ = unit_rows(given[places])
+        units, _ = units_and_norms(given[places])
     elif units is None:
         core.make_direct_map()
     return NeighbourIndex(kind, index, places, units)

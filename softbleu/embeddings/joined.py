@@ -74,6 +74,15 @@ class JoinedSource:
         return np.concatenate(scaled, axis=1).astype(np.float32)
 
 
+def joined_names(text: str) -> list[str]:
+    """Names of the sets that are joined, without their weights.
+
+    >>> joined_names("one*2+other")
+    ['one', 'other']
+    """
+    return [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))]
+
+
 def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSource:
     """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`.
 

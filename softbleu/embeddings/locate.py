@@ -9,10 +9,10 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.joined import open_joined
+from softbleu.embeddings.joined import joined_names, open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
-from softbleu.embeddings.packages import open_package, package_names
-from softbleu.embeddings.store import META
+from softbleu.embeddings.packages import open_package, package_files, package_names
+from softbleu.embeddings.store import INDEX_SUFFIX, META, STORE_FILES
 from softbleu.embeddings.store_source import open_store
 from softbleu.embeddings.streams import BLOCK_SIZE
 from softbleu.embeddings.vectors import VectorSource
@@ -72,6 +72,28 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
     names = ", ".join((*bundled_names(), *package_names()))
     raise VectorError(f"{text!r}: no such vector file, store or set; known sets: {names}")
+
+
+def vector_files(location: object) -> list[Path]:
+    """Files that vectors are read from: one, those of a store, of a bundled or installed set, of all that are joined.
+
+    What does not exist is read from nothing; of a store, all files that it may have.
+
+    Examples
+    --------
+    >>> [path.name for path in vector_files("glove-6b-100d")]
+    ['meta.json', 'vectors.npy', 'scales.npy', 'vocab.txt', 'lookup.npy']
+    """
+    if not isinstance(location, str | os.PathLike):
+        return []
+    text = os.fspath(location)
+    path = Path(text) if os.path.lexists(text) else _find_bundled(text)
+    if path is not None:
+        indexes = sorted(path.glob(f"*{INDEX_SUFFIX}")) if path.is_dir() else []
+        return [*(path / name for name in STORE_FILES), *indexes] if path.is_dir() else [path]
+    if text in package_names():
+        return package_files(text)
+    return [each for name in joined_names(text) for each in vector_files(name)] if "+" in text else []
 
 
 def bundled_names() -> tuple[str, ...]:

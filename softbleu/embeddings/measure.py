@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,16 @@ from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError
 
+if TYPE_CHECKING:
+    from softbleu.types import Flags, Floats, Integers
+
 Similarity = Literal["cosine", "csls"]
 FunctionWords = Literal["soft", "exact"]
-Integers = NDArray[np.int64]
 
 SCOPE = 50_000
 """Words of a set among which neighbours are looked for and common parts and quantiles are estimated."""
 CSLS_NEIGHBOURS = 10
-"""Neighbours whose mean similarity is a word's density (Conneau et al. 2018)."""
+"""Neighbours whose mean similarity CSLS takes off (Conneau et al. 2018)."""
 PAIRS, SEED = 1_000_000, 2014
 """Random pairs of words for the quantiles of their similarity."""
 CSLS_SAMPLE = 10_000
@@ -49,8 +51,8 @@ class WordMeasure(Declared):
     Parameters
     ----------
     similarity
-        `cosine`, or `csls`: twice the cosine less both words' density, which is the mean cosine to their 10 nearest
-        neighbours (Conneau et al. 2018). It takes from words that are near to everything.
+        `cosine`, or `csls`: twice the cosine less both words' mean cosine to their 10 nearest neighbours
+        (Conneau et al. 2018). It takes from words that are near to everything.
     vectors_postprocess
         What is removed from the vectors first, see `Postprocess`.
     neighbours
@@ -115,19 +117,19 @@ class MeasuredWords:
         Their vectors as the set has them.
     rows
         Shape (words, dimension): their directions, common parts removed; zero for a word without a vector.
-    density
+    mean_neighbour_similarity
         Shape (words,): mean cosine to the nearest neighbours, under CSLS.
-    links
+    allowed_pairs
         Ascending numbers `one * words + other` of the words that may meet; None: any may.
-    lone
+    self_only
         Shape (words,): words that meet nothing but themselves.
     """
 
     selected: WordVectors
     rows: NDArray[np.float32]
-    density: NDArray[np.float64] | None = None
-    links: Integers | None = None
-    lone: NDArray[np.bool_] | None = None
+    mean_neighbour_similarity: Floats | None = None
+    allowed_pairs: Integers | None = None
+    self_only: Flags | None = None
 
 
 class Scope:
@@ -189,7 +191,7 @@ class Scope:
         graph = cached_graph(key, lambda: nearest_graph(rows, self.rows, count, exclude))
         return graph.owners, graph.targets
 
-    def density(self, words: Sequence[str], rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    def mean_neighbour_similarity(self, words: Sequence[str], rows: NDArray[np.float32]) -> Floats:
         """Mean cosine of each word to its nearest neighbours; 0 for a word without a vector."""
         owners, places = self.nearest(words, rows, CSLS_NEIGHBOURS)
         # Multiplied anew, in double precision: the search says which, and need not say how near.
@@ -199,8 +201,8 @@ class Scope:
             left, right = rows[owners[part]].astype(np.float64), self.rows[places[part]].astype(np.float64)
             np.einsum("ij,ij->i", left, right, out=cosines[part])
         found = np.bincount(owners, minlength=len(words))
-        density: NDArray[np.float64] = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
-        return density
+        means: Floats = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
+        return means
 
 
 def measure_words(
@@ -214,17 +216,19 @@ def measure_words(
         The set is damaged.
     """
     selected = source.select(words, case)
-    lone = None
+    self_only = None
     if measure.function_words == "exact":
-        lone = np.array([is_function_word(word) for word in words], dtype=bool)
+        self_only = np.array([is_function_word(word) for word in words], dtype=bool)
     if not measure.needs_scope:
-        return MeasuredWords(selected, selected.rows, lone=lone)
+        return MeasuredWords(selected, selected.rows, self_only=self_only)
     scope = Scope(source, measure)
     rows = scope.treated(selected.rows)
     found = _found_forms(source, words, case, scope, selected)
-    density = scope.density(found, rows) if measure.similarity == "csls" else None
-    links = None if measure.neighbours is None else _links(scope, found, rows, measure.neighbours, measure.mutual)
-    return MeasuredWords(selected, rows, density, links, lone)
+    means = scope.mean_neighbour_similarity(found, rows) if measure.similarity == "csls" else None
+    allowed_pairs = (
+        None if measure.neighbours is None else _allowed_pairs(scope, found, rows, measure.neighbours, measure.mutual)
+    )
+    return MeasuredWords(selected, rows, means, allowed_pairs, self_only)
 
 
 def _found_forms(
@@ -244,7 +248,9 @@ def _found_forms(
     return [word.lower() if word in lowered else word for word in words]
 
 
-def _links(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int, mutual: bool) -> Integers:
+def _allowed_pairs(
+    scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int, mutual: bool
+) -> Integers:
     """Number the pairs of words that may meet; words found under one spelling always may."""
     owners, places = scope.nearest(words, rows, count)
     codes: dict[str, list[int]] = {}
@@ -330,7 +336,7 @@ def _key(percentile: float) -> str:
     return f"p{percentile:g}"
 
 
-def random_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np.float64]:
+def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
     """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time.
 
     Raises
@@ -344,10 +350,10 @@ def random_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[n
     if len(known) < 2:
         raise VectorError(f"{source.name}: too few words with a vector for random pairs; give --threshold a number")
     generator = np.random.default_rng(SEED)
-    density = None
+    means = None
     if measure.similarity == "csls":
         known = np.sort(generator.choice(known, min(CSLS_SAMPLE, len(known)), replace=False))
-        density = scope.density([str(word) for word in words[known]], rows[known])
+        means = scope.mean_neighbour_similarity([str(word) for word in words[known]], rows[known])
     rows = rows[known]
     one = generator.integers(len(rows), size=PAIRS)
     # Any word but the same.
@@ -357,6 +363,6 @@ def random_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[n
         part = slice(start, start + _BLOCK)
         left, right = rows[one[part]].astype(np.float64), rows[other[part]].astype(np.float64)
         np.einsum("ij,ij->i", left, right, out=similarities[part])
-    if density is not None:
-        similarities = np.clip(2 * similarities - density[one] - density[other], -1, 1)
+    if means is not None:
+        similarities = np.clip(2 * similarities - means[one] - means[other], -1, 1)
     return similarities

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.faiss_kinds import KINDS, IndexKind
+from softbleu.embeddings.faiss_kinds import INDEX_KINDS, IndexKind
 from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
 from softbleu.embeddings.index import NeighbourIndex, build_index
 from softbleu.embeddings.index_files import load_index, save_index
@@ -19,7 +19,7 @@ from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError
 
 CASES = get_args(VectorCase)
-NEIGHBOURS = 10
+DEFAULT_COUNT = 10
 _NAMED = 10
 
 
@@ -115,7 +115,7 @@ def nearest_words(
         raise InputError(f"no vector in {source.name} for {_listed(located.unknown)}: leave out or respell")
     index = _index_of(source, located.scope_rows, kind, limit)
     if threshold is None:
-        graph = nearest_graph(located.rows, index, count or NEIGHBOURS, located.places)
+        graph = nearest_graph(located.rows, index, count or DEFAULT_COUNT, located.places)
     else:
         graph = range_graph(located.rows, index, threshold, located.places)
         graph = graph if count is None else graph.first(count)
@@ -206,8 +206,8 @@ def _index_of(source: VectorSource, rows: NDArray[Any], kind: IndexKind, limit: 
 
 
 def _check(kind: str, case: str, **numbers: int | None) -> None:
-    if kind not in KINDS:
-        raise UnknownNameError("index", kind, KINDS)
+    if kind not in INDEX_KINDS:
+        raise UnknownNameError("index", kind, INDEX_KINDS)
     if case not in CASES:
         raise UnknownNameError("vector case", case, CASES)
     for name, value in numbers.items():

@@ -146,6 +146,13 @@ def is_installed(name: str) -> bool:
     return _folder_of(_find(name)) is not None
 
 
+def package_files(name: str) -> list[Path]:
+    """Files of the vectors of an installed package."""
+    package = _find(name)
+    folder = _folder_of(package)
+    return [] if folder is None else [folder / package.rows, folder / package.words]
+
+
 def open_package(name: str) -> PackageSource:
     """Open a vector set that is installed as a Python package, without importing or running it.
 

@@ -7,21 +7,22 @@ have a ``lookup.npy``, see `softbleu.embeddings.lookup`.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.drafts import draft_of, put_in_place
 from softbleu.embeddings.lookup import LOOKUP, LOOKUP_FROM, LookupBuilder
 from softbleu.errors import VectorError
+from softbleu.files import draft_folder, put_in_place
 
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
@@ -30,8 +31,10 @@ INDEX_SUFFIX = ".faiss"
 """Of saved neighbour indexes, which belong to one content only."""
 META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "vocab.txt"
 _HASHED = (VECTORS, SCALES, VOCABULARY)
+STORE_FILES = (META, *_HASHED, LOOKUP)
 _RESERVED = frozenset({"format", "name", "dimension", "count", "dtype", "source", "licence", "sha256"})
 _ROWS_AT_ONCE = 65_536
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def write_store(
@@ -125,14 +128,16 @@ class StoreWriter:
         self._dimension = dimension
         self._dtype = dtype
         self._lookup = LookupBuilder()
-        self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        self._draft = self._stack.enter_context(draft_of(self._target))
-        self._vectors = self._open(VECTORS)
-        self._vocabulary = self._open(VOCABULARY)
-        self._scales = self._open(SCALES) if self._dtype == "int8" else None
-        self._write_headers()
+        with ExitStack() as self._stack:
+            self._stack.enter_context(_explained(self._target))
+            self._draft = self._stack.enter_context(draft_folder(self._target))
+            self._vectors = self._open(VECTORS)
+            self._vocabulary = self._open(VOCABULARY)
+            self._scales = self._open(SCALES) if self._dtype == "int8" else None
+            self._write_headers()
+            self._stack = self._stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool | None:
@@ -206,6 +211,20 @@ class StoreWriter:
         _keep_other_files(self._target, self._draft)
         put_in_place(self._draft, self._target)
         return fingerprint
+
+
+@contextmanager
+def _explained(target: Path) -> Iterator[None]:
+    """Say why a store cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise VectorError(
+                f"{target}: the disk is full ({error.strerror}); make room, or keep fewer words or smaller values; "
+                "nothing was changed"
+            ) from error
+        raise VectorError(f"{target}: cannot be written ({error.strerror or error})") from error
 
 
 def _write_meta(directory: Path, meta: Mapping[str, object]) -> None:
@@ -292,5 +311,5 @@ def _keep_other_files(target: Path, draft: Path) -> None:
     """Copy what else lies in the place of a store, but for what was made of the former vectors."""
     if target.exists():
         for path in target.iterdir():
-            if path.name not in {META, LOOKUP, *_HASHED} and path.suffix != INDEX_SUFFIX:
+            if path.name not in STORE_FILES and path.suffix != INDEX_SUFFIX:
                 shutil.copy2(path, draft / path.name)

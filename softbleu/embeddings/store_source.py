@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +23,7 @@ from softbleu.errors import VectorError
 _WINDOW = 16 << 20
 """Bytes of a file that are mapped at a time."""
 _ROWS_AT_ONCE = 4096
+_SHA256 = re.compile("[0-9a-f]{64}")
 _NEEDED: dict[str, type] = {"dimension": int, "count": int, "dtype": str, "sha256": str}
 
 
@@ -180,6 +182,8 @@ def _read_meta(place: Path) -> dict[str, Any]:
     for key, kind in _NEEDED.items():
         if not isinstance(meta.get(key), kind):
             raise VectorError(f"{path}: {key!r} is missing or no {kind.__name__}; write the store again")
+    if not _SHA256.fullmatch(meta["sha256"]):
+        raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; write the store again")
     if meta["dtype"] not in STORE_TYPES:
         raise VectorError(f"{path}: unknown dtype {meta['dtype']!r}; valid: {', '.join(STORE_TYPES)}")
     return dict(meta)

@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.formats import Layout, is_number
+from softbleu.embeddings.formats import FileLayout, is_number
 from softbleu.embeddings.streams import Stream, Watch
 from softbleu.embeddings.vectors import Sink
 from softbleu.errors import VectorError
@@ -66,7 +66,7 @@ class _Lines:
 
 
 def read_text(
-    path: Path, stream: Stream, layout: Layout, sink: Sink, block_size: int, watch: Watch | None = None
+    path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
 ) -> None:
     """Go through the lines once and parse those that the sink wants, until it is full.
 

@@ -7,67 +7,30 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.declare import Declared, setting
 from softbleu.embeddings.store import StoreType, StoreWriter
 from softbleu.embeddings.store_source import measure_store
-from softbleu.embeddings.training_corpus import Passes, TextCorpus
-from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
+from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, Passes, TextCorpus
+from softbleu.errors import InputError, SoftbleuError, VectorError
+from softbleu.files import check_apart
 from softbleu.types import Progress
 
 Algorithm = Literal["word2vec", "fasttext"]
 Architecture = Literal["skipgram", "cbow"]
 
-_SMALLEST = {
-    "dimension": 1,
-    "window": 1,
-    "min_count": 1,
-    "epochs": 1,
-    "negative": 0,
-    "sample": 0.0,
-    "min_ngram": 1,
-    "bucket": 1,
-    "seed": 0,
-    "workers": 1,
-}
-_LARGEST_SEED = 2**32 - 1
+_INTEGER = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
-    """How vectors are trained; but for the architecture the defaults are gensim's.
+class TrainingSettings(Declared):
+    """How vectors are trained, by word2vec (Mikolov et al. 2013) or fastText (Bojanowski et al. 2017).
 
-    Parameters
-    ----------
-    algorithm
-        ``word2vec`` (Mikolov et al. 2013) or ``fasttext``, which adds the vectors of a word's character n-grams
-        (Bojanowski et al. 2017).
-    architecture
-        ``skipgram``, the better one for small corpora, or the faster ``cbow``.
-    dimension
-        Length of each vector.
-    window
-        Most tokens between a word and its context.
-    min_count
-        Rarer words get no vector.
-    epochs
-        How often the corpus is gone through.
-    negative
-        Words drawn as noise for each true one; 0 for none.
-    hierarchical_softmax
-        Train by hierarchical softmax, too.
-    sample
-        Frequency above which words are left out at random; 0 keeps them all.
-    alpha, min_alpha
-        First and last learning rate.
-    min_ngram, max_ngram, bucket
-        fastText only: shortest and longest character n-grams, and how many vectors they share; each takes
-        4 × dimension bytes of memory, so that the default needs 800 MB at 100 dimensions.
-    seed, workers
-        With one worker, the same seed and corpus give the same vectors; more workers train faster, and differ.
+    But for the architecture the defaults are gensim's. fastText takes 4 × bucket × dimension bytes of memory.
 
     Raises
     ------
@@ -81,36 +44,32 @@ class TrainingSettings:
     softbleu.errors.InputError: nothing to learn from: give negative samples, or hierarchical softmax
     """
 
-    algorithm: Algorithm = "word2vec"
-    architecture: Architecture = "skipgram"
-    dimension: int = 100
-    window: int = 5
-    min_count: int = 5
-    epochs: int = 5
-    negative: int = 5
-    hierarchical_softmax: bool = False
-    sample: float = 1e-3
-    alpha: float = 0.025
-    min_alpha: float = 1e-4
-    min_ngram: int = 3
-    max_ngram: int = 6
-    bucket: int = 2_000_000
-    seed: int = 1
-    workers: int = 1
+    algorithm: Algorithm = setting("word2vec", "word2vec, or fasttext, which adds vectors of character n-grams")
+    architecture: Architecture = setting(
+        "skipgram", "skipgram, the better one for small corpora, or cbow, the faster"
+    )
+    dimension: int = setting(100, "Length of each vector", least=1, most=10_000)
+    window: int = setting(5, "Most tokens between word and context", least=1, most=LONGEST_SEGMENT)
+    min_count: int = setting(5, "Rarer words get no vector", least=1, most=_INTEGER)
+    epochs: int = setting(5, "How often the text is gone through", least=1, most=10_000)
+    negative: int = setting(5, "Noise words for each true one; 0: none", least=0, most=1000)
+    hierarchical_softmax: bool = setting(False, "Train by hierarchical softmax, too")
+    sample: float = setting(1e-3, "Leave out words above this frequency at random; 0: none", least=0, most=1)
+    # Beyond 1 weights overflow, and gensim looks a NaN up in a table.
+    alpha: float = setting(0.025, "First learning rate", least=0, most=1)
+    min_alpha: float = setting(1e-4, "Last learning rate", least=0, most=1)
+    min_ngram: int = setting(3, "fasttext: shortest character n-gram", least=1, most=1000)
+    max_ngram: int = setting(6, "fasttext: longest character n-gram", least=1, most=1000)
+    bucket: int = setting(2_000_000, "fasttext: vectors that n-grams share, 4 N D bytes", least=1, most=10**9)
+    seed: int = setting(1, "One worker repeats itself exactly", least=0, most=2**32 - 1)
+    workers: int = setting(1, "Threads; with more than one, results vary", least=1, most=256)
 
-    def __post_init__(self) -> None:
-        for kind, names in (("algorithm", get_args(Algorithm)), ("architecture", get_args(Architecture))):
-            if getattr(self, kind) not in names:
-                raise UnknownNameError(kind, getattr(self, kind), names)
-        for name, least in _SMALLEST.items():
-            if not least <= getattr(self, name) < float("inf"):
-                raise InputError(f"{name.replace('_', ' ')} must be at least {least}, not {getattr(self, name)}")
-        if not 0 < self.min_alpha <= self.alpha < float("inf"):
+    def check(self) -> None:
+        """See that the settings go together."""
+        if not 0 < self.min_alpha <= self.alpha:
             raise InputError(f"learning rates must fall from above 0, not go from {self.alpha} to {self.min_alpha}")
         if self.max_ngram < self.min_ngram:
             raise InputError(f"the longest n-gram ({self.max_ngram}) is shorter than the shortest ({self.min_ngram})")
-        if self.seed > _LARGEST_SEED:
-            raise InputError(f"seed must be at most {_LARGEST_SEED}, not {self.seed}")
         if not (self.negative or self.hierarchical_softmax):
             raise InputError("nothing to learn from: give negative samples, or hierarchical softmax")
 
@@ -182,7 +141,8 @@ def train_vectors(
     Raises
     ------
     InputError
-        The corpus is empty, can be gone through once only, changes, or has no word that is frequent enough.
+        The corpus lies in the folder that is to be replaced, is empty, can be gone through once only, changes, or
+        has no word that is frequent enough.
     VectorError
         The store cannot be written.
 
@@ -201,6 +161,7 @@ def train_vectors(
     if target.exists() and not force:
         raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
     passes = Passes(corpus, settings.epochs, progress)
+    check_apart(target, passes.file_names())
     # Opened first, so that a place that cannot be written is found before hours of training.
     with StoreWriter(target, settings.dimension, dtype) as writer:
         counts = passes.count_words()

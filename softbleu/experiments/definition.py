@@ -174,15 +174,24 @@ class Definition:
 
     def inputs(self) -> dict[str, str]:
         """SHA-256 of the definition and of every file that it names, by path as it is named."""
-        table = self.tables.get("corpus", {})
+        hashes = {self.path.name: hash_file(self.path)}
+        return hashes | {name: hash_file(path) for name, path in self._corpus_files()}
+
+    def files(self) -> list[str]:
+        """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
+        settings = [self.settings(), *(self.variants() or {}).values()]
+        named = [each[name] for each in settings for name in ("vectors", "idf") if isinstance(each.get(name), str)]
+        return [str(self.path), *(str(path) for _, path in self._corpus_files()), *named]
+
+    def _corpus_files(self) -> Iterator[tuple[str, Path]]:
+        """Files of the corpus, as they are named and where they are."""
+        table = self.table("corpus", _FILES | _GENERATED)
         names = [*table.get("candidates", ()), *table.get("references", ())]
         names += [table[key] for key in ("source", "pairs") if key in table]
         names += [name for name in table.get("grammars", ()) if "/" in name]
-        hashes = {self.path.name: hash_file(self.path)}
         for name in names:
             for path in self._matching(name):
-                hashes[str(Path(name).parent / path.name)] = hash_file(path)
-        return hashes
+                yield str(Path(name).parent / path.name), path
 
 
 def _has_shape(value: object, shape: str) -> bool:

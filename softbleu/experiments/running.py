@@ -67,14 +67,14 @@ class Outcome:
 
 
 def run_definition(
-    path: Path, *, jobs: int = 1, journal: Path | None = None, progress: Progress | None = None
+    definition: Path | Definition, *, jobs: int = 1, journal: Path | None = None, progress: Progress | None = None
 ) -> Outcome:
     """Run the experiment that a TOML file defines.
 
     Parameters
     ----------
-    path
-        The file.
+    definition
+        The file, or what was read of it.
     jobs
         Processes to use; the digits do not depend on it.
     journal
@@ -87,7 +87,7 @@ def run_definition(
     InputError, VectorError
         The definition, or what it names, is not right.
     """
-    definition = Definition.read(path)
+    definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
     found = _RUNNERS[definition.kind](definition, jobs, journal, progress)
     return Outcome(definition, started, perf_counter() - clock, **found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu import version
 from softbleu.errors import InputError
+from softbleu.files import write_whole
 from softbleu.scoring import Measure, make_results, running
 from softbleu.scoring.api import make_corpus
 from softbleu.signature import format_value
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
 """Settings with a column of their own in every table; others have one where they vary."""
+_MARK = b'{"sweep": "'
+"""What a journal begins with."""
 
 
 @dataclass(frozen=True)
@@ -266,6 +270,8 @@ class _Journal:
         self._path = path
         self._identity = identity
         self._begun = False
+        if path is not None and path.is_symlink():
+            raise InputError(f"{path}: a link, and a journal would be written through it: move it away")
         if path is not None and path.exists():
             self._read(path, identity)
 
@@ -290,9 +296,38 @@ class _Journal:
         lines: list[dict[str, Any]] = [_entry(system, rows)]
         if not self._begun:
             lines = [{"sweep": self._identity}, *(_entry(name, each) for name, each in self.done.items())]
-        with self._path.open("a" if self._begun else "w", encoding="utf-8") as handle:
-            handle.writelines(json.dumps(line) + "\n" for line in lines)
+        texts = [json.dumps(line) + "\n" for line in lines]
+        if self._begun:
+            with self._path.open("a", encoding="utf-8") as handle:
+                handle.writelines(texts)
+        else:
+            write_whole(self._path, texts)
         self._begun = True
+
+
+def check_journal(path: Path) -> None:
+    """See that a journal may lie there: what is there already is one.
+
+    Raises
+    ------
+    InputError
+        It is something else, which is not ours to replace.
+    """
+    if os.path.lexists(path) and not _is_journal(path):
+        raise InputError(f"{path}: no journal of an interrupted sweep, which would lie there: move it away")
+
+
+def remove_journal(path: Path) -> None:
+    """Remove the journal of a sweep, once what it notes is kept elsewhere; anything else stays."""
+    if _is_journal(path):
+        path.unlink()
+
+
+def _is_journal(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as handle:
+        return handle.read(len(_MARK)) == _MARK
 
 
 def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:

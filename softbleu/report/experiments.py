@@ -25,6 +25,11 @@ def manifest_json(outcome: Outcome) -> Iterator[str]:
     yield json.dumps(outcome.manifest(), indent=2, ensure_ascii=False) + "\n"
 
 
+def output_names(kind: str, table_format: str) -> list[str]:
+    """Tables that may come of a kind of experiment, as `outcome_tables` names them."""
+    return [f".{name}.{table_format}" for name in _JUDGED] if kind == "spurious" else [f".{table_format}"]
+
+
 def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
     """Make the tables; each with what its file is called beside the experiment's name."""
     if outcome.sweep:

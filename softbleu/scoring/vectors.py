@@ -105,7 +105,13 @@ class CorpusVectors:
         if measured.rows is not selected.rows:
             norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
         vectors = TokenVectors(
-            measured.rows, norms, weights, measured.density, measured.links, measured.lone, **features
+            measured.rows,
+            norms,
+            weights,
+            measured.mean_neighbour_similarity,
+            measured.allowed_pairs,
+            measured.self_only,
+            **features,
         )
         return cls(vectors, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
 

@@ -190,13 +190,13 @@ BAD = {
     "too many files": (["--output-prefix", "more", "--budget", "101"], "at most 100 files are written at once"),
     "budget": (
         ["--output-prefix", "more", "--budget", "0"],
-        "the budget must lie between 1 and 1000 variants, not 0",
+        "budget must lie between 1 and 1000, not 0",
     ),
     "threshold": (["--output-prefix", "more", "-t", "1.2"], "threshold must lie between 0 and 1, not 1.2"),
     "neighbours": (["--output-prefix", "more", "--neighbours", "0"], "must lie between 1 and 100, not 0"),
     "replacements": (
         ["--output-prefix", "more", "--max-replacements", "0"],
-        "at least 1 replacement must be allowed",
+        "max_replacements must be a number from 1, not 0",
     ),
     "format": (["--output-prefix", "more", "-f", "xml"], "unknown format 'xml'; valid: text, jsonl"),
     "tokenizer": (["--output-prefix", "more", "--tokenize", "char"], "unknown tokenizer 'char'"),

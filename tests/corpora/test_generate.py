@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from softbleu.corpora import read_segments
-from softbleu.corpora.aligned import AlignedPair, read_aligned, write_jsonl
+from softbleu.corpora.aligned import AlignedPair, read_aligned, write_aligned_jsonl
 from softbleu.corpora.generate import GenerationSettings, format_for, generate
 from softbleu.corpora.paraphrase import NOISE, ParaphraseSettings
 from softbleu.errors import InputError, UnknownNameError
@@ -177,7 +177,7 @@ def test_one_sentence_has_no_partner(tmp_path):
 def test_reading_aligned_pairs(tmp_path):
     pair = AlignedPair(("a", "b"), ("b",), ((1, 0),), "related")
     path = tmp_path / "pairs.jsonl"
-    path.write_text("".join(write_jsonl([pair], "x")))
+    path.write_text("".join(write_aligned_jsonl([pair], "x")))
     assert list(read_aligned(str(path))) == [pair]
 
 

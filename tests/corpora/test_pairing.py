@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import grammar as oracle
 
-from softbleu.corpora.aligned import LABELS, label_of
+from softbleu.corpora.aligned import LABELS, label_pair
 from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
 from softbleu.corpora.pairing import Aligner, Seen, distinct_numbers, pair_halves
@@ -109,7 +109,7 @@ def test_labels(candidate, reference, data):
     left = sorted(data.draw(st.permutations(range(len(candidate))))[:size])
     alignment = tuple(zip(left, data.draw(places)[:size], strict=True))
     expected = oracle.label(candidate, reference, alignment, {"the", "a"})
-    assert label_of(candidate, reference, alignment, {"the", "a"}) == expected
+    assert label_pair(candidate, reference, alignment, {"the", "a"}) == expected
 
 
 @pytest.mark.parametrize("name", grammar_names())

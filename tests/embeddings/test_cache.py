@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.embeddings.cache import cache_folder, read_cached, replace_file, write_cached
+from softbleu.embeddings.cache import cache_folder, read_cached, write_cached
+from softbleu.files import write_whole
 
 
 @pytest.fixture
@@ -97,6 +98,6 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "kept").write_bytes(b"old")
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        replace_file(tmp_path / "kept", b"new")
+        write_whole(tmp_path / "kept", b"new")
     assert os.listdir(tmp_path) == ["kept"]  # noqa: PTH208
     assert (tmp_path / "kept").read_bytes() == b"old"

@@ -16,8 +16,8 @@ from shared_data import shared
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.evaluation import (
     BENCHMARKS,
-    Agreement,
-    Coverage,
+    RankAgreement,
+    TextCoverage,
     count_coverage,
     evaluate_vectors,
     evaluation_card,
@@ -72,7 +72,7 @@ def test_unknown_benchmark():
 )
 def test_default_vectors_as_on_their_card(name, value, pairs, missing):
     found = measure_agreement(open_vectors("glove-6b-100d"), name)
-    assert replace(found, spearman=round(found.spearman, 4)) == Agreement(value, pairs, missing)
+    assert replace(found, spearman=round(found.spearman, 4)) == RankAgreement(value, pairs, missing)
     assert f"| {value} | {pairs} |" in (ROOM / "glove-6b-100d" / "card.md").read_text(encoding="utf-8")
 
 
@@ -143,7 +143,7 @@ def test_coverage_of_a_text():
     source = open_vectors({"a": [1.0, 0.0], "rose": [0.0, 1.0], "is": [0.0, 0.0]})
     found = measure_coverage(source, [["A", "rose", "is"], [], ["a", "rose", "too"]])
     # A row of zeros counts as no vector.
-    assert found == Coverage(6, 4, 5, 3, Counter({"is": 1, "too": 1}))
+    assert found == TextCoverage(6, 4, 5, 3, Counter({"is": 1, "too": 1}))
     assert (found.share, found.type_share) == (4 / 6, 3 / 5)
     assert measure_coverage(source, [["A", "rose"]], "exact").missing == Counter({"A": 1})
 

@@ -15,7 +15,7 @@ from oracles import expansion as oracle
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.expansion import (
     Expansion,
-    Variant,
+    ExpandedReference,
     expand_corpus,
     expand_tokens,
     find_alternatives,
@@ -37,7 +37,7 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=5)
 MOST = st.one_of(st.none(), st.integers(1, 3))
 
 
-def plain(found: Sequence[Variant]) -> list[tuple[float, list[str]]]:
+def plain(found: Sequence[ExpandedReference]) -> list[tuple[float, list[str]]]:
     return [(variant.probability, list(variant.tokens)) for variant in found]
 
 
@@ -113,9 +113,9 @@ def test_refused(near, budget, most, message):
     [
         ({"threshold": 1.5}, "threshold must lie between 0 and 1, not 1.5"),
         ({"threshold": float("nan")}, "threshold must lie between 0 and 1, not nan"),
-        ({"neighbours": 0}, "the number of neighbours must lie between 1 and 100, not 0"),
-        ({"budget": 0}, "the budget must lie between 1 and 1000 variants, not 0"),
-        ({"max_replacements": 0}, "at least 1 replacement must be allowed, not 0"),
+        ({"neighbours": 0}, "neighbours must lie between 1 and 100, not 0"),
+        ({"budget": 0}, "budget must lie between 1 and 1000, not 0"),
+        ({"max_replacements": 0}, "max_replacements must be a number from 1, not 0"),
     ],
 )
 def test_refused_settings(options, message):

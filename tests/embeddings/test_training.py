@@ -260,16 +260,20 @@ def test_progress_that_fails_ends_the_training(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dimension": 0}, "dimension must be at least 1, not 0"),
-        ({"min_count": 0}, "min count must be at least 1"),
-        ({"negative": -1}, "negative must be at least 0"),
+        ({"dimension": 0}, "dimension must lie between 1 and 10000, not 0"),
+        ({"min_count": 0}, "min_count must lie between 1 and 2147483647, not 0"),
+        ({"negative": -1}, "negative must lie between 0 and 1000, not -1"),
         ({"negative": 0}, "nothing to learn from"),
-        ({"sample": float("nan")}, "sample must be at least 0"),
+        ({"sample": float("nan")}, "sample must lie between 0 and 1, not nan"),
         ({"alpha": 0.0}, "learning rates"),
         ({"alpha": 0.01, "min_alpha": 0.02}, "learning rates"),
         ({"min_ngram": 4, "max_ngram": 3}, "longest n-gram"),
-        ({"seed": 2**32}, "seed must be at most"),
-        ({"workers": 0}, "workers must be at least 1"),
+        ({"seed": 2**32}, "seed must lie between 0 and 4294967295"),
+        ({"workers": 0}, "workers must lie between 1 and 256, not 0"),
+        ({"workers": 10**20}, "workers must lie between 1 and 256, not 1e\\+20"),
+        ({"window": 10**20}, "window must lie between 1 and 10000"),
+        ({"alpha": 1e308}, "alpha must lie between 0 and 1, not 1e\\+308"),
+        ({"epochs": 1.5}, "epochs must be a whole number, not 1.5"),
     ],
 )
 def test_settings_that_cannot_be(options, message):

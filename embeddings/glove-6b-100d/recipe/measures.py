@@ -10,20 +10,20 @@ import numpy as np
 from recipe import TRAINING_WORDS, CommonParts, Rows, map_rows, unit_rows
 
 from softbleu.embeddings.evaluation import BENCHMARKS as BENCHMARKS
-from softbleu.embeddings.evaluation import Agreement, Coverage, count_coverage, rank_agreement, read_benchmark
+from softbleu.embeddings.evaluation import RankAgreement, TextCoverage, count_coverage, rank_agreement, read_benchmark
 
 SEED = 353
 HELD_OUT_WORDS = 1000
 FOLDS = 10
 
 
-def agreement(name: str, words: Sequence[str], rows: Rows) -> Agreement:
+def agreement(name: str, words: Sequence[str], rows: Rows) -> RankAgreement:
     """Agreement of these vectors, one a word, with a benchmark, its words lower-cased."""
     pairs = [(first.lower(), second.lower(), score) for first, second, score in read_benchmark(name)]
     return rank_agreement(pairs, words, rows)
 
 
-def coverage(path: Path, words: Sequence[str]) -> Coverage:
+def coverage(path: Path, words: Sequence[str]) -> TextCoverage:
     """Tokens of a file (tokenizer 13a, cased) with a vector, looked up as written, then lower-cased."""
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 

@@ -145,7 +145,7 @@ def generate(
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.corpora.generate import GenerationSettings, Pairing, Sampling, format_for
+    from softbleu.corpora.generate import DerivationSampling, GenerationSettings, Pairing, format_for
     from softbleu.corpora.generate import generate as generate_corpus
 
     target = Output.of(output, [grammar])
@@ -156,7 +156,7 @@ def generate(
         count=count,
         every=every,
         max_depth=max_depth,
-        sampling=cast("Sampling", sampling),
+        sampling=cast("DerivationSampling", sampling),
         distinct=distinct,
         paraphrase=_paraphrase_settings(ctx.params),
         encoding=encoding,

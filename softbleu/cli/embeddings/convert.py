@@ -75,9 +75,12 @@ def convert(
     from softbleu.cli.progress import ProgressBar
     from softbleu.corpora import read_words
     from softbleu.embeddings.convert import convert_vectors
+    from softbleu.files import check_apart
     from softbleu.report import Layout, Records, find_record_writer
 
     write = find_record_writer(output_format)
+    if vocabulary is not None:
+        check_apart(target, [vocabulary])
     words = None if vocabulary is None else read_words(vocabulary)
     with ProgressBar(quiet=quiet, what="converting", many=1 << 26) as progress:
         done = convert_vectors(

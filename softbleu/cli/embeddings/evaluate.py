@@ -64,7 +64,7 @@ def evaluate(
         raise UnknownNameError("vector case", case, ("exact", "fallback"))
     if missing < 0:
         raise InputError(f"--missing must be at least 0, not {missing}")
-    target = Output.of(output, corpus or [])
+    target = Output.of(output, [*(corpus or []), vectors])
     split = Tokenizer(tokenize or "none", bool(lowercase)).splitter
     texts = {name: TextCorpus([name], split, encoding) for name in corpus or []}
     evaluation = evaluate_vectors(open_vectors(vectors or DEFAULT_VECTORS), texts, case)  # type: ignore[arg-type]

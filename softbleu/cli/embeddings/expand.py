@@ -14,7 +14,7 @@ from softbleu.cli import options as opt
 
 if TYPE_CHECKING:
     from softbleu.corpora.files import TextFile
-    from softbleu.embeddings.expansion import Variant
+    from softbleu.embeddings.expansion import ExpandedReference
     from softbleu.report import Records
 
 FORMATS = ("text", "jsonl")
@@ -206,7 +206,7 @@ def _blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
         yield list(zip(*(file.read_lines(number) for file in files), strict=True))
 
 
-def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[Variant]]) -> Iterator[str]:
+def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]) -> Iterator[str]:
     """An object a segment; segments, references and tokens are numbered from 1."""
     for number, (texts, variants) in enumerate(zip(segments, found, strict=True), start=1):
         entries = [
@@ -226,15 +226,19 @@ def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[Vari
 
 
 def _write_parallel(
-    targets: Sequence[Any], segments: Iterable[Sequence[str]], found: Iterable[Sequence[Variant]]
+    targets: Sequence[Any], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
 ) -> list[int]:
     """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
+    from contextlib import ExitStack
+
     from softbleu.errors import InputError
+    from softbleu.files import drafts_of, open_draft
 
     counts = [0] * (len(targets) + 1)
     paths = [target.path for target in targets]
     try:
-        with _drafts(paths) as streams:
+        with drafts_of(paths) as drafts, ExitStack() as stack:
+            streams = [stack.enter_context(open_draft(draft)) for draft in drafts]
             for texts, variants in zip(segments, found, strict=True):
                 counts[len(variants)] += 1
                 # A reference once more adds no n-gram and no length.
@@ -245,29 +249,6 @@ def _write_parallel(
     except OSError as error:
         raise InputError(f"cannot write {paths[0]}: {error.strerror or error}; nothing was changed") from error
     return counts
-
-
-@contextmanager
-def _drafts(paths: Sequence[Path]) -> Iterator[list[Any]]:
-    """Open a file beside each, to be renamed together at the end, or else to go."""
-    import os
-    from contextlib import ExitStack
-
-    drafts = [path.with_name(f".{path.name[:100]}.{os.getpid()}.draft") for path in paths]
-    try:
-        with ExitStack() as stack:
-            yield [
-                stack.enter_context(draft.open("w", encoding="utf-8", errors="backslashreplace", newline="\n"))
-                for draft in drafts
-            ]
-        for draft, path in zip(drafts, paths, strict=True):
-            if path.exists():
-                draft.chmod(path.stat().st_mode & 0o777)
-        for draft, path in zip(drafts, paths, strict=True):
-            draft.replace(path)
-    finally:
-        for draft in drafts:
-            draft.unlink(missing_ok=True)
 
 
 def _summary(counts: Sequence[int], names: Sequence[str]) -> Records:

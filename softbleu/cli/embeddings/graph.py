@@ -53,7 +53,7 @@ def graph(
     from softbleu.report import Layout, Records, find_record_writer
 
     write = find_record_writer(output_format)
-    target = Output.of(output, [vocabulary])
+    target = Output.of(output, [vocabulary, vectors])
     layout = Layout(digits, target.colours)
     words = read_words(vocabulary, encoding)
     found = word_graph(

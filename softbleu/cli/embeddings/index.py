@@ -41,7 +41,7 @@ def index(
     from softbleu.report.records import Value
 
     write = find_record_writer(output_format)
-    target = Output.of(output)
+    target = Output.of(output, [store])
     if kind not in ("hnsw", "ivfpq"):
         raise UnknownNameError("index", kind, ("hnsw", "ivfpq"))
     path, count = index_store(Path(store), kind)  # type: ignore[arg-type]

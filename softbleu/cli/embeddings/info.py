@@ -28,6 +28,6 @@ def info(
     from softbleu.report import Layout, Records, find_record_writer
 
     write = find_record_writer(output_format)
-    target = Output.of(output)
+    target = Output.of(output, [vectors])
     facts = describe_vectors(open_vectors(vectors), verify=verify)
     target.write(write(Records((), (), facts, digits=6), Layout()))

@@ -81,7 +81,7 @@ def neighbours(
     from softbleu.report import Layout, Records, find_record_writer
 
     write = find_record_writer(output_format)
-    target = Output.of(output)
+    target = Output.of(output, [vectors])
     layout = Layout(digits, target.colours)
     asked = words if words and words != [STDIN] else read_words(STDIN, encoding)
     found = nearest_words(

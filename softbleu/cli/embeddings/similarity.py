@@ -13,6 +13,7 @@ Other = Annotated[str, typer.Argument(metavar="B", help="Another.")]
 
 
 def similarity(
+    ctx: typer.Context,
     one: One,
     other: Other,
     vectors: opt.Vectors = None,
@@ -28,24 +29,17 @@ def similarity(
 ) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
     from softbleu.cli.output import Output
-    from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
+    from softbleu.embeddings import open_vectors
     from softbleu.report import Layout, Records, find_record_writer
     from softbleu.scoring import VectorChoice
     from softbleu.scoring.words import compare_words
 
     write = find_record_writer(output_format)
-    target = Output.of(output)
-    choice = VectorChoice(
-        vectors or DEFAULT_VECTORS,
-        vector_case or "fallback",  # type: ignore[arg-type]
-        similarity=similarity or "cosine",  # type: ignore[arg-type]
-        postprocess=vectors_postprocess or "none",
-        neighbours=neighbours,
-        mutual=bool(mutual),
-        function_words=function_words or "soft",  # type: ignore[arg-type]
-    )
-    source = open_vectors(choice.location)
-    found = compare_words(source, one, other, choice.measure(), choice.case)
+    target = Output.of(output, [vectors])
+    given = {name: value for name, value in ctx.params.items() if value is not None}
+    choice = VectorChoice.make(given)
+    source = open_vectors(choice.vectors)
+    found = compare_words(source, one, other, choice.measure, choice.vector_case)
     columns = ("one", "other", "similarity", "percentile")
     row = (found.one, found.other, found.similarity, found.percentile)
     target.write(write(Records(columns, [row], {"vectors": source.name}, digits=4), Layout()))

@@ -8,7 +8,7 @@ import typer
 
 from softbleu.cli import options as opt
 
-Definition = Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")]
 Folder = Annotated[
     str | None,
     typer.Option(
@@ -42,7 +42,7 @@ Picture = Annotated[
 
 
 def run(
-    definition: Definition,
+    definition: File,
     output_folder: Folder = None,
     output_format: TableFormat = "csv",
     picture: Picture = True,
@@ -60,8 +60,10 @@ def run(
     from softbleu.cli.errors import say
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
+    from softbleu.experiments.definition import Definition
     from softbleu.experiments.running import run_definition
-    from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables
+    from softbleu.experiments.sweep import check_journal, remove_journal
+    from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import check_plots
     from softbleu.report.tables import find_table
 
@@ -69,17 +71,23 @@ def run(
     if picture:
         check_plots()
     path = Path(definition)
+    read = Definition.read(path)
+    inputs = read.files()
     base = str((Path(output_folder) if output_folder else path.parent) / path.stem)
-    manifest = Output.of(f"{base}.manifest.json", [definition])
+    for name in [*output_names(read.kind, output_format), *[".svg"] * (picture and read.kind == "sweep")]:
+        Output.of(f"{base}{name}", inputs)
+    manifest = Output.of(f"{base}.manifest.json", inputs)
     journal = Path(f"{base}.unfinished")
+    check_journal(journal)
     with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
-        outcome = run_definition(path, jobs=jobs, journal=journal, progress=progress)
+        outcome = run_definition(read, jobs=jobs, journal=journal, progress=progress)
     files = {f"{base}{name}.{output_format}": write(records) for name, records in outcome_tables(outcome)}
     if picture:
         files |= {f"{base}{name}.svg": drawn for name, drawn in outcome_pictures(outcome)}
+    targets = {name: Output.of(name, inputs) for name in files}
     for name, content in files.items():
-        Output.of(name, [definition]).write_any(content)
+        targets[name].write_any(content)
     manifest.write(manifest_json(outcome))
-    journal.unlink(missing_ok=True)
+    remove_journal(journal)
     if not quiet:
         say(f"note: {len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")

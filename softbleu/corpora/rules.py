@@ -1,20 +1,41 @@
-"""What a grammar must not have: symbols without rules, without use, without an end, or that turn into themselves."""
+"""Rules of a grammar, and what they must not have: symbols without rules, use or end, or that become themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple, Protocol
 
 from softbleu.errors import InputError
 
-if TYPE_CHECKING:
-    from softbleu.corpora.grammar import Rule
-
 TOLERANCE = 0.01
 """How far from 1 probabilities may sum, as in NLTK."""
+
+
+class Part(NamedTuple):
+    """A symbol or a word on the right of a rule."""
+
+    text: str
+    is_word: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to write a symbol."""
+
+    symbol: str
+    parts: tuple[Part, ...]
+    weight: float
+    """How likely it is among the rules of its symbol; they sum to 1."""
+    line: int
+
+    @property
+    def word(self) -> str | None:
+        """The word, if the rule is nothing but one word."""
+        return self.parts[0].text if len(self.parts) == 1 and self.parts[0].is_word else None
 
 
 class Place(Protocol):

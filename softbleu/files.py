@@ -1,0 +1,179 @@
+"""What is written is complete or not there at all, and never in the place of what is read.
+
+Files and folders are written beside their place, and put there in one step.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from softbleu.errors import InputError
+
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+# Folders of this process; others that bear its number are of an earlier one.
+_mine: set[Path] = set()
+
+
+def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """See that a file or folder to be written is no input, and holds none, by whatever name or link.
+
+    Raises
+    ------
+    InputError
+        It is, or does.
+
+    Examples
+    --------
+    >>> check_apart("vectors/vocab.txt", ["vectors/meta.json"])
+    >>> check_apart("vectors", ["vectors/meta.json"])
+    Traceback (most recent call last):
+    softbleu.errors.InputError: vectors holds the input vectors/meta.json: write elsewhere
+    """
+    place = Path(target).resolve()
+    for entry in inputs:
+        source = Path(entry).resolve()
+        if place == source or (place.exists() and source.exists() and place.samefile(source)):
+            raise InputError(f"{target} is an input: write to another file")
+        if place in source.parents:
+            raise InputError(f"{target} holds the input {entry}: write elsewhere")
+
+
+def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
+    """Write a file, bytes or pieces of text; what a link points to is replaced, not the link.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; nothing of it is left behind.
+    """
+    with drafts_of([path.resolve()]) as (draft,):
+        if isinstance(content, bytes | memoryview):
+            draft.write_bytes(content)
+        else:
+            with open_draft(draft) as stream:
+                stream.writelines(content)
+
+
+def open_draft(path: Path) -> io.TextIOWrapper:
+    """Open a file for text; what is none, as file names may hold, is escaped."""
+    return path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+@contextmanager
+def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Give an empty file beside each place, to be put there together at the end, or else to go."""
+    drafts: list[Path] = []
+    try:
+        for path in paths:
+            handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".draft", dir=path.parent)
+            os.close(handle)
+            drafts.append(Path(name))
+        yield drafts
+        for draft, path in zip(drafts, paths, strict=True):
+            draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+        for draft, path in zip(drafts, paths, strict=True):
+            draft.replace(path)
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """Permissions that new files lack; it can be read only by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+@contextmanager
+def draft_folder(target: Path) -> Iterator[Path]:
+    """Give an empty folder beside a place; it is gone afterwards unless `put_in_place` moved it.
+
+    What a killed process left there is removed first.
+
+    Raises
+    ------
+    OSError
+        It cannot be made.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    mend_folder(target)
+    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
+    draft.mkdir()
+    _mine.add(draft)
+    try:
+        yield draft
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+        _mine.discard(draft)
+
+
+def put_in_place(draft: Path, target: Path) -> None:
+    """Move a finished draft to its place; what lay there before goes, in the same step if the system can."""
+    for path in draft.iterdir():
+        _flush(path)
+    if not target.exists():
+        draft.rename(target)
+    elif _exchange(draft, target):
+        shutil.rmtree(draft)
+    else:
+        former = target.with_name(f".{target.name}.{os.getpid()}.former")
+        target.rename(former)
+        draft.rename(target)
+        shutil.rmtree(former)
+    _flush(target.parent)
+
+
+def _flush(path: Path) -> None:
+    """Have the disk keep a file or folder: a rename may else outlive what it renames."""
+    if path.is_dir() and os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step, where the system knows how (Linux)."""
+    if not sys.platform.startswith("linux"):
+        return False
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    done: int = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return done == 0
+
+
+def mend_folder(target: Path) -> None:
+    """Remove drafts of processes that are no more, and put back what one of them had moved away."""
+    prefix = f".{target.name}."
+    for left in sorted(target.parent.iterdir()) if target.parent.is_dir() else ():
+        process, _, kind = left.name.removeprefix(prefix).partition(".")
+        if not left.name.startswith(prefix) or kind not in ("draft", "former") or not process.isdigit():
+            continue
+        if left in _mine or (int(process) != os.getpid() and _lives(int(process))):
+            continue
+        if kind == "former" and not target.exists():
+            left.rename(target)
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,81 @@
+"""What is written is complete or not there at all, and never in the place of what is read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from softbleu.errors import InputError
+from softbleu.files import check_apart, drafts_of, write_whole
+
+
+def hard(link: Path, path: Path) -> None:
+    link.hardlink_to(path)
+
+
+def soft(link: Path, path: Path) -> None:
+    link.symlink_to(path)
+
+
+@pytest.mark.parametrize("make", [hard, soft])
+def test_an_input_by_another_name(tmp_path: Path, make: Callable[[Path, Path], None]) -> None:
+    (tmp_path / "text").write_text("text")
+    make(tmp_path / "link", tmp_path / "text")
+    for target, source in (("link", "text"), ("text", "link"), ("text", "./text")):
+        with pytest.raises(InputError, match="is an input: write to another file"):
+            check_apart(tmp_path / target, ["other", tmp_path / source])
+
+
+def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
+    (tmp_path / "store" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("store")
+    (tmp_path / "away").symlink_to("store/deep/text")
+    for target in ("store", "link"):
+        for source in ("store/deep/text", "link/deep/text", "away"):
+            with pytest.raises(InputError, match="holds the input"):
+                check_apart(tmp_path / target, [tmp_path / source])
+    check_apart(tmp_path / "store" / "deep", [tmp_path / "store" / "text", tmp_path / "storey"])
+
+
+@pytest.mark.parametrize("content", [["one\n", "two \udc80\n"], b"one\ntwo \\udc80\n"])
+def test_text_and_bytes(tmp_path: Path, content: bytes | list[str]) -> None:
+    write_whole(tmp_path / "out", content)
+    assert (tmp_path / "out").read_bytes() == b"one\ntwo \\udc80\n"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o666 & ~mask
+    (tmp_path / "out").chmod(0o604)
+    write_whole(tmp_path / "out", b"")
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o604
+
+
+def test_what_a_link_points_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("real")
+    write_whole(tmp_path / "link", ["text"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "text"
+
+
+def write_both(paths: list[Path]) -> None:
+    with drafts_of(paths) as drafts:
+        drafts[0].write_text("after")
+        raise ValueError("no more")
+
+
+def test_all_or_none(tmp_path: Path) -> None:
+    paths = [tmp_path / "one", tmp_path / "two"]
+    paths[0].write_text("before")
+
+    def fail() -> Iterator[str]:
+        yield "half"
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        write_whole(paths[0], fail())
+    with pytest.raises(ValueError, match="no more"):
+        write_both(paths)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
