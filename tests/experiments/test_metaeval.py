@@ -14,7 +14,7 @@ from scipy import stats
 from softbleu.corpora.judgements import Comparisons, ScoreTable
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.correlation import COEFFICIENTS, correlate, williams
-from softbleu.experiments.metaeval import agreements, compare_metrics, join_systems, leave_one_out
+from softbleu.experiments.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.experiments.preferences import VARIANTS, preference_taus
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
