@@ -293,7 +293,9 @@ def open_outputs(
         yield unescaped(corpus) if unescape else corpus
     elif candidates:
         named, files = name_outputs(candidates), [str(each) for each in references]
-        with ParallelFiles.open(named, files, source if isinstance(source, str) else None, encoding=encoding) as opened:
+        with ParallelFiles.open(
+            named, files, source if isinstance(source, str) else None, encoding=encoding
+        ) as opened:
             yield unescaped(opened) if unescape else opened
     else:
         raise InputError("--metric needs a corpus to score: name it with -c and -r")

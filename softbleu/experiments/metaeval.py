@@ -144,6 +144,29 @@ def metaeval(
         if isinstance(assessments, str)
         else assessments,
     )
+    measures = read_metrics(metrics)
+    if not measures and (candidates or references):
+        raise InputError("-c and -r are there to compute metrics: name some with --metric")
+    tables = _read_tables(scores, direction, encoding)
+    signatures: dict[str, str] = {}
+    if measures:
+        texts = None if people.assessments is None or candidates else people.assessments.texts
+        unjudged = not (people.human or people.comparisons)
+        by_output = texts is not None or name in ("outputs", "preferences") or (name == "williams" and unjudged)
+        with open_outputs(texts, candidates, references, source, encoding, unescape=unescape) as corpus:
+            computed, signatures = score_metrics(
+                corpus, measures, segments=by_output, jobs=jobs, executor=executor, progress=progress
+            )
+        tables += computed
+    ranked = {}
+    if people.comparisons is not None and name in RANKED:
+        ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
+    evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
+    answer = QUESTIONS[name](evidence, settings)
+    return replace(answer, table=replace(answer.table, facts={**signatures, **answer.table.facts}))
+
+
+def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
     tables: list[ScoreTable] = []
     for each in scores:
         if isinstance(each, str):
@@ -151,27 +174,7 @@ def metaeval(
             tables += read_scores(file, label=label, direction=direction, encoding=encoding)
         else:
             tables.append(each)
-    measures = read_metrics(metrics)
-    signatures: dict[str, str] = {}
-    if measures:
-        texts = None if people.assessments is None or candidates else people.assessments.texts
-        by_output = name in ("outputs", "preferences") or (
-            name == "williams" and not (people.human or people.comparisons)
-        )
-        with open_outputs(texts, candidates, references, source, encoding, unescape=unescape) as corpus:
-            segments = texts is not None or by_output
-            computed, signatures = score_metrics(
-                corpus, measures, segments=segments, jobs=jobs, executor=executor, progress=progress
-            )
-        tables += computed
-    elif candidates or references:
-        raise InputError("-c and -r are there to compute metrics: name some with --metric")
-    ranked = {}
-    if people.comparisons is not None and name in RANKED:
-        ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
-    evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
-    answer = QUESTIONS[name](evidence, settings)
-    return replace(answer, table=replace(answer.table, facts={**signatures, **answer.table.facts}))
+    return tables
 
 
 def default_question(metrics: object, of_systems: object, assessments: object) -> str:
