@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from softbleu.corpora import ParallelFiles, Segments, read_m2, read_segments
     from softbleu.embeddings import open_vectors
     from softbleu.errors import InputError, SoftbleuError, VectorError
+    from softbleu.experiments.metaeval import metaeval
+    from softbleu.experiments.spurious import spurious
     from softbleu.experiments.sweep import sweep
     from softbleu.matchers import Matcher, SoftMatcher, make_matcher
     from softbleu.metrics import M2, Bleu, Gleu, IMeasure, Metric
@@ -59,12 +61,14 @@ _HOMES = {
     "explain": "scoring.explain",
     "explain_corpus": "scoring",
     "make_matcher": "matchers",
+    "metaeval": "experiments.metaeval",
     "open_vectors": "embeddings",
     "read_m2": "corpora",
     "read_measure": "scoring",
     "read_segments": "corpora",
     "score": "scoring",
     "score_corpus": "scoring",
+    "spurious": "experiments.spurious",
     "sweep": "experiments.sweep",
 }
 
@@ -92,12 +96,14 @@ __all__ = [
     "explain",
     "explain_corpus",
     "make_matcher",
+    "metaeval",
     "open_vectors",
     "read_m2",
     "read_measure",
     "read_segments",
     "score",
     "score_corpus",
+    "spurious",
     "sweep",
 ]
 

@@ -146,13 +146,13 @@ METAEVAL = {
     "Systems as people rank them, with clusters": "softbleu metaeval --rankings rankings.csv",
     "Does a metric agree about systems, and about pairs of outputs?": (
         "softbleu metaeval --rankings rankings.csv -c a.txt -c b.txt -c c.txt -r reference.txt "
-        "--metric-settings bleu --table preferences"
+        "--metric bleu --table preferences"
     ),
     "Two metrics from files, which is better? For a paper": (
         "softbleu metaeval --human human.tsv --scores one.tsv --scores two.tsv --table williams --format latex"
     ),
     "Single outputs, scored on the spot": (
-        "softbleu metaeval --da assessed.tsv --unescape --metric-settings 'metric:bleu|matcher:vleu|threshold:0.8'"
+        "softbleu metaeval --da assessed.tsv --unescape --metric 'vleu(threshold=0.8)'"
     ),
 }
 

@@ -344,6 +344,15 @@ def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
     VectorError
         There are no two words with a vector.
     """
+    key = source.fingerprint, measure
+    if key not in _DRAWN:
+        if len(_DRAWN) >= MOST_DRAWN:
+            del _DRAWN[next(iter(_DRAWN))]
+        _DRAWN[key] = _draw_similarities(source, measure)
+    return _DRAWN[key]
+
+
+def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np.float64]:
     scope = Scope(source, measure)
     rows, words = scope.rows, np.array(list(scope.places), dtype=object)
     known = np.flatnonzero(rows.any(axis=1))
@@ -365,4 +374,10 @@ def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
         np.einsum("ij,ij->i", left, right, out=similarities[part])
     if means is not None:
         similarities = np.clip(2 * similarities - means[one] - means[other], -1, 1)
+    similarities.setflags(write=False)
     return similarities
+
+
+_DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
+"""What was drawn last, 8 MB each: all quantiles of the same vectors are of the same pairs."""
+MOST_DRAWN = 4

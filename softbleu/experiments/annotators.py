@@ -14,13 +14,13 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
 
-FEWEST = 50
+FEWEST_COMMON = 50
 """Comparisons in common that two annotators need to count for the mean (Grundkiewicz et al. 2015)."""
 Outcomes = Counter[int]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AnnotatorAgreement:
     """Agreement of two annotators, or of one with itself where both are the same.
 
     Attributes
@@ -43,7 +43,7 @@ class Agreement:
     comparisons: int
 
 
-def annotator_agreement(comparisons: Comparisons) -> list[Agreement]:
+def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
     """Cohen's kappa of every pair of annotators who judged the same two outputs, and of each with itself.
 
     Chance is that of WMT (Bojar et al. 2014, section 3.2): the squared shares of the three outcomes in all that both
@@ -79,7 +79,9 @@ def annotator_agreement(comparisons: Comparisons) -> list[Agreement]:
     ]
 
 
-def mean_agreement(agreements: list[Agreement], *, within: bool, fewest: int = FEWEST) -> Agreement:
+def mean_agreement(
+    agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
+) -> AnnotatorAgreement:
     """Mean kappa over pairs of different annotators, or `within` each one, weighted by their comparisons.
 
     Raises
@@ -100,7 +102,7 @@ def mean_agreement(agreements: list[Agreement], *, within: bool, fewest: int = F
         float(np.average([getattr(each, name) for each in kept], weights=weights))
         for name in ("kappa", "observed", "expected")
     )
-    return Agreement("", "", kappa, observed, expected, sum(weights))
+    return AnnotatorAgreement("", "", kappa, observed, expected, sum(weights))
 
 
 def _groups(comparisons: Comparisons) -> Iterator[dict[int, Outcomes]]:
@@ -118,8 +120,8 @@ def _groups(comparisons: Comparisons) -> Iterator[dict[int, Outcomes]]:
         yield dict(group)
 
 
-def _agreement(names: tuple[str, str], same: int, total: int, said: Outcomes) -> Agreement:
+def _agreement(names: tuple[str, str], same: int, total: int, said: Outcomes) -> AnnotatorAgreement:
     observed = same / total
     expected = sum((count / said.total()) ** 2 for count in said.values())
     kappa = None if expected == 1 else (observed - expected) / (1 - expected)
-    return Agreement(*names, kappa, observed, expected, total)
+    return AnnotatorAgreement(*names, kappa, observed, expected, total)

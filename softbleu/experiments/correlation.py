@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-FEWEST = 3
+FEWEST_POINTS = 3
 """Points a correlation needs to mean anything."""
 FEWEST_TO_TEST = 4
 """Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3."""
-PERCENTILES = (2.5, 97.5)
+INTERVAL = (2.5, 97.5)
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def correlate(
         raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
     if len(one) != len(other):
         raise InputError(f"{len(one)} scores cannot be correlated with {len(other)}")
-    if len(one) < FEWEST:
-        raise InputError(f"a correlation needs {FEWEST} points or more, here are {len(one)}")
+    if len(one) < FEWEST_POINTS:
+        raise InputError(f"a correlation needs {FEWEST_POINTS} points or more, here are {len(one)}")
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return Correlation(None, None)
     # Rounded, for a hair beyond 1 is noise, and so is .8000000000000001.
@@ -101,7 +101,7 @@ def correlate(
     varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
     if 2 * varied.sum() < samples:
         return Correlation(value, None)
-    low, high = np.percentile(COEFFICIENTS[coefficient](one, other, drawn[varied]), PERCENTILES)
+    low, high = np.percentile(COEFFICIENTS[coefficient](one, other, drawn[varied]), INTERVAL)
     return Correlation(value, (float(low), float(high)))
 
 

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 BINS = 50
 """Of the histogram of similarities."""
-CLASSES = ("deserved", "order", "spurious", "unjudged")
+VERDICTS = ("deserved", "order", "spurious", "unjudged")
 """The kinder first."""
-DESERVED, ORDER, SPURIOUS, UNJUDGED = range(len(CLASSES))
+DESERVED, ORDER, SPURIOUS, UNJUDGED = range(len(VERDICTS))
 
 
 @dataclass(frozen=True)
-class Credit:
+class JudgedCredit:
     """The approximate matches at one threshold, of one order or of all.
 
     Masses are in n-grams: 1 is what an exact match counts. What needs alignments is None without them.
@@ -60,7 +60,7 @@ class Credit:
 
     Examples
     --------
-    >>> credit = Credit(matches=4, mass=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
+    >>> credit = JudgedCredit(4, mass=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
     >>> credit.precision, credit.recall, round(credit.f1, 4)
     (0.5, 0.4, 0.4444)
     """
@@ -105,7 +105,7 @@ class Credit:
         return None if part is None or not self.mass else part / self.mass
 
 
-class Tally:
+class CreditTally:
     """Adds up matches, piece by piece, for ascending thresholds at once.
 
     Parameters
@@ -123,15 +123,15 @@ class Tally:
         self.deserving = np.zeros(max_order, np.int64)
         # What begins at each threshold, less what has ended: (thresholds, orders, classes), and once more with
         # masses in millionths; (thresholds, orders) of the rewarded.
-        self._counts = np.zeros((thresholds, max_order, len(CLASSES)), np.int64)
+        self._counts = np.zeros((thresholds, max_order, len(VERDICTS)), np.int64)
         self._masses = np.zeros_like(self._counts)
         self._rewarded = np.zeros((thresholds, max_order), np.int64)
-        self.histogram = np.zeros((len(CLASSES), BINS), np.int64)
+        self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
 
     def add(self, lives: MatchLives, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` are the deserved ones of deserving n-grams."""
-        cells = (lives.order - 1) * len(CLASSES) + classes
+        cells = (lives.order - 1) * len(VERDICTS) + classes
         ones = np.ones(len(cells), np.int64)
         self._counts += _changes(lives, cells, ones, self._counts.shape)
         self._masses += _changes(lives, cells, lives.masses, self._counts.shape)
@@ -140,14 +140,22 @@ class Tally:
         self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
         self._rewarded += _changes(lives, lives.order - 1, rewarded.astype(np.int64), self._rewarded.shape)
 
-    def credit(self, threshold: int, order: int | None = None) -> Credit:
+    def merge(self, other: CreditTally) -> None:
+        """Add what another tally of the same thresholds and orders has."""
+        self.deserving += other.deserving
+        self._counts += other._counts
+        self._masses += other._masses
+        self._rewarded += other._rewarded
+        self.histogram += other.histogram
+
+    def credit(self, threshold: int, order: int | None = None) -> JudgedCredit:
         """Credit at the threshold of that number, of one order or of all."""
         orders = slice(None) if order is None else slice(order - 1, order)
         until = slice(0, threshold + 1)
         counts = self._counts[until, orders].sum(axis=(0, 1))
         masses = self._masses[until, orders].sum(axis=(0, 1))
-        parts = [int(mass) / SCALE for mass in masses] if self.judged else [None] * len(CLASSES)
-        return Credit(
+        parts = [int(mass) / SCALE for mass in masses] if self.judged else [None] * len(VERDICTS)
+        return JudgedCredit(
             matches=int(counts.sum()),
             mass=int(masses.sum()) / SCALE,
             deserved=parts[DESERVED],
@@ -207,7 +215,7 @@ class Judge:
         self._exact = [(ngrams.starts, ngrams.exact) for ngrams in chunk.ngrams(max_order)]
 
     def classes(self, lives: MatchLives) -> Integers:
-        """Class of each match: an index of `CLASSES`."""
+        """Class of each match: an index of `VERDICTS`."""
         kindest = np.full(len(lives.order), SPURIOUS)
         for order in np.unique(lives.partner_orders).tolist():
             chosen = np.flatnonzero(lives.partner_orders == order)
@@ -218,7 +226,7 @@ class Judge:
         return kindest
 
     def deserving(self) -> list[Integers]:
-        """Of each order, where the candidate n-grams that deserve credit start; see `Credit`."""
+        """Of each order, where the candidate n-grams that deserve credit start; see `JudgedCredit`."""
         found = []
         for order, (starts, exact) in enumerate(self._exact, start=1):
             link = self._link[starts]

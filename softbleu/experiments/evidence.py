@@ -4,31 +4,41 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora import Segments, name_systems
-from softbleu.corpora.judgements import ScoreTable, plain_names
+from softbleu.corpora import ParallelFiles, Segments, name_systems
+from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.metaeval import Columns, join_assessments, join_systems
-from softbleu.experiments.rankings import RankedSystem, rank_by_wins
+from softbleu.experiments.agreement import Columns, join_assessments, join_systems
+from softbleu.experiments.rankings import RankedSystem, check_samples, rank_by_wins
 from softbleu.experiments.skill import SkillSettings, rank_by_skill
-from softbleu.scoring import Measure, make_results, read_measure, running
+from softbleu.scoring import Measure, collect_statistics, make_results
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from softbleu.corpora.judgements import Assessments, Comparisons
-    from softbleu.corpora.parallel import ParallelFiles
+    from softbleu.experiments.tables import Cell
+    from softbleu.metrics import Metric
     from softbleu.scoring.run import Corpus
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
 
 
+Metrics = Sequence["str | Metric | Measure"] | Mapping[str, "str | Metric | Measure"]
+"""Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
+Outputs = Sequence[str] | Mapping[str, Sequence[str]]
+"""Files, or texts by the name of the system."""
+
+
 @dataclass(frozen=True)
-class Sampling:
+class IntervalSettings:
     """How intervals are made.
 
     Attributes
@@ -44,6 +54,14 @@ class Sampling:
     samples: int = 1000
     runs: int = 100
     seed: int = 12345
+
+    def __post_init__(self) -> None:
+        check_samples(self.samples, self.seed)
+        check_samples(self.runs, self.seed)
+
+    def facts(self) -> dict[str, Cell]:
+        """What is said of samples."""
+        return {"samples": self.samples, "seed": self.seed}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +94,12 @@ class Evidence:
         InputError
             There are no metrics or no such scores; see `join_systems`.
         """
-        self._need_metrics()
+        metrics = self.need_metrics()
         ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
         sides = {**self.human, **ranked}
         if not sides:
             raise InputError("there are no human scores of systems: give them, or rankings to make them from")
-        return [join_systems(self.metrics, name, scores) for name, scores in sides.items()]
+        return [join_systems(metrics, name, scores) for name, scores in sides.items()]
 
     def of_outputs(self) -> list[Columns]:
         """Join metrics with direct assessment of single outputs.
@@ -91,22 +109,30 @@ class Evidence:
         InputError
             There are no metrics or no assessments; see `join_assessments`.
         """
-        self._need_metrics()
+        metrics = self.need_metrics()
         if self.assessments is None:
             raise InputError("there is no direct assessment of single outputs: give a file of it")
-        return [join_assessments(self.metrics, ASSESSMENT, self.assessments)]
+        return [join_assessments(metrics, ASSESSMENT, self.assessments)]
 
     def columns(self) -> list[Columns]:
         """Join metrics with what there is: scores of systems, or else of single outputs."""
         return self.of_systems() if self.human or self.rankings or self.assessments is None else self.of_outputs()
 
-    def _need_metrics(self) -> None:
+    def need_metrics(self) -> Sequence[ScoreTable]:
+        """The metrics; InputError where there are none."""
         if not self.metrics:
             raise InputError("there is no metric: give files of scores, or settings and a corpus to score")
+        return self.metrics
+
+    def need_comparisons(self) -> Comparisons:
+        """The comparisons; InputError where there are none."""
+        if self.comparisons is None:
+            raise InputError("there are no comparisons by people: give rankings")
+        return self.comparisons
 
 
 def rank_systems(
-    comparisons: Comparisons, ways: Sequence[str], sampling: Sampling, progress: Progress | None = None
+    comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
 ) -> dict[str, list[RankedSystem]]:
     """Rank systems in each of the named `WAYS`.
 
@@ -118,81 +144,99 @@ def rank_systems(
     for way in ways:
         if way not in WAYS:
             raise UnknownNameError("way of ranking", way, WAYS)
-    return {way: WAYS[way](comparisons, sampling, progress) for way in ways}
+    return {way: WAYS[way](comparisons, settings, progress) for way in ways}
 
 
-def _by_skill(comparisons: Comparisons, sampling: Sampling, progress: Progress | None) -> list[RankedSystem]:
-    return rank_by_skill(comparisons, SkillSettings(runs=sampling.runs, seed=sampling.seed), progress)
+def _by_skill(comparisons: Comparisons, settings: IntervalSettings, progress: Progress | None) -> list[RankedSystem]:
+    return rank_by_skill(comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress)
 
 
-WAYS: dict[str, Callable[[Comparisons, Sampling, Progress | None], list[RankedSystem]]] = {
-    "expected-wins": lambda comparisons, sampling, _: rank_by_wins(comparisons, sampling.samples, sampling.seed),
+WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
+    "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
     "trueskill": _by_skill,
 }
 """How systems are ranked by people's comparisons."""
 
 
 def score_metrics(
-    corpus: Corpus, metrics: Mapping[str, Measure], *, segments: bool, jobs: int = 1
+    corpus: Corpus,
+    metrics: Mapping[str, Measure],
+    *,
+    segments: bool,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[ScoreTable], dict[str, str]]:
-    """Score a corpus with several metrics.
-
-    Parameters
-    ----------
-    corpus
-        Of one or more systems.
-    metrics
-        Settings by the name of the metric.
-    segments
-        Whether segments are scored; else systems.
-    jobs
-        Processes to use.
+    """Score a corpus with several metrics, by name: its segments, or else its systems.
 
     Returns
     -------
-    A table a metric, and the signatures by the names.
+    A table a metric, and the signatures by the names. What is better is greater: scores of which less is better, such
+    as error rates, are negative.
     """
     tables, signatures = [], {}
     measures = [measure.resolved() for measure in metrics.values()]
-    with running(corpus, measures, jobs=jobs) as runner:
-        statistics = runner.collect(measures, keep_rows=segments)
+    statistics = collect_statistics(
+        corpus, measures, keep_rows=segments, jobs=jobs, executor=executor, progress=progress
+    )
     for name, each in zip(metrics, statistics, strict=True):
         results = make_results(each, "segment" if segments else "corpus")
         signatures[name] = results[0].signature
-        if segments:
-            parts = {each.name: np.array([part.score for part in each.segments or ()]) for each in results}
-            tables.append(ScoreTable(name, {}, parts))
-        else:
-            tables.append(ScoreTable(name, {each.name: each.score.score for each in results}))
+        sign = 1 if results[0].higher_is_better else -1
+        parts = {each.name: sign * np.array([part.score for part in each.segments or ()]) for each in results}
+        systems = {each.name: sign * each.score.score for each in results}
+        tables.append(ScoreTable(name, {}, parts) if segments else ScoreTable(name, systems))
     return tables, signatures
 
 
-def read_metrics(texts: Sequence[str]) -> dict[str, Measure]:
-    """Read names and settings of metrics: a metric's name, or a signature, either after ``NAME=`` or not.
+def read_metrics(metrics: Metrics) -> dict[str, Measure]:
+    """Read what to compute, by name: a metric is called as it calls itself unless there is a name before it.
 
     Raises
     ------
     InputError
-        No settings, or two of the same name.
+        What cannot be read, or two of the same name.
 
     Examples
     --------
-    >>> read = read_metrics(["gleu", "soft=metric:bleu|matcher:vleu|threshold:0.8"])
+    >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
     >>> list(read), read["soft"].threshold
-    (['gleu', 'soft'], 0.8)
+    (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
+    named: list[tuple[str | None, str | Metric | Measure]] = (
+        list(metrics.items())
+        if isinstance(metrics, Mapping)
+        else [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]
+    )
     found: dict[str, Measure] = {}
-    for text in texts:
-        name, signature = split_name(text)
-        signed = ":" in signature.partition("(")[0]
-        measure = Measure.from_signature(signature) if signed else read_measure(signature)
+    for given, metric in named:
+        signed = isinstance(metric, str) and ":" in metric.partition("(")[0]
+        measure = Measure.from_signature(str(metric)) if signed else Measure.of(metric)
         matcher = measure.matcher
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
-        name = name or f"{measure.metric.name}{soft}"
+        name = given or f"{measure.metric.name}{soft}"
         if name in found:
-            raise InputError(f"two metrics are called {name!r}: name one by NAME=SETTINGS")
+            raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
         found[name] = measure
     return found
+
+
+def read_human(files: Sequence[str], direction: str | None, encoding: str) -> dict[str, Mapping[str, float]]:
+    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name.
+
+    Raises
+    ------
+    InputError
+        See `read_scores`; two of the same name.
+    """
+    human: dict[str, Mapping[str, float]] = {}
+    for label, file in map(split_name, files):
+        for made in read_scores(file, label=label, direction=direction, encoding=encoding):
+            name = label or Path(file.removesuffix(".gz")).stem
+            if name in human:
+                raise InputError(f"two human scores are called {name!r}: name one by NAME=FILE")
+            human[name] = made.systems
+    return human
 
 
 def split_name(text: str) -> tuple[str | None, str]:
@@ -200,9 +244,11 @@ def split_name(text: str) -> tuple[str | None, str]:
 
     >>> split_name("GLEU=scores.tsv"), split_name("scores.tsv"), split_name("metric:bleu|vectors:a=b")
     (('GLEU', 'scores.tsv'), (None, 'scores.tsv'), (None, 'metric:bleu|vectors:a=b'))
+    >>> split_name("soft=vleu(threshold=0.8)"), split_name("vleu(threshold=0.8)")
+    (('soft', 'vleu(threshold=0.8)'), (None, 'vleu(threshold=0.8)'))
     """
     name, equals, rest = text.partition("=")
-    if not equals or not name or not rest or set(name) & set(":|/\\"):
+    if not equals or not name or not rest or set(name) & set("(:|/\\"):
         return None, text
     return name, rest
 
@@ -223,7 +269,39 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     return name_systems(paths)
 
 
-def unescaped(corpus: ParallelFiles) -> Segments:
+@contextmanager
+def open_outputs(
+    texts: Corpus | None,
+    candidates: Outputs,
+    references: Sequence[str | Sequence[str]],
+    source: Sequence[str] | None,
+    encoding: str,
+    *,
+    unescape: bool,
+) -> Iterator[Corpus]:
+    """Open what metrics are computed of: those texts, or candidates with their references.
+
+    Raises
+    ------
+    InputError
+        There is nothing to score, or it does not go together.
+    """
+    if texts is not None:
+        yield texts
+    elif isinstance(candidates, Mapping):
+        corpus = Segments.of(candidates, references, source)
+        yield unescaped(corpus) if unescape else corpus
+    elif candidates:
+        named, files = name_outputs(candidates), [str(each) for each in references]
+        with ParallelFiles.open(
+            named, files, source if isinstance(source, str) else None, encoding=encoding
+        ) as opened:
+            yield unescaped(opened) if unescape else opened
+    else:
+        raise InputError("--metric needs a corpus to score: name it with -c and -r")
+
+
+def unescaped(corpus: Corpus) -> Segments:
     """Read a corpus into memory, with characters in the place of entities such as ``&apos;``."""
 
     def lines(texts: Iterator[Sequence[str]]) -> list[str]:

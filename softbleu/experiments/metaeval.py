@@ -1,232 +1,313 @@
-"""How well metrics agree with people: about systems, about single outputs, and about pairs of outputs."""
+"""Meta-evaluation: how well metrics agree with people, in one call."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from softbleu.errors import InputError
-from softbleu.experiments.correlation import (
-    COEFFICIENTS,
-    FEWEST,
-    FEWEST_TO_TEST,
-    Correlation,
-    WilliamsTest,
-    correlate,
-    williams,
+from softbleu.corpora.judgements import (
+    Assessments,
+    Comparisons,
+    merge_scores,
+    read_assessments,
+    read_rankings,
+    read_scores,
 )
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.agreement import agreements, compare_metrics, leave_one_out
+from softbleu.experiments.annotators import annotator_agreement, mean_agreement
+from softbleu.experiments.correlation import COEFFICIENTS
+from softbleu.experiments.evidence import (
+    Evidence,
+    IntervalSettings,
+    open_outputs,
+    rank_systems,
+    read_human,
+    read_metrics,
+    score_metrics,
+    split_name,
+)
+from softbleu.experiments.preferences import preference_taus
+from softbleu.experiments.tables import Cell, ResultTable
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import Assessments, ScoreTable
-    from softbleu.types import Floats
+    from softbleu.corpora.judgements import ScoreTable
+    from softbleu.experiments.agreement import Columns, MetricPair
+    from softbleu.experiments.evidence import Metrics, Outputs
+    from softbleu.types import Progress
 
-
-TESTED = ("pearson", "spearman")
-"""Coefficients whose differences are tested."""
+RANKED = ("ranking", "systems", "williams", "left-out")
+"""Questions that need systems to be ranked."""
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """Scores of the same points by people and by metrics.
+class MetaEvaluation:
+    """The answer to one of `QUESTIONS`.
 
     Attributes
     ----------
-    human
-        What the human scores are called.
-    points
-        Names of the points; empty for single outputs.
-    people
-        Of shape (points,).
-    metrics
-        The same by the name of the metric.
-    left_out
-        Systems that were scored on one side only, by where they are missing.
+    question
+        Its name.
+    table
+        What was found.
+    columns
+        Scores of people and metrics side by side, where the question is about them.
+    pairs
+        Of `williams`: the metrics tested.
+    notes
+        What was left out, and where no correlation is defined.
     """
 
-    human: str
-    points: tuple[str, ...]
-    people: Floats
-    metrics: Mapping[str, Floats]
-    left_out: Mapping[str, tuple[str, ...]]
-
-    @property
-    def constant(self) -> list[str]:
-        """Names of what scores all points the same: no correlation with it is defined."""
-        columns = {self.human: self.people, **self.metrics}
-        return [name for name, column in columns.items() if np.ptp(column) == 0]
+    question: str
+    table: ResultTable
+    columns: tuple[Columns, ...] = ()
+    pairs: tuple[MetricPair, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class MetricAgreement:
-    """How a metric agrees with people.
+def metaeval(
+    question: str | None = None,
+    *,
+    scores: Sequence[str | ScoreTable] = (),
+    metrics: Metrics = (),
+    candidates: Outputs = (),
+    references: Sequence[str | Sequence[str]] = (),
+    source: str | Sequence[str] | None = None,
+    rankings: str | Comparisons | None = None,
+    rankings_start: int | None = None,
+    expand: bool = True,
+    rank_by: Sequence[str] = (),
+    human: Sequence[str] | Mapping[str, Mapping[str, float]] = (),
+    assessments: str | Assessments | None = None,
+    direction: str | None = None,
+    unescape: bool = False,
+    encoding: str = "utf-8",
+    samples: int = 1000,
+    runs: int = 100,
+    seed: int = 12345,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> MetaEvaluation:
+    """Measure how well metrics agree with people: about systems, about outputs, and about pairs of outputs.
 
-    Attributes
+    Parameters
     ----------
-    metric, human
-        Their names.
-    points
-        How many systems, or outputs.
-    correlations
-        By the name of the coefficient.
-    """
-
-    metric: str
-    human: str
-    points: int
-    correlations: Mapping[str, Correlation]
-
-
-@dataclass(frozen=True)
-class MetricPair:
-    """Two metrics beside one another, the one with the greater correlation first.
-
-    Attributes
-    ----------
-    human, coefficient
-        What was correlated with, and how.
-    better, worse
-        Names of the metrics.
-    values
-        Their correlations with people.
-    between
-        Of both metrics.
-    test
-        Of the difference.
-    """
-
-    human: str
-    coefficient: str
-    better: str
-    worse: str
-    values: tuple[float, float]
-    between: float
-    test: WilliamsTest
-
-
-def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that people and all metrics scored.
+    question : one of `QUESTIONS`; unless given `systems`, or what the input allows
+    scores : of metrics: tables, or files, each maybe as ``NAME=FILE``
+    metrics : to compute: expressions such as ``vleu(threshold=0.8)``, each maybe as ``NAME=EXPRESSION``,
+        signatures or values; a mapping names them
+    candidates : what to compute them of: texts by the name of the system, or files; else the texts of `assessments`
+    references, source : of each segment its references, and its source; or files
+    rankings, rankings_start, expand : comparisons by people, or a file of them; the number of its first segment;
+        whether systems that were shown as one count each
+    rank_by : how the comparisons make scores of systems, see `softbleu.experiments.evidence.WAYS`
+    human : scores of systems by their name, or files, each maybe as ``NAME=FILE``
+    assessments : direct assessment of single outputs, or a file of it
+    direction : take rows of this direction only, e.g. ``cs-en``
+    unescape : turn entities such as ``&apos;`` in texts into characters
+    samples, runs, seed : of the bootstrap, of TrueSkill, of both
+    jobs, executor : where metrics are computed, as in `softbleu.score`; the digits do not depend on it
 
     Raises
     ------
-    InputError
-        A metric without scores of systems; fewer than 3 systems in common: those that are missing are named.
+    InputError, UnknownNameError
+        What is given is not enough, not right, or contradicts itself.
 
     Examples
     --------
     >>> from softbleu.corpora.judgements import ScoreTable
-    >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
-    >>> joined = join_systems([table], "people", {"A": 0.6, "B": 0.5, "C": 0.4})
-    >>> joined.points, dict(joined.left_out)
-    (('A', 'B', 'C'), {'people': ('D',)})
+    >>> people = {"A": 0.6, "B": 0.5, "C": 0.3, "D": 0.1}
+    >>> bleu = ScoreTable("bleu", {"A": 31.0, "B": 32.5, "C": 20.0, "D": 12.0})
+    >>> found = metaeval(scores=[bleu], human={"people": people}, samples=100).table
+    >>> dict(zip(found.columns, found.rows[0]))["spearman"]
+    0.8
     """
-    for table in metrics:
-        if not table.systems:
-            raise InputError(f"{table.name} has scores of segments only: give those of systems, too")
-    sides: dict[str, Mapping[str, float]] = {human: scores, **{table.name: table.systems for table in metrics}}
-    every = dict.fromkeys(name for side in sides.values() for name in side)
-    left_out = {
-        side: tuple(name for name in every if name not in given)
-        for side, given in sides.items()
-        if len(given) < len(every)
-    }
-    points = tuple(name for name in every if all(name in given for given in sides.values()))
-    if len(points) < FEWEST:
-        lacking = "; ".join(f"{side} lacks {', '.join(names)}" for side, names in left_out.items())
-        raise InputError(
-            f"a correlation needs {FEWEST} systems or more, here are {len(points)}" + (f": {lacking}" * bool(lacking))
-        )
-    columns = {side: np.array([given[name] for name in points], np.float64) for side, given in sides.items()}
-    people = columns.pop(human)
-    return Columns(human, points, people, columns, left_out)
+    name = question or default_question(scores or metrics, human or rankings, assessments)
+    if name not in QUESTIONS:
+        raise UnknownNameError("table", name, QUESTIONS)
+    if rankings_start not in (None, 0, 1):
+        raise InputError(f"--rankings-start is 0 or 1, not {rankings_start}")
+    for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
+        if rankings is None and given:
+            raise InputError(f"--{option} is about --rankings: give a file of them")
+    settings = IntervalSettings(samples, runs, seed)
+    people = Evidence(
+        (),
+        human if isinstance(human, Mapping) else read_human(human, direction, encoding),
+        read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
+        if isinstance(rankings, str)
+        else rankings,
+        read_assessments(assessments, direction=direction, unescape=unescape, encoding=encoding)
+        if isinstance(assessments, str)
+        else assessments,
+    )
+    measures = read_metrics(metrics)
+    if not measures and (candidates or references):
+        raise InputError("-c and -r are there to compute metrics: name some with --metric")
+    tables = _read_tables(scores, direction, encoding)
+    signatures: dict[str, str] = {}
+    if measures:
+        texts = None if people.assessments is None or candidates else people.assessments.texts
+        unjudged = not (people.human or people.comparisons)
+        by_output = texts is not None or name in ("outputs", "preferences") or (name == "williams" and unjudged)
+        with open_outputs(texts, candidates, references, source, encoding, unescape=unescape) as corpus:
+            computed, signatures = score_metrics(
+                corpus, measures, segments=by_output, jobs=jobs, executor=executor, progress=progress
+            )
+        tables += computed
+    ranked = {}
+    if people.comparisons is not None and name in RANKED:
+        ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
+    evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
+    answer = QUESTIONS[name](evidence, settings)
+    return replace(answer, table=replace(answer.table, facts={**signatures, **answer.table.facts}))
 
 
-def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
-    """Find what the metrics gave to single assessed outputs.
+def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
+    tables: list[ScoreTable] = []
+    for each in scores:
+        if isinstance(each, str):
+            label, file = split_name(each)
+            tables += read_scores(file, label=label, direction=direction, encoding=encoding)
+        else:
+            tables.append(each)
+    return tables
 
-    Raises
-    ------
-    InputError
-        A metric without scores of segments; outputs past the corpus; metrics of different systems; fewer than 3.
+
+def default_question(metrics: object, of_systems: object, assessments: object) -> str:
+    """Find what can be asked of such input.
+
+    >>> default_question([], "rankings.csv", None), default_question(["bleu"], None, "assessed.tsv")
+    ('ranking', 'outputs')
     """
-    columns: dict[str, Floats] = {}
-    people: Floats | None = None
-    for table in metrics:
-        if not table.segments:
-            raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
-        judged, found = assessments.pick(table.segments, table.name)
-        if people is not None and len(judged) != len(people):
-            raise InputError(f"{table.name} scored other systems than {metrics[0].name}: score the same with both")
-        people, columns[table.name] = judged, found
-    if people is None:
-        raise InputError("there is no metric to compare with people")
-    if len(people) < FEWEST:
-        raise InputError(f"a correlation needs {FEWEST} outputs or more, here are {len(people)}")
-    return Columns(human, (), people, columns, {})
+    if not metrics:
+        return "ranking"
+    return "outputs" if assessments and not of_systems else "systems"
 
 
-def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with people: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
-    return [
-        MetricAgreement(
-            name,
-            columns.human,
-            len(column),
-            {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS},
-        )
-        for name, column in columns.metrics.items()
+def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and kind of human scores: three coefficients, each with its interval."""
+    names = ["human", "metric", "points"]
+    for coefficient in COEFFICIENTS:
+        names += [coefficient, f"{coefficient}_low", f"{coefficient}_high"]
+    rows: list[list[Cell]] = []
+    for each in columns:
+        for found in agreements(each, settings.samples, settings.seed):
+            row: list[Cell] = [found.human, found.metric, found.points]
+            for correlation in found.correlations.values():
+                row += [correlation.value, *(correlation.interval or (None, None))]
+            rows.append(row)
+    return MetaEvaluation(name, ResultTable(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns))
+
+
+def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a pair of metrics: their correlations with people and with each other, and Williams' test."""
+    columns = evidence.columns()
+    names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
+    pairs = tuple(pair for each in columns for pair in compare_metrics(each))
+    rows: list[list[Cell]] = [
+        [*(pair.human, pair.coefficient, pair.better, pair.worse), *pair.values, pair.between, *astuple(pair.test)]
+        for pair in pairs
     ]
+    return MetaEvaluation("williams", ResultTable(names, rows), tuple(columns), pairs, _left_out(columns))
 
 
-def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
-    """Correlate again without each of the points: which of them makes the correlation what it is.
-
-    Raises
-    ------
-    InputError
-        Fewer than 4 points.
-    """
-    if len(columns.people) <= FEWEST:
-        raise InputError(f"to leave one out, {FEWEST + 1} systems are needed, here are {len(columns.people)}")
-    for place, point in enumerate(columns.points):
-        rest = {name: np.delete(column, place) for name, column in columns.metrics.items()}
-        others = Columns(columns.human, (), np.delete(columns.people, place), rest, {})
-        for each in agreements(others, samples=0):
-            yield point, each
+def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and system left out: the correlations of the others, and how much more that is."""
+    columns = evidence.of_systems()
+    rows: list[list[Cell]] = []
+    for each in columns:
+        whole = {found.metric: found.correlations for found in agreements(each, samples=0)}
+        for point, found in leave_one_out(each):
+            values = [correlation.value for correlation in found.correlations.values()]
+            before = whole[found.metric]["pearson"].value
+            change = None if before is None or values[0] is None else values[0] - before
+            rows.append([each.human, found.metric, point, *values, change])
+    table = ResultTable(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows)
+    return MetaEvaluation("left-out", table, tuple(columns), notes=_left_out(columns))
 
 
-def compare_metrics(columns: Columns) -> list[MetricPair]:
-    """Test of every pair of metrics whether one agrees with people more than the other, beyond chance.
-
-    Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
-
-    Raises
-    ------
-    InputError
-        Fewer than two metrics, or than 4 points.
-    """
-    usable = [name for name in columns.metrics if name not in columns.constant]
-    if len(usable) < 2 or columns.human in columns.constant:
-        raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
-    if len(columns.people) < FEWEST_TO_TEST:
-        raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.people)}")
-    found = []
-    for coefficient in TESTED:
-        values = {name: _value(columns.metrics[name], columns.people, coefficient) for name in usable}
-        for one, other in combinations(usable, 2):
-            better, worse = (one, other) if values[one] >= values[other] else (other, one)
-            between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
-            both = (values[better], values[worse])
-            test = williams(*both, between, len(columns.people))
-            found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
-    return found
+def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and variant of tau, with the interval and the counts."""
+    names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
+    comparisons = evidence.need_comparisons()
+    rows: list[list[Cell]] = [
+        [*(tau.metric, tau.variant, tau.value), *(tau.interval or (None, None)), *_values(tau, names[5:])]
+        for table in evidence.need_metrics()
+        for tau in preference_taus(comparisons, table, settings.samples, settings.seed)
+    ]
+    lacking = {
+        each.name: [name for name in comparisons.systems if name not in each.segments] for each in evidence.metrics
+    }
+    notes = tuple(f"{name} lacks {', '.join(systems)}: skipped" for name, systems in lacking.items() if systems)
+    facts = {**settings.facts(), "comparisons": len(comparisons)}
+    return MetaEvaluation("preferences", ResultTable(names, rows, facts), notes=notes)
 
 
-def _value(one: Floats, other: Floats, coefficient: str) -> float:
-    value = correlate(one, other, coefficient, samples=0).value
-    if value is None:
-        raise InputError("scores that are all the same have no correlation")
-    return value
+def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a system and way of ranking, the best first."""
+    comparisons = evidence.need_comparisons()
+    names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
+    rows: list[list[Cell]] = [
+        [by, each.name, *_values(each, names[2:])] for by, ranked in evidence.rankings.items() for each in ranked
+    ]
+    facts: dict[str, Cell] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
+    facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
+    return MetaEvaluation("ranking", ResultTable(names, rows, facts))
+
+
+def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a pair of annotators, after the weighted means over different ones and within each one."""
+    found = annotator_agreement(evidence.need_comparisons())
+    names = ["kappa", "observed", "expected", "comparisons"]
+    rows: list[list[Cell]] = []
+    for name, within in (("all, with others", False), ("all, with themselves", True)):
+        try:
+            rows.append([name, "", *_values(mean_agreement(found, within=within), names)])
+        except InputError:
+            # There may be one kind of agreement without the other, or pairs too small for a mean.
+            continue
+    rows += [[each.one, each.other, *_values(each, names)] for each in found]
+    table = ResultTable(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
+    return MetaEvaluation("annotators", table)
+
+
+def _values(found: object, names: Sequence[str]) -> list[Cell]:
+    return [getattr(found, name) for name in names]
+
+
+def _left_out(columns: Sequence[Columns]) -> tuple[str, ...]:
+    """Say what was left out, and where no correlation is defined."""
+    found = [
+        f"{side} lacks {', '.join(names)}: left out" for each in columns for side, names in each.left_out.items()
+    ]
+    found += [
+        f"{name} gives the same score to all {len(each.people)}: no correlation with it is defined"
+        for each in columns
+        for name in each.constant
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
+    "systems": lambda evidence, settings: _correlations("systems", evidence.of_systems(), settings),
+    "outputs": lambda evidence, settings: _correlations("outputs", evidence.of_outputs(), settings),
+    "preferences": _preferences,
+    "williams": _williams,
+    "left-out": _without_each,
+    "ranking": _ranking,
+    "annotators": _annotators,
+}
+"""What can be asked:
+
+- `systems`: correlations of metrics with human scores of systems;
+- `outputs`: the same with direct assessment of single outputs;
+- `preferences`: Kendall's tau of metrics with people's comparisons of outputs;
+- `williams`: tests of the differences of metrics;
+- `left-out`: the correlations without each system;
+- `ranking`: the systems as people rank them;
+- `annotators`: agreement among people.
+"""

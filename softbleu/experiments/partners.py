@@ -117,6 +117,29 @@ class Offender:
     reference: Context
 
 
+Pairs = dict[tuple[bytes, bytes], list[int]]
+"""By the codes of candidate and reference n-gram: matches, mass, suspects, their mass, and the candidate and
+reference token at which the first suspect starts."""
+
+
+def count_pairs(piece: Chunk, lives: MatchLives, classes: Integers) -> Pairs:
+    """Count approximate matches of a piece of text; tokens of either side are numbered from its start."""
+    pairs: Pairs = {}
+    text, split = piece.layout.codes.astype("<i4").tobytes(), piece.layout.split
+    columns = (classes, lives.starts, lives.order, lives.partner_starts, lives.partner_orders, lives.masses)
+    for kind, left, n, right, m, mass in zip(*(each.tolist() for each in columns), strict=True):
+        key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
+        entry = pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
+        entry[0] += 1
+        entry[1] += mass
+        if kind in (SPURIOUS, UNJUDGED):
+            if not entry[2]:
+                entry[4:] = left, right - split
+            entry[2] += 1
+            entry[3] += mass
+    return pairs
+
+
 class PartnerTally:
     """Collects approximate matches at one threshold; grows with the number of different ones.
 
@@ -126,34 +149,32 @@ class PartnerTally:
         The whole text.
     words
         Of its codes.
+    judged
+        Whether somebody knows what is spurious.
     """
 
-    def __init__(self, chunk: Chunk, words: Sequence[str]) -> None:
+    def __init__(self, chunk: Chunk, words: Sequence[str], *, judged: bool) -> None:
         self._chunk = chunk
         self._words = words
-        # By the codes of candidate and reference n-gram: matches, mass, suspects, their mass, and the candidate and
-        # reference token at which the first suspect starts; last, whether they differ in case only.
-        self._pairs: dict[tuple[bytes, bytes], list[int]] = {}
+        self._judged = judged
+        self._pairs: Pairs = {}
 
-    def add(self, piece: Chunk, segment: int, lives: MatchLives, classes: Integers) -> None:
-        """Add approximate matches of a piece of the text, of which `segment` is the first."""
+    def add(self, pairs: Pairs, segment: int) -> None:
+        """Add what `count_pairs` found in a piece of the text, of which `segment` is the first."""
         whole = self._chunk
         to_candidate = int(whole.candidates.offsets[segment])
-        to_reference = int(whole.references.offsets[whole.segment_offsets[segment]]) - piece.layout.split
-        text = piece.layout.codes.astype("<i4").tobytes()
-        columns = (classes, lives.starts, lives.order, lives.partner_starts, lives.partner_orders, lives.masses)
-        for kind, left, n, right, m, mass in zip(*(each.tolist() for each in columns), strict=True):
-            key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
+        to_reference = int(whole.references.offsets[whole.segment_offsets[segment]])
+        for key, (matches, mass, suspects, suspect_mass, left, right) in pairs.items():
             entry = self._pairs.get(key)
             if entry is None:
-                entry = self._pairs[key] = [0, 0, 0, 0, -1, -1, self._differ_in_case(*key)]
-            entry[0] += 1
+                entry = self._pairs[key] = [0, 0, 0, 0, -1, -1]
+            entry[0] += matches
             entry[1] += mass
-            if kind == SPURIOUS or (kind == UNJUDGED and not entry[6]):
+            if suspects and (self._judged or not self._differ_in_case(*key)):
                 if not entry[2]:
-                    entry[4:6] = left + to_candidate, right + to_reference
-                entry[2] += 1
-                entry[3] += mass
+                    entry[4:] = left + to_candidate, right + to_reference
+                entry[2] += suspects
+                entry[3] += suspect_mass
 
     def partners(self) -> list[Partner]:
         """All partners, those with the most suspects first."""
@@ -183,7 +204,7 @@ class PartnerTally:
         suspects.sort(key=lambda pair: (-pair[1][3] / pair[1][2], -pair[1][2], *pair[1][4:6]))
         return [
             Offender(mass / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
-            for (x, y), (_, _, many, mass, left, right, _) in suspects[:most]
+            for (x, y), (_, _, many, mass, left, right) in suspects[:most]
         ]
 
     def _differ_in_case(self, left: bytes, right: bytes) -> bool:

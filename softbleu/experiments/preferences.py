@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.correlation import PERCENTILES
+from softbleu.experiments.correlation import INTERVAL
 from softbleu.experiments.rankings import check_samples
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 
         values = [value for each in drawn if (value := tau_of(each, variant)) is not None]
         interval = None
         if 2 * len(values) >= samples:
-            low, high = np.percentile(values, PERCENTILES)
+            low, high = np.percentile(values, INTERVAL)
             interval = (float(low), float(high))
         found.append(
             Tau(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-MOST = 100_000
+MOST_SAMPLES = 100_000
 LEVEL = 0.95
 """Share of the samples that a range of ranks covers."""
 
@@ -59,8 +59,8 @@ def check_samples(samples: int, seed: int) -> None:
     InputError
         They cannot.
     """
-    if not 1 <= samples <= MOST:
-        raise InputError(f"the number of samples must lie between 1 and {MOST:,}, not {samples:,}")
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
     if seed < 0:
         raise InputError(f"the seed must be at least 0, not {seed}")
 

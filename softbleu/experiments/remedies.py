@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.matchers.base import SoftMatcher
+from softbleu.matchers.base import MATCHERS, SoftMatcher
 from softbleu.scoring import Measure
 
 PLAIN = "plain"
@@ -28,7 +28,7 @@ COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "ali
 
 
 @dataclass(frozen=True)
-class Variant:
+class RemediedMatcher:
     """One way to match.
 
     Attributes
@@ -44,17 +44,8 @@ class Variant:
     measure: Measure
 
     def make_matcher(self) -> SoftMatcher:
-        """Make the matcher.
-
-        Raises
-        ------
-        InputError
-            It makes no approximate matches.
-        """
-        matcher = self.measure.matcher
-        if not isinstance(matcher, SoftMatcher):
-            raise InputError(f"matcher {self.matcher!r} makes no approximate matches: take sleu, vleu or xleu")
-        return matcher
+        """Make the matcher."""
+        return cast("SoftMatcher", self.measure.matcher)
 
 
 def find_remedy(name: str) -> dict[str, Any]:
@@ -80,7 +71,7 @@ def find_remedy(name: str) -> dict[str, Any]:
     return found
 
 
-def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[Variant]:
+def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
     """Make every matcher with every remedy.
 
     Examples
@@ -94,13 +85,17 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Se
     InputError
         A name that is not valid, or a matcher without approximate matches.
     """
-    variants = [
-        Variant(matcher, remedy, Measure.of(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}))
+    for name in matchers:
+        if not issubclass(MATCHERS.find(name), SoftMatcher):
+            raise InputError(f"matcher {name!r} makes no approximate matches: take sleu, vleu or xleu")
+    if not matchers or not remedies:
+        raise InputError("nothing to compare: name a matcher and a remedy")
+    return [
+        RemediedMatcher(
+            matcher,
+            remedy,
+            Measure.of(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}),
+        )
         for matcher in dict.fromkeys(matchers)
         for remedy in dict.fromkeys(remedies)
     ]
-    for variant in variants:
-        variant.make_matcher()
-    if not variants:
-        raise InputError("nothing to compare: name a matcher and a remedy")
-    return variants

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.errors import InputError
 from softbleu.experiments.rankings import RankedSystem, check_samples, make_ranking
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers, Progress
 
 
-Engine = Literal["arrays", "package"]
 _PIECE = 4096
 """Matches whose random numbers are drawn at a time."""
 
@@ -39,9 +38,6 @@ class SkillSettings:
         Share of matches that are expected to end in a draw.
     pace
         The performance of a system varies by ``deviation * matches / pace`` from match to match.
-    engine
-        `arrays` plays all runs side by side; `package` leaves every match to the package trueskill (extra
-        ``metaeval``), which takes minutes instead of seconds and yields the same numbers.
     """
 
     runs: int = 100
@@ -50,14 +46,11 @@ class SkillSettings:
     deviation: float = 0.5
     draws: float = 0.25
     pace: float = 40.0
-    engine: Engine = "arrays"
 
     def __post_init__(self) -> None:
         check_samples(self.runs, self.seed)
         if self.matches is not None and self.matches < 1:
             raise InputError(f"the number of matches must be at least 1, not {self.matches}")
-        if self.engine not in get_args(Engine):
-            raise UnknownNameError("engine", self.engine, get_args(Engine))
         if not (self.deviation > 0 and self.pace > 0 and 0 < self.draws < 1):
             raise InputError("deviation and pace must be greater than 0, and draws lie between 0 and 1")
 
@@ -85,11 +78,6 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     -------
     Mean skill of each system after each run, of shape (runs, systems).
 
-    Raises
-    ------
-    MissingExtraError
-        The package is asked for, and not installed.
-
     Examples
     --------
     >>> from softbleu.corpora.judgements import Comparisons
@@ -106,7 +94,7 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     runs, systems = np.arange(settings.runs), len(comparisons.systems)
     mean, variance = np.zeros((settings.runs, systems)), np.full((settings.runs, systems), settings.deviation**2)
     generator = np.random.default_rng(settings.seed)
-    rate = _ENGINES[settings.engine](beta, settings)
+    rate = make_rating(beta, settings.draws)
     for match in range(matches):
         place = match % _PIECE
         if place == 0:
@@ -126,11 +114,11 @@ Pick = tuple["Integers", "Integers"]
 Rate = Callable[["Floats", "Floats", Pick, Pick, "Integers"], None]
 
 
-def _rate_arrays(beta: float, settings: SkillSettings) -> Rate:
+def make_rating(beta: float, draws: float) -> Rate:
     """Rate two systems a run: with two players, the message passing of TrueSkill is exact and has a closed form."""
     from scipy.special import ndtr, ndtri
 
-    margin = float(ndtri((settings.draws + 1) / 2)) * np.sqrt(2) * beta
+    margin = float(ndtri((draws + 1) / 2)) * np.sqrt(2) * beta
 
     def density(x: Floats) -> Floats:
         heights: Floats = np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)
@@ -153,23 +141,3 @@ def _rate_arrays(beta: float, settings: SkillSettings) -> Rate:
             variance[pick] *= 1 - share * (shift**2 + spread)
 
     return rate
-
-
-def _rate_package(beta: float, settings: SkillSettings) -> Rate:
-    try:
-        import trueskill
-    except ImportError:
-        raise MissingExtraError("this needs another package: pip install 'softbleu[metaeval]'") from None
-    world = trueskill.TrueSkill(mu=0.0, sigma=settings.deviation, beta=beta, tau=0.0, draw_probability=settings.draws)
-
-    def rate(mean: Floats, variance: Floats, one: Pick, other: Pick, outcome: Integers) -> None:
-        for run, a, b, won in zip(one[0], one[1], other[1], outcome, strict=True):
-            players = [(world.create_rating(mean[run, k], np.sqrt(variance[run, k])),) for k in (a, b)]
-            rated = world.rate(players, ranks=[0, int(won)])
-            for k, (rating,) in zip((a, b), rated, strict=True):
-                mean[run, k], variance[run, k] = rating.mu, rating.sigma**2
-
-    return rate
-
-
-_ENGINES: dict[str, Callable[[float, SkillSettings], Rate]] = {"arrays": _rate_arrays, "package": _rate_package}

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.experiments.credit import UNJUDGED, Judge, Tally, approximate
-from softbleu.experiments.partners import PartnerTally
+from softbleu.experiments.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
+from softbleu.experiments.credit_tables import credit_table
+from softbleu.experiments.grids import read_thresholds
+from softbleu.experiments.partners import PartnerTally, count_pairs
+from softbleu.experiments.remedies import PLAIN, make_variants
+from softbleu.experiments.text import open_text
 from softbleu.matchers.sweep import match_lives
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
-from softbleu.scoring.executors import single_threaded_blas
+from softbleu.scoring.blocks import PIECE
+from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import prepare_corpus, whole_chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from softbleu.experiments.credit import Credit
-    from softbleu.experiments.remedies import Variant
+    from softbleu.corpora.aligned import AlignedPair
+    from softbleu.experiments.credit import JudgedCredit
+    from softbleu.experiments.evidence import Outputs
+    from softbleu.experiments.partners import Pairs
+    from softbleu.experiments.remedies import RemediedMatcher
+    from softbleu.experiments.tables import ResultTable
     from softbleu.experiments.text import MatchedText
+    from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchLives
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.vectors import CorpusVectors
-    from softbleu.types import Integers, Progress
-
-
-PIECE = 256
-"""Segments that are matched together."""
+    from softbleu.scoring.vectors import CorpusVectors, StoredVectors
+    from softbleu.similarity import TokenVectors
+    from softbleu.types import Flags, Integers, Progress
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,20 @@ class Analysis:
         Name and content of the vectors' set.
     """
 
-    variant: Variant
+    variant: RemediedMatcher
     thresholds: tuple[float, ...]
     at: int
-    tally: Tally
+    tally: CreditTally
     partners: PartnerTally
     vectors: str
 
     @property
-    def curve(self) -> list[Credit]:
+    def name(self) -> str:
+        """Of the variant."""
+        return f"{self.variant.matcher}, {self.variant.remedy}"
+
+    @property
+    def curve(self) -> list[JudgedCredit]:
         """Credit at every threshold."""
         return [self.tally.credit(number) for number in range(len(self.thresholds))]
 
@@ -88,13 +98,90 @@ class Analysis:
         return not any(credit.matches for credit in self.curve)
 
 
+@dataclass(frozen=True, eq=False)
+class SpuriousCredit:
+    """What variants did with a text.
+
+    Attributes
+    ----------
+    analyses
+        One a variant.
+    facts
+        What the text was, and the vectors.
+    """
+
+    analyses: list[Analysis]
+    facts: dict[str, str]
+
+    def table(self, name: str = "summary", most: int = 20) -> ResultTable:
+        """Make a table; see `credit_table`."""
+        return credit_table(name, self.analyses, most, self.facts)
+
+
+def spurious(
+    *,
+    grammar: str | None = None,
+    pairing: str | None = None,
+    count: int | None = None,
+    seed: int | None = None,
+    pairs: str | Sequence[AlignedPair] | None = None,
+    candidates: Outputs = (),
+    references: Sequence[str | Sequence[str]] = (),
+    encoding: str = "utf-8",
+    matchers: Sequence[str] = ("vleu", "xleu"),
+    remedies: Sequence[str] = (PLAIN,),
+    thresholds: Sequence[float | str] = ("0:0.95:0.05",),
+    at: float = 0.8,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> SpuriousCredit:
+    """Tell deserved from spurious credit, for each matcher, remedy and threshold.
+
+    Parameters
+    ----------
+    grammar, pairing, count, seed : aligned pairs to generate: of a grammar, `paraphrase` or `halves`
+    pairs : aligned pairs, or a file of them
+    candidates, references : text without alignments, as for `softbleu.metaeval`; its matches are counted, not judged
+    matchers, remedies : every matcher is tried with every remedy
+    thresholds : numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``
+    at : threshold at which partners are collected
+    jobs, executor : where it is done; the digits do not depend on it
+    settings : those of the matchers, the vectors and, without alignments, the tokenizer
+
+    Raises
+    ------
+    InputError, VectorError
+        Not one text, or what cannot be matched.
+
+    Examples
+    --------
+    >>> found = spurious(grammar="alternations", count=20, matchers=["vleu"])
+    >>> found.facts["text"], found.table("orders").columns[:4]
+    ('alternations, paraphrase, seed 0', ['matcher', 'remedy', 'order', 'threshold'])
+    """
+    variants = make_variants(settings, matchers, remedies)
+    grid = read_thresholds([f"{each}" for each in thresholds])
+    generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
+    tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
+    with open_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
+        order = settings.get("order", 4)
+        found = find_spurious(
+            text, variants, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress
+        )
+    return SpuriousCredit(found, {**facts, "vectors": found[0].vectors})
+
+
 def find_spurious(
     text: MatchedText,
-    variants: Sequence[Variant],
+    variants: Sequence[RemediedMatcher],
     thresholds: Sequence[float | str],
     *,
     at: float = 0.8,
     order: int = 4,
+    jobs: int = 1,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Analysis]:
     """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
@@ -111,8 +198,12 @@ def find_spurious(
         Threshold at which partners are collected; it joins the others.
     order
         Longest n-grams.
+    jobs
+        Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
     progress
-        Called with the number of segments done and of all, over all variants.
+        Called with the number of segments done and of all.
 
     Returns
     -------
@@ -137,91 +228,109 @@ def find_spurious(
         A threshold outside 0…1, a segment too long to match, vectors that cannot be read.
     """
     check_order(order)
-    groups: dict[object, list[int]] = {}
-    for number, variant in enumerate(variants):
-        groups.setdefault(variant.measure.vectors.key, []).append(number)
-    grids = [_read_grid(variant, thresholds, at) for variant in variants]
-    found: dict[int, Analysis] = {}
+    grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
-    steps = _Steps(progress, len(text.corpus) * len(variants))
-    with single_threaded_blas():
-        for members in groups.values():
-            table = prepared.table(variants[members[0]].measure.vectors, Requirements(vectors=True, frequency=True))
-            for number in members:
-                work = _Work(text, chunk, prepared.words, table, variants[number], grids[number], at, order)
-                found[number] = work.run(steps)
-    return [found[number] for number in range(len(variants))]
+    vectors = [
+        prepared.table(variant.measure.vectors, Requirements(vectors=True, frequency=True)) for variant in variants
+    ]
+    tables = {id(table): table for table in vectors}
+    judged = text.aligned is not None
+    found = [
+        Analysis(
+            variant,
+            grid,
+            grid.index(float(at)),
+            CreditTally(len(grid), order, judged=judged),
+            PartnerTally(chunk, prepared.words, judged=judged),
+            table.identity,
+        )
+        for variant, grid, table in zip(variants, grids, vectors, strict=True)
+    ]
+    tasks = tuple(
+        _Task(each.variant.make_matcher(), list(tables).index(id(table)), each.thresholds, each.at)
+        for each, table in zip(found, vectors, strict=True)
+    )
+    starts = range(0, len(chunk), PIECE)
+    with ExitStack() as stack:
+        stack.enter_context(single_threaded_blas())
+        workers = stack.enter_context(chosen_executor(executor, jobs))
+        placed: list[CorpusVectors | StoredVectors] = list(tables.values())
+        if workers is not None:
+            placed = [stack.enter_context(table.stored()) for table in tables.values()]
+        work = _PieceWork(tasks, tuple(placed), order)
+        pieces = (_piece(text, chunk, start) for start in starts)
+        for start, results in zip(starts, run_in_order(work, pieces, workers), strict=True):
+            for analysis, (tally, pairs) in zip(found, results, strict=True):
+                analysis.tally.merge(tally)
+                analysis.partners.add(pairs, start)
+            if progress is not None:
+                progress(min(start + PIECE, len(chunk)), len(chunk))
+    return found
 
 
-def _read_grid(variant: Variant, thresholds: Sequence[float | str], at: float) -> tuple[float, ...]:
-    measures = [variant.measure.with_threshold(threshold).resolved() for threshold in (at, *thresholds)]
-    return tuple(sorted({each.threshold for each in measures if isinstance(each.threshold, float)}))
+def _read_grids(
+    variants: Sequence[RemediedMatcher], thresholds: Sequence[float | str], at: float
+) -> list[tuple[float, ...]]:
+    """Thresholds of each variant, ascending; quantiles are looked up once for each choice of vectors."""
+    known: dict[tuple[object, float | str], float] = {}
+    for variant in variants:
+        for threshold in (at, *thresholds):
+            key = variant.measure.vectors.key, threshold
+            if key not in known:
+                resolved = variant.measure.with_threshold(threshold).resolved().threshold
+                known[key] = float(resolved or 0.0)
+    return [
+        tuple(sorted({known[variant.measure.vectors.key, threshold] for threshold in (at, *thresholds)}))
+        for variant in variants
+    ]
 
 
-class _Steps:
-    """Counts the segments that are done."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-
-    def add(self, segments: int) -> None:
-        self._done += segments
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+def _piece(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
+    end = min(start + PIECE, len(chunk))
+    offsets = chunk.candidates.offsets
+    return chunk.part(start, end), None if text.aligned is None else text.aligned[offsets[start] : offsets[end]]
 
 
 @dataclass(frozen=True)
-class _Work:
-    text: MatchedText
-    chunk: Chunk
-    words: list[str]
-    table: CorpusVectors
-    variant: Variant
+class _Task:
+    matcher: SoftMatcher
+    table: int
     thresholds: tuple[float, ...]
-    at: float
+    at: int
+
+
+@dataclass(frozen=True)
+class _PieceWork:
+    """Everything a worker needs to know to match a piece of the text in every way."""
+
+    tasks: tuple[_Task, ...]
+    tables: tuple[CorpusVectors | StoredVectors, ...]
     order: int
 
-    def run(self, steps: _Steps) -> Analysis:
-        at = self.thresholds.index(float(self.at))
-        tally = Tally(len(self.thresholds), self.order, judged=self.text.aligned is not None)
-        partners = PartnerTally(self.chunk, self.words)
-        for start, piece, aligned in self._pieces():
-            lives, classes, rewarded = self._match(piece, aligned, tally)
-            tally.add(lives, classes, rewarded)
-            made = (lives.first <= at) & (at < lives.end)
-            partners.add(piece, start, _chosen(lives, made), classes[made])
-            steps.add(len(piece))
-        return Analysis(self.variant, self.thresholds, at, tally, partners, self.table.identity)
-
-    def _pieces(self) -> Iterator[tuple[int, Chunk, Integers | None]]:
-        offsets = self.chunk.candidates.offsets
-        for start in range(0, len(self.chunk), PIECE):
-            end = min(start + PIECE, len(self.chunk))
-            aligned = self.text.aligned
-            yield (
-                start,
-                self.chunk.part(start, end),
-                None if aligned is None else aligned[offsets[start] : offsets[end]],
-            )
+    def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
+        chunk, aligned = piece
+        judge = None if aligned is None else Judge(chunk, aligned, self.order)
+        deserving = [] if judge is None else judge.deserving()
+        tables = [table.load() for table in self.tables]
+        return [self._match(task, chunk, judge, deserving, tables[task.table]) for task in self.tasks]
 
     def _match(
-        self, piece: Chunk, aligned: Integers | None, tally: Tally
-    ) -> tuple[MatchLives, Integers, NDArray[np.bool_]]:
-        """Approximate matches, their classes, and which of them reward a deserving n-gram."""
-        matcher = self.variant.make_matcher()
-        lives = match_lives(matcher, self.thresholds, piece, self.table.vectors, self.order)
-        lives = _chosen(lives, approximate(piece, lives) & (lives.masses > 0))
-        if aligned is None:
-            return lives, np.full(len(lives.order), UNJUDGED), np.zeros(len(lives.order), bool)
-        judge = Judge(piece, aligned, self.order)
-        classes = judge.classes(lives)
+        self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: TokenVectors
+    ) -> tuple[CreditTally, Pairs]:
+        tally = CreditTally(len(task.thresholds), self.order, judged=judge is not None)
+        lives = match_lives(task.matcher, task.thresholds, chunk, vectors, self.order)
+        lives = _chosen(lives, approximate(chunk, lives) & (lives.masses > 0))
+        classes = np.full(len(lives.order), UNJUDGED) if judge is None else judge.classes(lives)
+        # Which matches reward a deserving n-gram.
         rewarded = np.zeros(len(lives.order), bool)
-        for order, starts in enumerate(judge.deserving(), start=1):
+        for order, starts in enumerate(deserving, start=1):
             tally.deserving[order - 1] += len(starts)
-            rewarded |= (classes == 0) & (lives.order == order) & np.isin(lives.starts, starts)
-        return lives, classes, rewarded
+            rewarded |= (classes == DESERVED) & (lives.order == order) & np.isin(lives.starts, starts)
+        tally.add(lives, classes, rewarded)
+        made = (lives.first <= task.at) & (task.at < lives.end)
+        return tally, count_pairs(chunk, _chosen(lives, made), classes[made])
 
 
-def _chosen(lives: MatchLives, which: NDArray[np.bool_]) -> MatchLives:
+def _chosen(lives: MatchLives, which: Flags) -> MatchLives:
     return replace(lives, **{field.name: getattr(lives, field.name)[which] for field in fields(lives)})

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.evidence import open_outputs
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.aligned import AlignedPair
+    from softbleu.experiments.evidence import Outputs
     from softbleu.scoring.run import Corpus
     from softbleu.types import Integers
+
+
+GRAMMAR = "modifiers"
+COUNT = 2000
+PAIRINGS = ("paraphrase", "halves")
 
 
 @dataclass(frozen=True)
@@ -74,3 +84,50 @@ def _places(number: int, pair: AlignedPair) -> Integers:
     if not len(pair.alignment) == len(met) == len(np.unique(met)):
         raise InputError(f"pair {number}: a token is aligned twice")
     return places
+
+
+@contextmanager
+def open_text(
+    generated: Mapping[str, Any],
+    pairs: str | Iterable[AlignedPair] | None,
+    candidates: Outputs,
+    references: Sequence[str | Sequence[str]],
+    encoding: str,
+    tokens: Mapping[str, Any],
+) -> Iterator[tuple[MatchedText, dict[str, str]]]:
+    """Open aligned pairs, generated or given, or text without alignments; and say what it is.
+
+    Raises
+    ------
+    InputError
+        More than one text, or what cannot be read.
+    """
+    plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
+    if plain + wanted + (pairs is not None) > 1:
+        raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
+    if not plain and tokens:
+        raise InputError("aligned pairs have their tokens: leave out --tokenize and --lowercase")
+    if plain:
+        if not candidates:
+            raise InputError("no candidate file: name one with --candidate, - for standard input")
+        with open_outputs(None, candidates, references, None, encoding, unescape=False) as corpus:
+            text = MatchedText.of_corpus(corpus, Tokenizer(**tokens))
+            yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
+        return
+    if pairs is None:
+        pairing: Any = generated["pairing"] or "paraphrase"
+        if pairing not in PAIRINGS:
+            raise UnknownNameError("pairing", pairing, PAIRINGS)
+        count = COUNT if generated["count"] is None and pairing == "paraphrase" else generated["count"]
+        settings = GenerationSettings(
+            generated["grammar"] or GRAMMAR, pairing, generated["seed"] or 0, count, encoding=encoding
+        )
+        said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
+        text = MatchedText.of_pairs(generate(settings).pairs())
+    else:
+        said = pairs if isinstance(pairs, str) else "aligned pairs"
+        try:
+            text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
+        except InputError as error:
+            raise InputError(f"{error}; text without alignments goes by -c and -r") from None
+    yield text, {"text": said, "pairs": f"{len(text.corpus):,}"}

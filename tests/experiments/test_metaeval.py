@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from oracles import metaeval as oracle
 from scipy import stats
 
+import softbleu
 from softbleu.corpora.judgements import Comparisons, ScoreTable
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.experiments.correlation import COEFFICIENTS, correlate, williams
-from softbleu.experiments.metaeval import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.experiments.preferences import VARIANTS, preference_taus
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
@@ -206,3 +208,53 @@ def test_bad_correlations() -> None:
         correlate(np.arange(3.0), np.arange(4.0))
     with pytest.raises(InputError, match="number of samples"):
         correlate(np.arange(3.0), np.arange(3.0), samples=-1)
+
+
+# One call
+
+TEXTS = {
+    "A": ["the cat sat on the mat", "it rained all night long"] * 20,
+    "B": ["the cat sat on a mat", "it rained all night long"] * 20,
+    "C": ["a cat sat on a rug", "it was all night rain"] * 20,
+    "D": ["the cat sat on a rug", "it rained all night"] * 20,
+}
+REFERENCES = ["the cat sat on the mat", "it rained all night long"] * 20
+
+
+@pytest.mark.parametrize("question", ["systems", "williams", "left-out"])
+def test_jobs_and_executors_do_not_change_a_digit(question: str) -> None:
+    metrics = ["bleu", "soft=vleu(threshold=0.8)", "bigrams=bleu(order=2)"]
+    with ThreadPoolExecutor(2) as executor:
+        found = [
+            softbleu.metaeval(
+                *(question,),
+                metrics=metrics,
+                candidates=TEXTS,
+                references=REFERENCES,
+                human={"people": PEOPLE},
+                **given,
+            )
+            for given in ({"jobs": 1}, {"jobs": 2}, {"executor": executor})
+        ]
+    assert found[0].table.rows
+    assert [each.table for each in found] == [found[0].table] * 3
+    assert list(found[0].table.facts)[:3] == ["bleu", "soft", "bigrams"]
+
+
+def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tau() -> float:
+        rows = [(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")]
+        (_, noties) = softbleu.metaeval(
+            "preferences",
+            metrics={"m": "bleu"},
+            candidates={name: TEXTS[name] for name in "ABC"},
+            references=REFERENCES,
+            rankings=Comparisons.of(rows),
+        ).table.rows
+        value = noties[2]
+        assert isinstance(value, float)
+        return value
+
+    assert tau() == 1.0
+    monkeypatch.setattr(softbleu.Bleu, "higher_is_better", False)
+    assert tau() == -1.0

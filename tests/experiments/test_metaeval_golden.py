@@ -19,9 +19,9 @@ from softbleu.corpora.judgements import (
     read_rankings,
     read_scores,
 )
+from softbleu.experiments.agreement import agreements, compare_metrics, join_assessments, join_systems
 from softbleu.experiments.annotators import annotator_agreement, mean_agreement
 from softbleu.experiments.evidence import name_outputs, read_metrics, score_metrics
-from softbleu.experiments.metaeval import agreements, compare_metrics, join_assessments, join_systems
 from softbleu.experiments.preferences import preference_taus
 from softbleu.experiments.rankings import expected_wins, rank_by_wins
 from softbleu.experiments.skill import SkillSettings, rank_by_skill

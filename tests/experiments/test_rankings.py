@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import metaeval as oracle
+from oracles import skill as trueskill
 
 from softbleu.corpora.judgements import Comparisons
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.errors import InputError
+from softbleu.experiments import skill
 from softbleu.experiments.annotators import annotator_agreement, mean_agreement
 from softbleu.experiments.rankings import cut_clusters, expected_wins, rank_by_wins, rank_ranges
-from softbleu.experiments.skill import _ENGINES, SkillSettings, play_matches, rank_by_skill
+from softbleu.experiments.skill import SkillSettings, play_matches, rank_by_skill
 
 PAIRS = st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")).filter(lambda pair: pair[0] != pair[1])
 ROWS = st.lists(
@@ -112,9 +112,9 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
     one, other = (runs, np.zeros(60, np.int64)), (runs, np.full(60, 2))
     start = (generator.normal(0, 0.4, (60, 3)), generator.uniform(0.05, 0.3, (60, 3)))
     rated = []
-    for engine in ("arrays", "package"):
+    for make_rating in (skill.make_rating, trueskill.make_rating):
         mean, variance = (part.copy() for part in start)
-        _ENGINES[engine](beta, SkillSettings())(mean, variance, one, other, runs % 3 - 1)
+        make_rating(beta, SkillSettings().draws)(mean, variance, one, other, runs % 3 - 1)
         rated.append((mean, variance))
     # The package approximates the error function to 7 digits.
     for mine, package, before in zip(*rated, start, strict=True):
@@ -123,10 +123,12 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
         assert np.abs(mine - before).max() > 1e-8
 
 
-def test_whole_runs_by_the_package() -> None:
+def test_whole_runs_by_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("trueskill", reason="trueskill is not installed")
     comparisons = Comparisons.of(CLEAR)
-    found = [play_matches(comparisons, SkillSettings(runs=2, matches=8, engine=engine)) for engine in _ENGINES]
+    found = [play_matches(comparisons, SkillSettings(runs=2, matches=8))]
+    monkeypatch.setattr(skill, "make_rating", trueskill.make_rating)
+    found.append(play_matches(comparisons, SkillSettings(runs=2, matches=8)))
     assert np.abs(found[0] - found[1]).max() < 1e-5
     assert (found[1][:, 0] > found[1][:, 2]).all()
 
@@ -144,12 +146,6 @@ def test_skill_meets_only_whom_it_was_compared_with() -> None:
     assert np.isfinite(skills).all()
 
 
-def test_skill_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "trueskill", None)
-    with pytest.raises(MissingExtraError, match=r"softbleu\[metaeval\]"):
-        play_matches(Comparisons.of(CLEAR), SkillSettings(engine="package"))
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -161,5 +157,3 @@ def test_skill_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bad_settings(given: dict[str, float], message: str) -> None:
     with pytest.raises(InputError, match=message):
         SkillSettings(**given)  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError):
-        SkillSettings(engine="fast")  # type: ignore[arg-type]

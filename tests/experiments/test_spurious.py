@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
@@ -14,21 +15,21 @@ from oracles import spurious as oracle
 from shared_data import shared
 from strategies import WORDS, word_vectors
 
-from softbleu import score
+from softbleu import score, spurious
 from softbleu.corpora import Segments
 from softbleu.corpora.aligned import AlignedPair
 from softbleu.corpora.generate import GenerationSettings, generate
-from softbleu.embeddings import open_vectors
+from softbleu.embeddings import measure, open_vectors
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.credit import CLASSES
+from softbleu.experiments.credit import VERDICTS
+from softbleu.experiments.credit_tables import CREDIT_TABLES
 from softbleu.experiments.partners import PROMISCUOUS
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, find_remedy, make_variants
 from softbleu.experiments.spurious import PIECE, Analysis, find_spurious
 from softbleu.experiments.text import MatchedText
-from softbleu.report.spurious import TABLES, make_table, partner_histogram, spurious_lines
-from softbleu.scoring import Settings, score_corpus
+from softbleu.report.spurious import make_table, partner_histogram, spurious_lines
+from softbleu.scoring import Measure, score_corpus
 from softbleu.scoring.explain import explain_corpus
-from softbleu.tokens import Tokenizer
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
 # a ≈ A ≈ α, b ≈ B ≈ β, c ≈ C; the letters are orthogonal otherwise.
@@ -55,7 +56,7 @@ def analyse(
     at: float = 0.8,
     **settings: Any,
 ) -> Analysis:
-    base = Settings(**{"vectors": LETTERS, "vector_case": "exact", **settings})
+    base = {"vectors": LETTERS, "vector_case": "exact", **settings}
     variants = make_variants(base, [matcher], [remedy])
     return find_spurious(MatchedText.of_pairs(pairs), variants, thresholds or GRID, at=at, order=order)[0]
 
@@ -63,7 +64,7 @@ def analyse(
 def classes(analysis: Analysis, order: int) -> dict[str, int]:
     """Matches by class at the threshold 0.8: their similarity is near 1, so that masses tell how many there are."""
     credit = analysis.tally.credit(analysis.at, order)
-    parts = zip(CLASSES, (credit.deserved, credit.misordered, credit.spurious), strict=False)
+    parts = zip(VERDICTS, (credit.deserved, credit.misordered, credit.spurious), strict=False)
     return {name: math.ceil(mass) for name, mass in parts if mass}
 
 
@@ -166,7 +167,7 @@ def test_no_approximate_match_is_said() -> None:
     assert nothing.partners.partners() == nothing.partners.offenders(5) == []
     credit = nothing.curve[0]
     assert [credit.precision, credit.spurious_share, credit.recall, credit.f1] == [None] * 4
-    for name in TABLES:
+    for name in CREDIT_TABLES:
         records = make_table(name, [nothing])
         assert records.facts["without approximate matches"] == "vleu, plain"
         assert not any(isinstance(value, float) and math.isnan(value) for row in records.rows for value in row)
@@ -202,7 +203,7 @@ def compare(analysis: Analysis, pairs: list[AlignedPair], product: soft.TokenPro
             credit = analysis.tally.credit(number, n)
             assert credit.matches == found.counts.total(), (threshold, n)
             got = (credit.deserved, credit.misordered, credit.spurious)
-            for name, mass in zip(CLASSES, got, strict=False):
+            for name, mass in zip(VERDICTS, got, strict=False):
                 assert mass == pytest.approx(found.masses[name], abs=1e-9), (threshold, n, name)
             assert (credit.rewarded, credit.deserving) == (found.rewarded, found.deserving)
 
@@ -252,12 +253,10 @@ def test_spurious_share_on_a_grammar_by_brute_force() -> None:
 
 def test_masses_are_those_of_the_explanations() -> None:
     pairs = list(generate(GenerationSettings(grammar="morgan2014", pairing="halves", count=30)).pairs())
-    settings = Settings(matcher="xleu", threshold=0.7)
-    analysis = analyse(pairs, "xleu", vectors=settings.vectors, thresholds=[0.7], vector_case="fallback")
+    chosen = Measure.of("xleu", threshold=0.7)
+    analysis = analyse(pairs, "xleu", vectors=chosen.vectors.vectors, thresholds=[0.7], vector_case="fallback")
     corpus = Segments.of([" ".join(each.candidate) for each in pairs], [" ".join(each.reference) for each in pairs])
-    explained = explain_corpus(
-        corpus, settings.make_metric().matcher, 4, Tokenizer(), settings.vector_choice(), range(1, 31)
-    )
+    explained = explain_corpus(corpus, chosen, range(1, 31))
     approximate = [match for each in explained for match in each.matches if match.similarity > 0 and not match.exact]
     credit = analysis.tally.credit(analysis.thresholds.index(0.7))
     assert credit.matches == len(approximate) > 100
@@ -276,12 +275,27 @@ def test_the_pieces_do_not_matter() -> None:
             assert value == pytest.approx(sum(getattr(each, name) for each in credits)), name
 
 
+def test_jobs_and_executors_do_not_change_a_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.experiments.spurious.PIECE", 30)
+    given: dict[str, Any] = {"grammar": "alternations", "count": 150, "remedies": ["plain", "mutual"]}
+    alone = spurious(**given)
+    with ThreadPoolExecutor(3) as executor:
+        others = [spurious(**given, jobs=2), spurious(**given, executor=executor)]
+    for name in CREDIT_TABLES:
+        expected = alone.table(name)
+        assert expected.rows
+        assert [each.table(name) for each in others] == [expected, expected]
+    for each in others:
+        for mine, whole in zip(each.analyses, alone.analyses, strict=True):
+            assert (mine.tally.histogram == whole.tally.histogram).all()
+
+
 # Remedies
 
 
 def test_every_remedy_changes_settings_only() -> None:
     pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=60)).pairs())
-    variants = make_variants(Settings(), ["vleu", "xleu"], [*REMEDIES, *COMBINATIONS])
+    variants = make_variants({}, ["vleu", "xleu"], [*REMEDIES, *COMBINATIONS])
     text = MatchedText.of_pairs(pairs)
     together = find_spurious(text, variants, [0.5, 0.8])
     assert [each.variant for each in together] == variants
@@ -310,16 +324,27 @@ def test_remedies_that_cannot_be(name: str, message: str) -> None:
 @pytest.mark.parametrize("matcher", ["exact", "vlue"])
 def test_matchers_that_cannot_be(matcher: str) -> None:
     with pytest.raises(InputError, match="vleu"):
-        make_variants(Settings(), [matcher], ["plain"])
+        make_variants({}, [matcher], ["plain"])
 
 
 def test_quantiles_are_thresholds_of_each_variant() -> None:
     pairs = [pair("cat dog", "dog cat", (0, 1), (1, 0))]
-    variants = make_variants(Settings(), ["vleu"], ["plain", "csls"])
+    variants = make_variants({}, ["vleu"], ["plain", "csls"])
     plain, csls = find_spurious(MatchedText.of_pairs(pairs), variants, ["p99"])
     assert len(plain.thresholds) == len(csls.thresholds) == 2
     assert plain.thresholds != csls.thresholds
     assert plain.thresholds[plain.at] == csls.thresholds[csls.at] == 0.8
+
+
+def test_random_pairs_are_drawn_once_for_a_choice_of_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    original = measure._draw_similarities
+    monkeypatch.setattr(measure, "_DRAWN", {})
+    monkeypatch.setattr(measure, "_draw_similarities", lambda *given: drawn.append(given) or original(*given))
+    variants = make_variants({"vectors": LETTERS}, ["vleu", "xleu"], ["plain", "aligned", "csls"])
+    found = find_spurious(MatchedText.of_pairs([pair("a b", "b a")]), variants, ["p90", "p95", "p99"])
+    assert len(found) == 6
+    assert len(drawn) == 2
 
 
 # Tables 7 and 8 of Morgan (2014)
@@ -373,20 +398,20 @@ def test_partners_and_offenders() -> None:
 
 
 def test_text_without_alignments() -> None:
-    settings = Settings(vectors=LETTERS, vector_case="exact", matcher="sleu", threshold=0.8)
+    settings = {"vectors": LETTERS, "vector_case": "exact"}
     corpus = Segments.of(["a b c", "A"], [["x", "C B A"], ["b a"]])
     variants = make_variants(settings, ["sleu"], ["plain"])
     (analysis,) = find_spurious(MatchedText.of_corpus(corpus), variants, [0.5])
     credit = analysis.tally.credit(analysis.at)
     assert (credit.matches, credit.precision, credit.recall, credit.spurious) == (4, None, None, None)
-    expected = score_corpus(corpus, settings.make_metric(), vectors=settings.vector_choice())[0]
+    expected = score_corpus(corpus, Measure.of("sleu", threshold=0.8, **settings))[0]
     assert credit.mass == pytest.approx(expected.score.matches[0])  # type: ignore[union-attr]
     # In another case only: matches, but no suspects.
     assert [each.suspects for each in analysis.partners.partners()] == [0] * 4
     other = Segments.of(["a b", "dog"], [["x y", "C b B A"], ["cat"]])
     near = {**LETTERS, "dog": [1.0, 1.0, 0.0], "cat": [1.0, 0.9, 0.0]}
     (analysis,) = find_spurious(
-        MatchedText.of_corpus(other), make_variants(Settings(vectors=near), ["sleu"], ["plain"]), [0.5]
+        MatchedText.of_corpus(other), make_variants({"vectors": near}, ["sleu"], ["plain"]), [0.5]
     )
     assert [(each.segment, str(each.reference)) for each in analysis.partners.offenders(5)] == [(2, "[cat]")]
     histogram = partner_histogram([analysis])
@@ -400,9 +425,9 @@ def test_text_without_alignments() -> None:
 
 def test_tables_have_their_columns() -> None:
     pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)).pairs())
-    variants = make_variants(Settings(), ["vleu"], ["plain", "aligned"])
+    variants = make_variants({}, ["vleu"], ["plain", "aligned"])
     found = find_spurious(MatchedText.of_pairs(pairs), variants, GRID)
-    for name in TABLES:
+    for name in CREDIT_TABLES:
         records = make_table(name, found, most=3)
         assert records.rows
         assert {len(row) for row in records.rows} == {len(records.columns)}

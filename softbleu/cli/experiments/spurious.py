@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from softbleu.cli import options as opt
 from softbleu.cli.completion import grammars, matchers
 
-if TYPE_CHECKING:
-    from softbleu.corpora.generate import GenerationSettings, Pairing
-    from softbleu.experiments.text import MatchedText
-    from softbleu.scoring import Settings
-
 GENERATED = "Artificial text"
-GRAMMAR = "modifiers"
-COUNT = 2000
 
 
 def _remedies() -> list[str]:
@@ -28,9 +19,9 @@ def _remedies() -> list[str]:
 
 
 def _tables() -> list[str]:
-    from softbleu.report.spurious import TABLES
+    from softbleu.experiments.credit_tables import CREDIT_TABLES
 
-    return list(TABLES)
+    return list(CREDIT_TABLES)
 
 
 Pairs = Annotated[
@@ -158,7 +149,6 @@ Plot = Annotated[
 
 
 def spurious(
-    ctx: typer.Context,
     pairs: Pairs = None,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
@@ -183,6 +173,7 @@ def spurious(
     digits: opt.Digits = 2,
     output: opt.Output = None,
     plot: Plot = None,
+    jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -196,14 +187,15 @@ def spurious(
     from softbleu.cli.output import Output, find_table_format
     from softbleu.cli.progress import ProgressBar
     from softbleu.errors import InputError
-    from softbleu.experiments.grids import read_thresholds
-    from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES, make_variants
-    from softbleu.experiments.spurious import find_spurious
+    from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
+    from softbleu.experiments.spurious import spurious as analyse
+    from softbleu.experiments.text import GRAMMAR
     from softbleu.report import Layout
+    from softbleu.report.metaeval import records_of
     from softbleu.report.plots import check_plots
-    from softbleu.report.spurious import TABLES, draw_spurious, make_table
+    from softbleu.report.spurious import draw_spurious
 
-    check_name("table", table, list(TABLES))
+    check_name("table", table, _tables())
     if most < 1:
         raise InputError(f"--most is 1 or greater, not {most}")
     inputs = [name for name in (pairs, grammar, vectors, *(candidate or ()), *(reference or ())) if name]
@@ -213,77 +205,36 @@ def spurious(
     names = [*(remedies or ()), *((*REMEDIES, *COMBINATIONS) if all_remedies else ())] or [PLAIN]
     if picture is not None:
         check_plots()
-    variants = make_variants(_settings(ctx.params), matchers or ["vleu", "xleu"], names)
-    grid = read_thresholds(thresholds or ["0:0.95:0.05"])
-    with _open_text(ctx.params) as (text, facts), ProgressBar(quiet=quiet, what="matching") as progress:
-        found = find_spurious(text, variants, grid, at=threshold, order=order or 4, progress=progress)
-    facts["vectors"] = found[0].vectors
-    records = make_table(table, found, most, facts)
-    if not quiet and all(each.is_empty for each in found):
+    settings: dict[str, Any] = {
+        "vectors": vectors,
+        "vector_case": vector_case,
+        "tokenize": tokenize,
+        "lowercase": lowercase or None,
+        "order": order,
+    }
+    with ProgressBar(quiet=quiet, what="matching") as progress:
+        found = analyse(
+            grammar=grammar,
+            pairing=pairing,
+            count=count,
+            seed=seed,
+            pairs=pairs,
+            candidates=candidate or (),
+            references=reference or (),
+            encoding=encoding,
+            matchers=matchers or ("vleu", "xleu"),
+            remedies=names,
+            thresholds=thresholds or ("0:0.95:0.05",),
+            at=threshold,
+            jobs=jobs,
+            progress=progress,
+            **{name: value for name, value in settings.items() if value is not None},
+        )
+    given = (pairs, candidate, reference, grammar, pairing, count, seed)
+    if not quiet and not any(value is not None for value in given):
+        say(f"note: no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
+    if not quiet and all(each.is_empty for each in found.analyses):
         say("note: no approximate matches at any threshold: there is no credit to judge")
-    target.write_any(write(records, Layout(digits, target.colours)))
+    target.write_any(write(records_of(found.table(table, most)), Layout(digits, target.colours)))
     if picture is not None:
-        picture.write_any(draw_spurious(found, picture.suffix))
-
-
-def _settings(params: dict[str, Any]) -> Settings:
-    from softbleu.cli.inputs import make_settings
-
-    names = ("vectors", "vector_case", "tokenize", "lowercase", "order")
-    given = {name: params[name] for name in names}
-    return make_settings({**given, "matcher": "vleu", "quiet": True})
-
-
-@contextmanager
-def _open_text(params: dict[str, Any]) -> Iterator[tuple[MatchedText, dict[str, str]]]:
-    """Open the text that the options name, and say what it is."""
-    from softbleu.cli.errors import say
-    from softbleu.cli.inputs import open_corpus
-    from softbleu.corpora.aligned import read_aligned
-    from softbleu.corpora.generate import generate
-    from softbleu.errors import InputError
-    from softbleu.experiments.text import MatchedText
-    from softbleu.tokens import Tokenizer
-
-    plain = bool(params["candidate"] or params["reference"])
-    generated = any(params[name] is not None for name in ("grammar", "pairing", "count", "seed"))
-    if plain + generated + (params["pairs"] is not None) > 1:
-        raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
-    if not plain and (params["tokenize"] or params["lowercase"]):
-        raise InputError("aligned pairs have their tokens: leave out --tokenize and --lowercase")
-    if plain:
-        tokenizer = Tokenizer(params["tokenize"] or "none", bool(params["lowercase"]))
-        with open_corpus({**params, "input_format": None}) as corpus:
-            yield (
-                MatchedText.of_corpus(corpus, tokenizer),
-                {"text": corpus.systems[0], "segments": f"{len(corpus):,}"},
-            )
-        return
-    if params["pairs"] is not None:
-        try:
-            text = MatchedText.of_pairs(read_aligned(params["pairs"], params["encoding"]))
-        except InputError as error:
-            raise InputError(f"{error}; text without alignments goes by -c and -r") from None
-        yield text, {"text": params["pairs"], "pairs": f"{len(text.corpus):,}"}
-        return
-    settings = _generation(params)
-    text = MatchedText.of_pairs(generate(settings).pairs())
-    what = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
-    yield text, {"text": what, "pairs": f"{len(text.corpus):,}"}
-    if not generated and not params["quiet"]:
-        say(f"note: no input given (see --help), so this generates pairs of the grammar {settings.grammar}")
-
-
-def _generation(params: dict[str, Any]) -> GenerationSettings:
-    from softbleu.cli.inputs import check_name
-    from softbleu.corpora.generate import GenerationSettings
-
-    pairing = params["pairing"] or "paraphrase"
-    check_name("pairing", pairing, ("paraphrase", "halves"))
-    return GenerationSettings(
-        grammar=params["grammar"] or GRAMMAR,
-        pairing=cast("Pairing", pairing),
-        seed=params["seed"] or 0,
-        count=COUNT if params["count"] is None and pairing == "paraphrase" else params["count"],
-        encoding=params["encoding"],
-    )
+        picture.write_any(draw_spurious(found.analyses, picture.suffix))

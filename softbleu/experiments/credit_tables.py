@@ -1,0 +1,183 @@
+"""Deserved and spurious credit as tables. Shares, recall and F1 are in per cent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from softbleu.errors import UnknownNameError
+from softbleu.experiments.remedies import PLAIN
+from softbleu.experiments.tables import Cell, ResultTable
+
+if TYPE_CHECKING:
+    from softbleu.experiments.credit import JudgedCredit
+    from softbleu.experiments.spurious import Analysis
+
+CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
+_Cells = list[Cell]
+AROUND = 8
+"""Tokens on each side of an offender that are shown."""
+
+
+@dataclass(frozen=True)
+class CreditTable:
+    """A table: its columns beside matcher and remedy, and the rows of one analysis.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    rows
+        Called with an analysis, with all, and with the most rows of lists without end.
+    """
+
+    columns: Sequence[str]
+    rows: Callable[[Analysis, Sequence[Analysis], int], Iterator[_Cells]]
+
+
+def credit_table(
+    name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
+) -> ResultTable:
+    """Make one of `CREDIT_TABLES`.
+
+    - `summary`: for aligned text every variant at the given threshold, at the one of its best F1, and at the highest
+      with the recall that the plain matcher has at the given one; for other text what was matched at the given one;
+    - `thresholds`: every variant at every threshold;
+    - `orders`: every variant at the given threshold, order by order;
+    - `partners`: reference n-grams by how often they were matched spuriously (or at all, if nobody knows);
+    - `offenders`: spurious matches (or any) of greatest mass whose partner has function words only, or is among those
+      that the most different n-grams were matched with; with the words around them.
+
+    Parameters
+    ----------
+    name
+        Of the table.
+    analyses
+        One or more.
+    most
+        Rows of each variant in `partners` and `offenders`.
+    facts
+        What else to say of all rows.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such table.
+    """
+    if name not in CREDIT_TABLES:
+        raise UnknownNameError("table", name, CREDIT_TABLES)
+    plain_text = name == "summary" and not analyses[0].tally.judged
+    table = _UNALIGNED if plain_text else CREDIT_TABLES[name]
+    rows = [
+        [analysis.variant.matcher, analysis.variant.remedy, *row]
+        for analysis in analyses
+        for row in table.rows(analysis, analyses, most)
+    ]
+    empty = [analysis.name for analysis in analyses if analysis.is_empty]
+    said = {"without approximate matches": "; ".join(empty)} if empty else {}
+    return ResultTable(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
+
+
+def _credit(threshold: float, credit: JudgedCredit) -> list[Cell]:
+    shares = (credit.precision, credit.order_share, credit.spurious_share, credit.recall, credit.f1)
+    return [threshold, credit.matches, credit.mass, *(_per_cent(share) for share in shares)]
+
+
+def _per_cent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+    plain = next(
+        (
+            each
+            for each in analyses
+            if (each.variant.matcher, each.variant.remedy) == (analysis.variant.matcher, PLAIN)
+        ),
+        None,
+    )
+    recall = plain.tally.credit(plain.at).recall if plain else None
+    places = {
+        "given": analysis.at,
+        "best F1": analysis.best(),
+        "recall of plain": None if recall is None else analysis.at_recall(recall),
+    }
+    for place, number in places.items():
+        if number is not None:
+            yield [place, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
+
+
+def _plain_summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+    credit, partners = analysis.tally.credit(analysis.at), analysis.partners.partners()
+    function = sum(each.mass for each in partners if each.is_function)
+    words = [each for each in partners if len(each.ngram) == 1]
+    word_mass = sum(each.mass for each in words)
+    function_words = sum(each.mass for each in words if each.is_function)
+    promiscuous = max(partners, key=lambda each: each.candidates, default=None)
+    yield [
+        None if promiscuous is None else " ".join(promiscuous.ngram),
+        None if promiscuous is None else promiscuous.candidates,
+        analysis.thresholds[analysis.at],
+        credit.matches,
+        credit.mass,
+        len(partners),
+        _per_cent(function / credit.mass) if credit.mass else None,
+        _per_cent(function_words / word_mass) if word_mass else None,
+    ]
+
+
+def _thresholds(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+    for threshold, credit in zip(analysis.thresholds, analysis.curve, strict=True):
+        yield _credit(threshold, credit)
+
+
+def _orders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+    for order in range(1, len(analysis.tally.deserving) + 1):
+        yield [order, *_credit(analysis.thresholds[analysis.at], analysis.tally.credit(analysis.at, order))]
+
+
+def _partners(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+    judged = analysis.tally.judged
+    for each in analysis.partners.partners()[:most]:
+        yield [
+            " ".join(each.ngram),
+            each.is_function,
+            len(each.ngram),
+            each.candidates,
+            each.matches,
+            each.mass,
+            each.suspects if judged else None,
+            each.suspect_mass if judged else None,
+        ]
+
+
+def _offenders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
+    for each in analysis.partners.offenders(most):
+        sides = (each.candidate.within(AROUND), each.reference.within(AROUND))
+        yield [*sides, each.similarity, each.matches, each.segment]
+
+
+CREDIT_TABLES: dict[str, CreditTable] = {
+    "summary": CreditTable(("at", *CREDIT), _summary),
+    "thresholds": CreditTable(CREDIT, _thresholds),
+    "orders": CreditTable(("order", *CREDIT), _orders),
+    "partners": CreditTable(
+        ("partner", "function_words", "order", "candidates", "matches", "mass", "spurious", "spurious_mass"),
+        _partners,
+    ),
+    "offenders": CreditTable(("candidate", "reference", "similarity", "matches", "segment"), _offenders),
+}
+_UNALIGNED = CreditTable(
+    (
+        "most_promiscuous",
+        "candidates",
+        "threshold",
+        "matches",
+        "mass",
+        "partners",
+        "function_ngrams",
+        "function_words",
+    ),
+    _plain_summary,
+)
