@@ -10,10 +10,10 @@ import numpy as np
 
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.experiments.credit import SPURIOUS, UNJUDGED
-from softbleu.similarity import SCALE
+from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
-    from softbleu.matchers.sweep import MatchLives
+    from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
     from softbleu.types import Integers
 
@@ -135,13 +135,20 @@ class PartnerTally:
         # reference token at which the first suspect starts; last, whether they differ in case only.
         self._pairs: dict[tuple[bytes, bytes], list[int]] = {}
 
-    def add(self, piece: Chunk, segment: int, lives: MatchLives, classes: Integers) -> None:
+    def add(self, piece: Chunk, segment: int, intervals: MatchIntervals, classes: Integers) -> None:
         """Add approximate matches of a piece of the text, of which `segment` is the first."""
         whole = self._chunk
         to_candidate = int(whole.candidates.offsets[segment])
-        to_reference = int(whole.references.offsets[whole.segment_offsets[segment]]) - piece.layout.split
-        text = piece.layout.codes.astype("<i4").tobytes()
-        columns = (classes, lives.starts, lives.order, lives.partner_starts, lives.partner_orders, lives.masses)
+        to_reference = int(whole.references.offsets[whole.segment_offsets[segment]]) - piece.positions.split
+        text = piece.positions.codes.astype("<i4").tobytes()
+        columns = (
+            classes,
+            intervals.starts,
+            intervals.order,
+            intervals.partner_starts,
+            intervals.partner_orders,
+            intervals.matched,
+        )
         for kind, left, n, right, m, mass in zip(*(each.tolist() for each in columns), strict=True):
             key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
             entry = self._pairs.get(key)

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.experiments.credit import UNJUDGED, Judge, Tally, approximate
 from softbleu.experiments.partners import PartnerTally
-from softbleu.matchers.sweep import match_lives
+from softbleu.matchers.sweep import match_intervals
 from softbleu.ngrams import check_order
 from softbleu.scoring.executors import single_threaded_blas
 from softbleu.scoring.run import prepare_vectors
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from softbleu.experiments.credit import Credit
     from softbleu.experiments.remedies import Variant
     from softbleu.experiments.text import MatchedText
-    from softbleu.matchers.sweep import MatchLives
+    from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
     from softbleu.scoring.vectors import CorpusVectors, VectorChoice
     from softbleu.types import Integers, Progress
@@ -196,10 +196,10 @@ class _Work:
         tally = Tally(len(self.thresholds), self.order, judged=self.text.aligned is not None)
         partners = PartnerTally(self.chunk, list(self.prepared.vocabulary))
         for start, piece, aligned in self._pieces():
-            lives, classes, rewarded = self._match(piece, aligned, tally)
-            tally.add(lives, classes, rewarded)
-            made = (lives.first <= at) & (at < lives.end)
-            partners.add(piece, start, _chosen(lives, made), classes[made])
+            intervals, classes, rewarded = self._match(piece, aligned, tally)
+            tally.add(intervals, classes, rewarded)
+            made = (intervals.first <= at) & (at < intervals.end)
+            partners.add(piece, start, _chosen(intervals, made), classes[made])
             steps.add(len(piece))
         return Analysis(self.variant, self.thresholds, at, tally, partners, self.prepared.identity)
 
@@ -216,21 +216,21 @@ class _Work:
 
     def _match(
         self, piece: Chunk, aligned: Integers | None, tally: Tally
-    ) -> tuple[MatchLives, Integers, NDArray[np.bool_]]:
+    ) -> tuple[MatchIntervals, Integers, NDArray[np.bool_]]:
         """Approximate matches, their classes, and which of them reward a deserving n-gram."""
         matcher = self.variant.make_matcher()
-        lives = match_lives(matcher, self.thresholds, piece, self.prepared.vectors, self.order)
-        lives = _chosen(lives, approximate(piece, lives) & (lives.masses > 0))
+        intervals = match_intervals(matcher, self.thresholds, piece, self.prepared.vectors, self.order)
+        intervals = _chosen(intervals, approximate(piece, intervals) & (intervals.matched > 0))
         if aligned is None:
-            return lives, np.full(len(lives.order), UNJUDGED), np.zeros(len(lives.order), bool)
+            return intervals, np.full(len(intervals.order), UNJUDGED), np.zeros(len(intervals.order), bool)
         judge = Judge(piece, aligned, self.order)
-        classes = judge.classes(lives)
-        rewarded = np.zeros(len(lives.order), bool)
+        classes = judge.classes(intervals)
+        rewarded = np.zeros(len(intervals.order), bool)
         for order, starts in enumerate(judge.deserving(), start=1):
             tally.deserving[order - 1] += len(starts)
-            rewarded |= (classes == 0) & (lives.order == order) & np.isin(lives.starts, starts)
-        return lives, classes, rewarded
+            rewarded |= (classes == 0) & (intervals.order == order) & np.isin(intervals.starts, starts)
+        return intervals, classes, rewarded
 
 
-def _chosen(lives: MatchLives, which: NDArray[np.bool_]) -> MatchLives:
-    return replace(lives, **{field.name: getattr(lives, field.name)[which] for field in fields(lives)})
+def _chosen(intervals: MatchIntervals, which: NDArray[np.bool_]) -> MatchIntervals:
+    return replace(intervals, **{field.name: getattr(intervals, field.name)[which] for field in fields(intervals)})

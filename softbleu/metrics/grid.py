@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.matchers.sweep import masses_of_many
+from softbleu.matchers.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Score
 from softbleu.metrics.bleu import Bleu
 
@@ -57,9 +57,10 @@ class Grid(Metric):
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Compute the statistics of all of them, side by side: (segments, metrics * k)."""
         matchers = [metric.matcher for metric in self.metrics]
-        masses = masses_of_many(matchers, chunk, vectors, self.metrics[0].order, kernels)
+        matched = matched_by_all(matchers, [chunk], vectors, self.metrics[0].order, kernels)
         return np.concatenate(
-            [metric.statistics_of(chunk, found) for metric, found in zip(self.metrics, masses, strict=True)], axis=1
+            [metric.statistics_of(chunk, found[0]) for metric, found in zip(self.metrics, matched, strict=True)],
+            axis=1,
         )
 
     def split(self, rows: Integers) -> Iterator[Integers]:

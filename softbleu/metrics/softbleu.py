@@ -13,9 +13,9 @@ import numpy as np
 
 from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Score
 from softbleu.ngrams import check_order
-from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

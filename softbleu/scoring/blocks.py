@@ -13,6 +13,8 @@ import numpy as np
 from softbleu.corpora.parallel import FileBlock
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, Kernels, choose_kernels
+from softbleu.matchers.sweep import matched_by_all
+from softbleu.metrics.bleu import Bleu
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, distinct_words
 
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
 
 
 Level = Literal["corpus", "segment", "macro", "reference"]
-PIECE = 256
-"""Segments that are matched together: few enough for the cache. Results do not depend on it."""
+PIECE = 512
+"""Candidates that are matched together: few enough for the cache. Results do not depend on it."""
+LEAST = 32
+"""Segments that are matched together, at least, however many systems there are."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,10 @@ class BlockWork:
         """Compute the statistics of a block."""
         kernels = choose_kernels(self.kernels)
         rows, covered, counts = [], [], np.ones(1, np.int64)
-        for chunk in self._chunks(block, kernels):
-            computed, known = self._rows(chunk, kernels)
-            covered.append(known)
+        chunks = list(self._chunks(block, kernels))
+        for chunk, computed in zip(chunks, self._rows(chunks, kernels), strict=True):
+            known = None if self.vectors is None else self.vectors.load().vectors.known
+            covered.append(np.zeros(4, np.int64) if known is None else coverage(chunk, known))
             if self.keep_rows:
                 references = np.diff(chunk.segment_offsets)
                 counts = np.ones(len(chunk), np.int64) if len(computed) == len(chunk) else references
@@ -72,13 +77,20 @@ class BlockWork:
                 rows.append(computed.sum(axis=0, keepdims=True))
         return BlockStatistics(np.stack(rows), counts, np.stack(covered))
 
-    def _rows(self, chunk: Chunk, kernels: Kernels) -> tuple[Integers, Integers]:
-        """Rows of statistics, and how many tokens have a vector."""
+    def _rows(self, chunks: list[Chunk], kernels: Kernels) -> list[Integers]:
+        """Rows of statistics of each system."""
         if self.vectors is None:
-            return self.metric.statistics(chunk, None, kernels), np.zeros(4, np.int64)
+            return [self.metric.statistics(chunk, None, kernels) for chunk in chunks]
         vectors = self.vectors.load().vectors
-        pieces = [self.metric.statistics(piece, vectors, kernels) for piece in chunk.pieces(PIECE)]
-        return np.concatenate(pieces), coverage(chunk, vectors.known)
+        pieces = []
+        size = max(PIECE // len(chunks), LEAST)
+        for systems in zip(*(chunk.pieces(size) for chunk in chunks), strict=True):
+            if isinstance(self.metric, Bleu):
+                (matched,) = matched_by_all([self.metric.matcher], systems, vectors, self.metric.order, kernels)
+                pieces.append([self.metric.statistics_of(*each) for each in zip(systems, matched, strict=True)])
+            else:
+                pieces.append([self.metric.statistics(chunk, vectors, kernels) for chunk in systems])
+        return [np.concatenate(parts) for parts in zip(*pieces, strict=True)]
 
     def _chunks(self, block: Segments | FileBlock, kernels: Kernels) -> Iterator[Chunk]:
         """The block once for each system, references coded once."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.ngrams import Chunk
 from softbleu.scoring.run import NO_VECTORS, prepare_vectors
-from softbleu.similarity import SCALE
 from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _explain(
 def _rows(matches: Matches) -> Iterator[tuple[int, ...]]:
     return zip(
         matches.starts.tolist(),
-        matches.masses.tolist(),
+        matches.matched.tolist(),
         matches.partner_starts.tolist(),
         matches.partner_orders.tolist(),
         strict=True,
