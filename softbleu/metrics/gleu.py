@@ -254,7 +254,9 @@ class Gleu(Metric):
         if self.multi == "max":
             return ChosenRows([self._best(rows, offsets)])
         places = [offsets[:-1] + np.minimum(number, counts - 1) for number in range(int(counts.max()))]
-        return ChosenRows(places, ReferenceDraws.shared(counts.tobytes(), self.iterations, self.seed))
+        return ChosenRows(
+            places, ReferenceDraws.shared(counts.astype(np.int64).tobytes(), self.iterations, self.seed)
+        )
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[GleuScore]:
         """Score each segment: its best reference, or the mean over its references."""

@@ -22,6 +22,7 @@ _MOST_KEPT = 1 << 25
 _SEGMENTS = 2048
 """Segments that are added up together: few enough for the cache, and a multiple of 8, for draws are bits."""
 _ITERATIONS = 128
+"""Iterations that are added up together."""
 _MOST_CONVERTED = 1 << 22
 """Entries of rows that are kept as floating point; more are converted anew."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -11,6 +12,7 @@ import numpy as np
 
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.base import Level
+from softbleu.scoring.executors import single_threaded_blas
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import ReferenceScore, Score
@@ -135,7 +137,8 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
             scores = [each.score for each in scorer.segment_scores(rows, offsets)]
             score = replace(scorer.pooled(rows, offsets), score=float(np.mean(scores)))
         else:
-            score = scorer.summarise(rows, offsets)
+            with single_threaded_blas() if scorer.requires.rows else nullcontext():
+                score = scorer.summarise(rows, offsets)
         result = Result(
             system, score, str(statistics.measure), label, signature, short, scorer.higher_is_better, coverage
         )

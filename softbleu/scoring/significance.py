@@ -87,6 +87,7 @@ class ComparisonTable:
     """The bootstrap scores, (systems, samples)."""
 
 
+@single_threaded_blas()
 def compare_systems(statistics: Statistics, baseline: str, settings: SignificanceSettings) -> ComparisonTable:
     """Give every system an interval, a rank, and a p-value against the baseline.
 
@@ -106,12 +107,11 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     metric = statistics.measure.at_level("corpus").metric
     scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
-    with single_threaded_blas():
-        resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
-        if settings.test == "bootstrap":
-            p_values = paired_bootstrap(resampled, scores, place)
-        else:
-            p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
+    resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
+    if settings.test == "bootstrap":
+        p_values = paired_bootstrap(resampled, scores, place)
+    else:
+        p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     comparisons = [
         Comparison(
