@@ -24,11 +24,12 @@ def explain(
     ctx: typer.Context,
     segment: Annotated[
         list[str] | None,
-        opt.read_option(
+        opt.option(
             "Number of a segment, from 1, or a range. Repeat it for more (default: the first 3).",
             "--segment",
             "-s",
             metavar="N|N-M",
+            panel=opt.INPUT,
         ),
     ] = None,
     candidate: opt.Candidates = None,

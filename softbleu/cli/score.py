@@ -53,19 +53,18 @@ def score(
     target = Output.of(output, input_files(ctx.params))
     layout = Layout(digits, target.colours, long_signature)
     run: dict[str, Any] = {"level": check_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
+    shown: Any
     measures = [measure_from(ctx.params)] if output_format in PAGES else measures_from(ctx.params)
     with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
         if output_format in PAGES:
             from softbleu.scoring.pages import make_page
 
-            page = shown = make_page(corpus, measures[0], progress=progress, **run)
-            results = page.results
-            if len(page.text) < page.segments and not quiet:
-                say(
-                    f"note: the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
-                )
+            page = make_page(corpus, measures[0], progress=progress, **run)
+            shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, measures, progress=progress, **run)
     if signature is not None:
         check_signature(signature, results[0].signature, quiet=quiet)
+    if output_format in PAGES and len(page.text) < page.segments and not quiet:
+        say(f"note: the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
     target.write(write(shown, layout))

@@ -22,7 +22,7 @@ Command = Callable[..., Any]
 _TYPES = {"yes or no": bool, "a whole number": int, "a number": float}
 _LETTERS = {"yes or no": None, "a whole number": "N", "a number": "X"}
 _HIDDEN = ("quantile", "metric")
-_COMPLETIONS = {"vectors": vectors, "vectors_postprocess": ("none", "mean", "pc:2", "mean,pc:2")}
+_COMPLETIONS: dict[str, Any] = {"vectors": vectors, "vectors_postprocess": ("none", "mean", "pc:2", "mean,pc:2")}
 _MARK = "settings_option"
 
 
@@ -146,8 +146,8 @@ def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
     metrics = METRICS.built_in.values()
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
-    for each in (*MATCHERS.built_in.values(), VectorChoice):
-        _add(made, each, MATCHING)
+    for kind in (*MATCHERS.built_in.values(), VectorChoice):
+        _add(made, kind, MATCHING)
     _add(made, METRICS.find("bleu"), METRIC)
     _add(made, Tokenizer, METRIC)
     for each in metrics:
@@ -178,7 +178,7 @@ def _add(
         shared.kinds.add(owner.kind)
 
 
-def given_settings(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def given_settings(options: Mapping[str, Any], names: Iterable[str | None]) -> dict[str, Any]:
     """Settings that options give to what has one of these names; what a plug-in has of its own is for it alone."""
     given: dict[str, Any] = {}
     for each, value in chosen_options(options):
