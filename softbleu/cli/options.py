@@ -16,8 +16,8 @@ Input
   --reference -r FILE: Reference text, line by line the same segments. Repeat it for several references.
   --pairs FILE: Instead: whole segments in one file, as 'candidate ||| reference' lines, .tsv or .jsonl.
   --input-format NAME: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
-  --source FILE: Text that was to be corrected, line by line the same segments (for GLEU and the I-measure).
-  --gold FILE: Gold edits (.m2), in the place of references and source; for m2 and imeasure, and others too.
+  --source FILE: Text that was to be corrected, line by line the same segments (for metrics that need it).
+  --gold FILE: Gold edits (.m2), in the place of references and source, which M2 needs and others may take.
   --encoding NAME: Encoding of the text files (default: utf-8); .gz is recognised.
 Score
   --metric NAME: What to compute: a metric, a matcher (BLEU over it), or either with settings, as

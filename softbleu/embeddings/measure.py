@@ -11,10 +11,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
@@ -22,9 +21,13 @@ from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.types import Integers
+
 Similarity = Literal["cosine", "csls"]
 FunctionWords = Literal["soft", "exact"]
-Integers = NDArray[np.int64]
 
 SCOPE = 50_000
 """Words of a set among which neighbours are looked for and common parts and quantiles are estimated."""

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.m2 import Coded
-
 if TYPE_CHECKING:
+    from softbleu.corpora.m2 import Coded
     from softbleu.types import Flags, Integers
 
 

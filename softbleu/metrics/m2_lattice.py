@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from softbleu.corpora.m2 import Coded
 from softbleu.metrics.m2_alignments import Alignments, Arc, Words
+
+if TYPE_CHECKING:
+    from softbleu.corpora.m2 import Coded
 
 Edit = tuple[int, int, Words]
 """Source words start up to end become these words."""
