@@ -84,6 +84,12 @@ class Setting:
         """Its key in signatures, and the name of its option."""
         return self.name.replace("_", "-")
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its choices; for a part the names of what it may be."""
+        named = self.part is not None and self.part.kind in _REGISTRIES
+        return tuple(_REGISTRIES[self.part.kind].names()) if self.part and named else self.choices
+
     def check(self, value: Any) -> Any:
         """Return the value as its kind has it.
 

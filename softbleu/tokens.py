@@ -43,7 +43,7 @@ class Tokenizer(Declared):
 
     tokenize: str = setting(
         "none",
-        "Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …",
+        "Tokenizer: none splits at whitespace, the others but char are sacrebleu's",
         choices=TOKENIZERS,
         earlier=("tok",),
     )

@@ -5,6 +5,19 @@ from __future__ import annotations
 import io
 import os
 import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class LazyNumpy(ModuleType):
+    """NumPy, loaded when something of it is used: the help needs the declarations only of modules that import it."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Something of NumPy."""
+        if sys.modules.get("numpy") is self:
+            del sys.modules["numpy"]
+        return getattr(import_module("numpy"), name)
 
 
 def main() -> None:
@@ -13,6 +26,8 @@ def main() -> None:
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    if "--help" in sys.argv:
+        sys.modules.setdefault("numpy", LazyNumpy("numpy"))
     for stream in (sys.stdout, sys.stderr):
         # What a terminal cannot show is written as escapes, not as a traceback.
         if isinstance(stream, io.TextIOWrapper):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ from softbleu.cli.experiments import app as experiments
 from softbleu.cli.explain import explain
 from softbleu.cli.metaeval import metaeval
 from softbleu.cli.score import score
+from softbleu.cli.settings import spread_settings
 from softbleu.cli.sweep import sweep
 from softbleu.version import __version__
 
@@ -61,8 +63,10 @@ def softbleu(
         typer.echo(ctx.get_help())
 
 
-def command() -> Callable[..., Any]:
-    """Make the command from its declaration."""
+def command(arguments: Sequence[str]) -> Callable[..., Any]:
+    """Make the command; of its subcommands those that the arguments name get the options of settings."""
+    completing = any(name.endswith("_COMPLETE") for name in os.environ)
+    spread_settings(app, lambda name: completing or name in arguments)
     made = typer.main.get_command(app)
     coerce_plainly(made)
     return made
@@ -70,7 +74,7 @@ def command() -> Callable[..., Any]:
 
 def run(arguments: Sequence[str]) -> int:
     """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend."""
-    call = command()
+    call = command(arguments)
     return guarded(
         lambda: call(list(arguments), prog_name=PROGRAM, standalone_mode=False), debug="--debug" in arguments
     )

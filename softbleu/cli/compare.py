@@ -5,8 +5,10 @@ from __future__ import annotations
 import typer
 
 from softbleu.cli import options as opt
+from softbleu.cli.settings import takes_settings
 
 
+@takes_settings(lambda each: each.setting.name != "segment_smoothing")
 def compare(
     ctx: typer.Context,
     candidate: opt.Candidates = None,
@@ -17,41 +19,6 @@ def compare(
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metric = None,
-    matcher: opt.Matcher = None,
-    threshold: opt.Threshold = None,
-    vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
-    similarity: opt.Similarity = None,
-    vectors_postprocess: opt.Postprocess = None,
-    neighbours: opt.Neighbours = None,
-    mutual: opt.Mutual = None,
-    function_words: opt.FunctionWords = None,
-    assignment: opt.Assignment = None,
-    consumption: opt.Consumption = None,
-    composition: opt.Composition = None,
-    order: opt.Order = None,
-    tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = None,
-    smooth: opt.Smooth = None,
-    smooth_value: opt.SmoothValue = None,
-    effective_order: opt.EffectiveOrder = None,
-    denominator: opt.Denominator = None,
-    variant: opt.Variant = None,
-    penalty: opt.Penalty = None,
-    weight: opt.Weight = None,
-    swapped_bp: opt.SwappedBp = None,
-    multi: opt.Multi = None,
-    iterations: opt.Iterations = None,
-    seed: opt.Seed = None,
-    beta: opt.Beta = None,
-    power: opt.Power = None,
-    rarity: opt.Rarity = None,
-    position: opt.Position = None,
-    characters: opt.Characters = None,
-    credit: opt.Credit = None,
-    idf: opt.Idf = None,
-    max_unchanged_words: opt.MaxUnchangedWords = None,
-    annotators: opt.Annotators = None,
     preset: opt.Preset = None,
     baseline: opt.Baseline = None,
     test: opt.Test = "bootstrap",
@@ -60,6 +27,7 @@ def compare(
     test_seed: opt.TestSeed = 12345,
     distribution: opt.Distribution = None,
     output_format: opt.CompareFormat = "text",
+    long_signature: opt.LongSignature = False,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     jobs: opt.Jobs = 1,
@@ -67,12 +35,12 @@ def compare(
     debug: opt.Debug = False,
 ) -> None:
     """Compare systems: scores, 95% intervals, p-values against a baseline, ranks."""
-    from softbleu.cli.inputs import input_files, make_settings, open_corpus
+    from softbleu.cli.inputs import input_files, measure_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
     from softbleu.errors import InputError
     from softbleu.report import Layout, find_comparer, write_distribution
-    from softbleu.scoring import SignificanceSettings, compare_with
+    from softbleu.scoring import SignificanceSettings, compare_corpus
 
     write = find_comparer(output_format)
     inputs = input_files(ctx.params)
@@ -80,14 +48,11 @@ def compare(
     resampled = None if distribution is None else Output.of(distribution, inputs)
     if resampled == target:
         raise InputError("--distribution and --output would write to the same place: name another file")
-    layout = Layout(digits, target.colours)
-    settings = make_settings(ctx.params)
+    layout = Layout(digits, target.colours, long_signature)
+    measure = measure_from(ctx.params)
     how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]
-    with (
-        open_corpus(ctx.params, needs_source=settings.metric != "bleu") as corpus,
-        ProgressBar(quiet=quiet) as progress,
-    ):
-        table = compare_with(corpus, settings, baseline, how, jobs=jobs, progress=progress)
+    with open_corpus(ctx.params, [measure]) as corpus, ProgressBar(quiet=quiet) as progress:
+        table = compare_corpus(corpus, measure, baseline=baseline, significance=how, jobs=jobs, progress=progress)
     if resampled is not None:
         resampled.write(write_distribution(table))
     target.write(write(table, layout))

@@ -2,56 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import get_args
 
 
-def matchers() -> list[str]:
-    """Names of matchers, those of plug-ins too."""
-    from softbleu.matchers.registry import matcher_names
+def _names(module: str, name: str) -> Callable[[], list[str]]:
+    """Names that a table of the library has, or that a literal type allows."""
 
-    return matcher_names()
+    def found() -> list[str]:
+        table = getattr(import_module(f"softbleu.{module}"), name)
+        return list(get_args(table) or table)
 
-
-def compositions() -> list[str]:
-    """Names of compositions."""
-    from softbleu.similarity import COMPOSITIONS
-
-    return list(COMPOSITIONS)
+    return found
 
 
-def tokenizers() -> list[str]:
-    """Names of tokenizers."""
-    from softbleu.tokens import TOKENIZERS
-
-    return list(TOKENIZERS)
-
-
-def vectors() -> list[str]:
-    """Names of bundled vectors."""
-    from softbleu.embeddings import bundled_names
-
-    return list(bundled_names())
-
-
-def smoothings() -> list[str]:
-    """Names of smoothings."""
-    from softbleu.metrics.bleu import Smoothing
-
-    return list(get_args(Smoothing))
-
-
-def denominators() -> list[str]:
-    """Names of denominators."""
-    from softbleu.metrics.bleu import Denominator
-
-    return list(get_args(Denominator))
-
-
-def presets() -> list[str]:
-    """Names of presets."""
-    from softbleu.scoring.settings import PRESETS
-
-    return list(PRESETS)
+tokenizers = _names("tokens", "TOKENIZERS")
+levels = _names("metrics.base", "Level")
+formats = _names("report", "WRITERS")
+compare_formats = _names("report", "COMPARERS")
+explain_formats = _names("report", "EXPLAINERS")
 
 
 def score_formats() -> list[str]:
@@ -61,11 +31,32 @@ def score_formats() -> list[str]:
     return [*WRITERS, *PAGES]
 
 
-def formats() -> list[str]:
-    """Names of the formats of tables."""
-    from softbleu.report import WRITERS
+def matchers() -> list[str]:
+    """Names of matchers, those of plug-ins too."""
+    from softbleu.matchers import MATCHERS
 
-    return list(WRITERS)
+    return MATCHERS.names()
+
+
+def metrics() -> list[str]:
+    """Names of metrics and matchers, those of plug-ins too."""
+    from softbleu.metrics.base import METRICS
+
+    return [*METRICS.names(), *matchers()]
+
+
+def presets() -> list[str]:
+    """Names of presets."""
+    from softbleu.metrics.base import METRICS
+
+    return [name for each in METRICS.classes() for name in each.presets]  # type: ignore[attr-defined]
+
+
+def vectors() -> list[str]:
+    """Names of bundled vectors."""
+    from softbleu.embeddings import bundled_names
+
+    return list(bundled_names())
 
 
 def grammars() -> list[str]:
@@ -73,17 +64,3 @@ def grammars() -> list[str]:
     from softbleu.corpora.grammar import grammar_names
 
     return grammar_names()
-
-
-def compare_formats() -> list[str]:
-    """Names of the formats of comparisons."""
-    from softbleu.report import COMPARERS
-
-    return list(COMPARERS)
-
-
-def explain_formats() -> list[str]:
-    """Names of the formats of explanations."""
-    from softbleu.report import EXPLAINERS
-
-    return list(EXPLAINERS)

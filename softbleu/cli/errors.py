@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from softbleu.errors import SoftbleuError
-from softbleu.report.layout import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +46,8 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
 
 def say(message: str) -> None:
     """Write one line to standard error."""
+    from softbleu.report.layout import one_line
+
     if sys.stderr is not None:
         typer.echo(f"softbleu: {one_line(message)}", err=True)
 

@@ -8,22 +8,28 @@ from typing import Annotated
 import typer
 
 from softbleu.cli import options as opt
+from softbleu.cli.settings import SettingOption, takes_settings
 from softbleu.errors import InputError
 
 FIRST_SEGMENTS = 3
 MOST_DIGITS = 19
 
 
+def _about_matches(option: SettingOption) -> bool:
+    return option.kinds != {"metric"} or option.setting.name in ("matcher", "order")
+
+
+@takes_settings(_about_matches)
 def explain(
     ctx: typer.Context,
     segment: Annotated[
         list[str] | None,
-        typer.Option(
+        opt.option(
+            "Number of a segment, from 1, or a range. Repeat it for more (default: the first 3).",
             "--segment",
             "-s",
             metavar="N|N-M",
-            help="Number of a segment, from 1, or a range. Repeat it for more (default: the first 3).",
-            rich_help_panel=opt.INPUT,
+            panel=opt.INPUT,
         ),
     ] = None,
     candidate: opt.Candidates = None,
@@ -31,21 +37,7 @@ def explain(
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
-    matcher: opt.Matcher = None,
-    threshold: opt.Threshold = None,
-    vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
-    similarity: opt.Similarity = None,
-    vectors_postprocess: opt.Postprocess = None,
-    neighbours: opt.Neighbours = None,
-    mutual: opt.Mutual = None,
-    function_words: opt.FunctionWords = None,
-    assignment: opt.Assignment = None,
-    consumption: opt.Consumption = None,
-    composition: opt.Composition = None,
-    order: opt.Order = None,
-    tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = None,
+    metric: opt.Metric = None,
     preset: opt.Preset = None,
     output_format: opt.ExplainFormat = "text",
     digits: opt.Digits = 2,
@@ -54,7 +46,7 @@ def explain(
     debug: opt.Debug = False,
 ) -> None:
     """Show which n-grams of chosen segments met which, and how alike they are."""
-    from softbleu.cli.inputs import input_files, make_settings, open_corpus
+    from softbleu.cli.inputs import input_files, measure_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.report import Layout, find_explainer
     from softbleu.scoring import explain_corpus
@@ -62,13 +54,10 @@ def explain(
     write = find_explainer(output_format)
     target = Output.of(output, input_files(ctx.params))
     layout = Layout(digits, target.colours)
-    settings = make_settings(ctx.params)
-    metric = settings.make_matching_metric()
+    measure = measure_from(ctx.params)
     with open_corpus(ctx.params) as corpus:
         chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
-        explanations = explain_corpus(
-            corpus, metric.matcher, metric.order, settings.tokenizer(), settings.vector_choice(), chosen
-        )
+        explanations = explain_corpus(corpus, measure, chosen)
     target.write(write(explanations, layout))
 
 

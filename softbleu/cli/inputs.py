@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from softbleu.cli.errors import say
+from softbleu.cli.settings import chosen_options, given_settings
 from softbleu.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from softbleu.kernels import KernelName
-    from softbleu.scoring import Settings
-    from softbleu.scoring.blocks import Level
+    from softbleu.metrics.base import Level
+    from softbleu.scoring import Measure
     from softbleu.scoring.run import Corpus
 
 SAMPLE = {"candidate": ["candidate.en"], "reference": ["reference.en", "reference2.en"]}
-VECTOR_OPTIONS = (
-    "vectors",
-    "vector_case",
-    "similarity",
-    "vectors_postprocess",
-    "neighbours",
-    "mutual",
-    "function_words",
-)
 Options = Mapping[str, Any]
 """Options of a command by name, as typer's context has them."""
 
@@ -37,19 +28,18 @@ def input_files(options: Options) -> list[str]:
     pairs = [options["pairs"]] if options["pairs"] else []
     source = [options["source"]] if options.get("source") else []
     gold = [options["gold"]] if options.get("gold") else []
-    vectors = [options["vectors"]] if options.get("vectors") else []
-    source += [options["idf"]] if options.get("idf") else []
-    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *gold, *vectors]
+    settings = [value for each, value in chosen_options(options) if each.setting.hashed]
+    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *gold, *settings]
 
 
 @contextmanager
-def open_corpus(options: Options, *, needs_source: bool = False) -> Iterator[Corpus]:
+def open_corpus(options: Options, measures: Sequence[Measure] = ()) -> Iterator[Corpus]:
     """Open the corpus that the options name, or else the bundled sample.
 
     Raises
     ------
     InputError
-        Options that contradict one another, or files that cannot be read.
+        Options that contradict one another, files that cannot be read, or a sample that lacks what measures need.
     """
     from softbleu.corpora import ParallelFiles, read_segments
 
@@ -63,67 +53,77 @@ def open_corpus(options: Options, *, needs_source: bool = False) -> Iterator[Cor
         yield read_segments(options["pairs"], file_format=options["input_format"], encoding=encoding)
         return
     if not candidates and not references and not options.get("gold"):
-        candidates, references = _sample()
-        encoding = "utf-8"
-        if needs_source:
-            raise InputError(
-                "the sample corpus has no source text, which GLEU needs: use -c, -r and --source, or --gold"
-            )
-        if not options["quiet"]:
-            say("note: no input given (see --help), so this scores the bundled sample corpus")
-    elif not candidates:
+        with _sample_corpus(measures) as corpus:
+            if not options["quiet"]:
+                say("note: no input given (see --help), so this scores the bundled sample corpus")
+            yield corpus
+        return
+    if not candidates:
         raise InputError("no candidate file: name one with --candidate, - for standard input")
     source, gold = options.get("source"), options.get("gold")
     with ParallelFiles.open(candidates, references, source, gold=gold, encoding=encoding) as corpus:
         yield corpus
 
 
-def make_settings(options: Options) -> Settings:
-    """Make the settings from the options of the same names, and note those that do nothing.
+def measures_from(options: Options) -> list[Measure]:
+    """Make the measures that the options describe, and note settings that do nothing.
 
     Raises
     ------
-    InputError
+    InputError, UnknownNameError
         A name or number that is not valid.
+    VectorError
+        Vectors that cannot be read, where a threshold is a quantile of theirs.
     """
-    from softbleu.embeddings import VectorCase
-    from softbleu.scoring import Settings
+    from softbleu.declare import all_settings
+    from softbleu.embeddings.choice import VectorChoice
+    from softbleu.scoring.measure import Measure, read_settings
 
-    names = {field.name for field in fields(Settings)}
-    given = {name: value for name, value in options.items() if name in names and value is not None}
-    check_name("vector case", given.get("vector_case", "fallback"), get_args(VectorCase))
-    if "threshold" in given:
-        given["threshold"] = read_threshold(given["threshold"])
     if options.get("signature"):
-        if "threshold" in given:
-            given["quantile"] = None
-        settings = replace(Settings.from_signature(options["signature"]), **given)
+        if options["metric"]:
+            raise InputError("--signature says what to compute: leave out --metric")
+        metrics: list[str | Measure] = [Measure.from_signature(options["signature"])]
     else:
-        settings = Settings(**given)
-    settings.vector_choice().measure()
-    idle = settings.idle_options()
-    settings = settings.resolved()
-    metric = settings.make_metric()
-    settings.tokenizer()
-    if not options["quiet"]:
-        if not metric.needs_vectors:
-            idle += [name for name in VECTOR_OPTIONS if name in given]
-        for name in idle:
-            option = name.replace("_", "-")
-            say(f"note: --{option} has no effect here, with --metric {settings.metric} --matcher {settings.matcher}")
-    return settings
+        metrics = list(options.get("metric") or ["bleu"])
+    measures, idle = [], []
+    for each in metrics:
+        head, own = (each.metric.name, {}) if isinstance(each, Measure) else read_settings(each)
+        matcher = each.matcher.name if isinstance(each, Measure) and each.matcher else own.get("matcher")
+        given = given_settings(options, (head, options.get("matcher") or matcher))
+        if isinstance(each, Measure) and each.threshold is not None and "threshold" in given:
+            # What is given is no quantile of the signature's.
+            each = each.with_threshold(0.0)
+        unused: list[str] = []
+        measures.append(Measure.of(each, idle=unused, **given))
+        if not measures[-1].metric.requires.vectors:
+            unused += [setting.name for setting in all_settings(VectorChoice)]
+        idle.append(set(unused))
+    _check_idle(options, measures, set.intersection(*idle))
+    return [measure.resolved() for measure in measures]
 
 
-def read_threshold(text: str) -> float | str:
-    """Read a threshold: a number, or a quantile as it is written.
+def measure_from(options: Options) -> Measure:
+    """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
+    measures = measures_from(options)
+    if len(measures) > 1:
+        raise InputError(f"one metric at a time here: name one of {', '.join(map(str, measures))} with --metric")
+    return measures[0]
 
-    >>> read_threshold("0.8"), read_threshold("p99.9")
-    (0.8, 'p99.9')
-    """
-    try:
-        return float(text)
-    except ValueError:
-        return text
+
+def _check_idle(options: Options, measures: Sequence[Measure], idle: set[str]) -> None:
+    """See that settings without effect are valid, and note them."""
+    what = f"these metrics: {', '.join(map(str, measures))}"
+    if len(measures) == 1:
+        matcher = measures[0].matcher
+        what = f"--metric {measures[0].metric.name}" + (f" --matcher {matcher.name}" if matcher else "")
+    names = {each.metric.name for each in measures} | {each.matcher.name for each in measures if each.matcher}
+    for each, value in chosen_options(options):
+        if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):
+            each.check(value)
+            if not options["quiet"]:
+                say(f"note: --{each.name} has no effect here, with {what}")
+    if "preset" in idle and options.get("preset") and not options["quiet"]:
+        say(f"note: --preset has no effect here, with {what}")
 
 
 def check_signature(signature: str, made: str, *, quiet: bool) -> None:
@@ -134,9 +134,16 @@ def check_signature(signature: str, made: str, *, quiet: bool) -> None:
     InputError
         The vectors of that name are not the same.
     """
+    from softbleu.scoring.measure import settings_of
     from softbleu.signature import parse_signature
 
-    promised, kept = parse_signature(signature), parse_signature(made)
+    kept = parse_signature(made)
+    earlier = {
+        key: each.key
+        for each in settings_of({name: kept[name] for name in ("metric", "matcher") if name in kept})
+        for key in each.earlier
+    }
+    promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
     if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
         raise InputError(
             f"the signature is of vectors {promised['vectors']}, these are {kept.get('vectors', 'none')}: "
@@ -155,7 +162,7 @@ def check_level(name: str | None, signature: str | None) -> Level:
     UnknownNameError
         There is not.
     """
-    from softbleu.scoring.blocks import Level
+    from softbleu.metrics.base import Level
     from softbleu.signature import parse_signature
 
     if name is None:
@@ -190,13 +197,20 @@ def check_name(kind: str, name: str, valid: Sequence[str]) -> None:
         raise UnknownNameError(kind, name, valid)
 
 
-def _sample() -> tuple[list[str], list[str]]:
+@contextmanager
+def _sample_corpus(measures: Sequence[Measure]) -> Iterator[Corpus]:
+    from softbleu.corpora import ParallelFiles
     from softbleu.resources import find_resource
+    from softbleu.scoring.run import check_requirements
 
     folder = find_resource("corpora", "samples")
     if folder is None:
         raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
-    return (
-        [str(folder / name) for name in SAMPLE["candidate"]],
-        [str(folder / name) for name in SAMPLE["reference"]],
-    )
+    candidates, references = ([str(folder / name) for name in SAMPLE[key]] for key in ("candidate", "reference"))
+    with ParallelFiles.open(candidates, references) as corpus:
+        for measure in measures:
+            try:
+                check_requirements(corpus, measure)
+            except InputError as error:
+                raise InputError(f"the sample corpus has no source and no edits, and {error}") from None
+        yield corpus

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import typer
 
 from softbleu.cli import options as opt
+from softbleu.cli.settings import takes_settings
 
 
+@takes_settings()
 def score(
     ctx: typer.Context,
     candidate: opt.Candidates = None,
@@ -21,45 +22,10 @@ def score(
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metric = None,
     signature: opt.Signature = None,
-    matcher: opt.Matcher = None,
-    threshold: opt.Threshold = None,
-    vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
-    similarity: opt.Similarity = None,
-    vectors_postprocess: opt.Postprocess = None,
-    neighbours: opt.Neighbours = None,
-    mutual: opt.Mutual = None,
-    function_words: opt.FunctionWords = None,
-    assignment: opt.Assignment = None,
-    consumption: opt.Consumption = None,
-    composition: opt.Composition = None,
-    order: opt.Order = None,
-    tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = None,
-    smooth: opt.Smooth = None,
-    smooth_value: opt.SmoothValue = None,
-    effective_order: opt.EffectiveOrder = None,
-    denominator: opt.Denominator = None,
-    variant: opt.Variant = None,
-    penalty: opt.Penalty = None,
-    weight: opt.Weight = None,
-    swapped_bp: opt.SwappedBp = None,
-    multi: opt.Multi = None,
-    iterations: opt.Iterations = None,
-    seed: opt.Seed = None,
-    segment_smoothing: opt.SegmentSmoothing = None,
-    beta: opt.Beta = None,
-    power: opt.Power = None,
-    rarity: opt.Rarity = None,
-    position: opt.Position = None,
-    characters: opt.Characters = None,
-    credit: opt.Credit = None,
-    idf: opt.Idf = None,
-    max_unchanged_words: opt.MaxUnchangedWords = None,
-    annotators: opt.Annotators = None,
     preset: opt.Preset = None,
     level: opt.Level = None,
     output_format: opt.Format = "text",
+    long_signature: opt.LongSignature = False,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     jobs: opt.Jobs = 1,
@@ -68,79 +34,37 @@ def score(
     debug: opt.Debug = False,
 ) -> None:
     """Score candidates against references with BLEU, GLEU or their soft kin, or corrections with M2 or I-measure."""
-    from softbleu.cli.inputs import (
-        check_kernels,
-        check_level,
-        check_signature,
-        input_files,
-        make_settings,
-        open_corpus,
-    )
-    from softbleu.cli.output import Output
-    from softbleu.cli.progress import ProgressBar
-    from softbleu.report import PAGES, Layout, find_writer
-    from softbleu.scoring import score_with
-
-    if output_format in PAGES:
-        _write_page(ctx.params)
-        return
-    write = find_writer(output_format)
-    target = Output.of(output, input_files(ctx.params))
-    layout = Layout(digits, target.colours)
-    checked_level = check_level(level, signature)
-    settings = make_settings(ctx.params)
-    with (
-        open_corpus(ctx.params, needs_source=settings.metric != "bleu") as corpus,
-        ProgressBar(quiet=quiet) as progress,
-    ):
-        results = score_with(
-            corpus,
-            settings,
-            level=checked_level,
-            jobs=jobs,
-            kernels=check_kernels(kernels),
-            progress=progress,
-        )
-    if signature is not None:
-        check_signature(signature, results[0].signature, quiet=quiet)
-    target.write(write(results, layout))
-
-
-def _write_page(options: Mapping[str, Any]) -> None:
-    """Score, and write a page that shows every match."""
     from softbleu.cli.errors import say
     from softbleu.cli.inputs import (
         check_kernels,
         check_level,
         check_signature,
         input_files,
-        make_settings,
+        measure_from,
+        measures_from,
         open_corpus,
     )
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.report import PAGES, Layout
-    from softbleu.scoring.pages import make_page
+    from softbleu.report import PAGES, Layout, find_writer
+    from softbleu.scoring import score_corpus
 
-    quiet, signature = options["quiet"], options["signature"]
-    target = Output.of(options["output"], input_files(options))
-    layout = Layout(options["digits"])
-    checked_level = check_level(options["level"], signature)
-    settings = make_settings(options)
-    with (
-        open_corpus(options, needs_source=settings.metric != "bleu") as corpus,
-        ProgressBar(quiet=quiet) as progress,
-    ):
-        page = make_page(
-            corpus,
-            settings,
-            level=checked_level,
-            jobs=options["jobs"],
-            kernels=check_kernels(options["kernels"]),
-            progress=progress,
-        )
+    write: Any = PAGES[output_format] if output_format in PAGES else find_writer(output_format)
+    target = Output.of(output, input_files(ctx.params))
+    layout = Layout(digits, target.colours, long_signature)
+    run: dict[str, Any] = {"level": check_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
+    shown: Any
+    measures = [measure_from(ctx.params)] if output_format in PAGES else measures_from(ctx.params)
+    with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
+        if output_format in PAGES:
+            from softbleu.scoring.pages import make_page
+
+            page = make_page(corpus, measures[0], progress=progress, **run)
+            shown, results = page, page.results
+        else:
+            shown = results = score_corpus(corpus, measures, progress=progress, **run)
     if signature is not None:
-        check_signature(signature, page.results[0].signature, quiet=quiet)
-    if len(page.text) < page.segments and not quiet:
+        check_signature(signature, results[0].signature, quiet=quiet)
+    if output_format in PAGES and len(page.text) < page.segments and not quiet:
         say(f"note: the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
-    target.write(PAGES[options["output_format"]](page, layout))
+    target.write(write(shown, layout))

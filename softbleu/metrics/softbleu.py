@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from softbleu.corpora.files import hash_file
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
@@ -59,6 +58,8 @@ class IdfCorpus:
         InputError
             It cannot be read.
         """
+        from softbleu.corpora.files import hash_file
+
         return cls(location, hash_file(Path(location)))
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from softbleu.report.data import SCHEMA, dump
 from softbleu.report.layout import one_line
 from softbleu.report.markup import latex_table, markdown_table
-from softbleu.report.table import Table, label_of
+from softbleu.report.table import Table, label_of, shown_signature
 from softbleu.report.text import draw_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def compare_text(comparisons: ComparisonTable, layout: Layout) -> Iterator[str]:
     table = _table(comparisons, ordered, layout.digits)
     yield from draw_table(table, [row.rank == 1 for row in ordered], layout)
     yield f"\n* p < {SIGNIFICANT} against {one_line(comparisons.baseline)}\n"
-    yield f"signature: {one_line(comparisons.signature)}\n"
+    yield f"signature: {one_line(shown_signature(comparisons, layout))}\n"
 
 
 def compare_json(comparisons: ComparisonTable, layout: Layout) -> Iterator[str]:
@@ -48,13 +48,13 @@ def compare_tsv(comparisons: ComparisonTable, layout: Layout) -> Iterator[str]:
 def compare_markdown(comparisons: ComparisonTable, layout: Layout) -> Iterator[str]:
     """Write a Markdown table, the best first."""
     table = _table(comparisons, _ranked(comparisons), layout.digits)
-    yield from markdown_table(table, comparisons.signature)
+    yield from markdown_table(table, shown_signature(comparisons, layout))
 
 
 def compare_latex(comparisons: ComparisonTable, layout: Layout) -> Iterator[str]:
     """Write a LaTeX tabular, the best first."""
     table = _table(comparisons, _ranked(comparisons), layout.digits)
-    yield from latex_table(table, comparisons.signature)
+    yield from latex_table(table, shown_signature(comparisons, layout))
 
 
 def write_distribution(comparisons: ComparisonTable) -> Iterator[str]:

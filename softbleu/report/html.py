@@ -20,7 +20,7 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring.pages import Page
-    from softbleu.scoring.run import Result
+    from softbleu.scoring.results import Result
     from softbleu.types import Integers
 
 

@@ -20,10 +20,12 @@ class Layout:
     ----------
     digits : decimals of scores in text and tables; data formats are always in full precision
     colour : whether the text goes to a terminal that shows colours
+    long_signature : show settings that have their defaults in text and tables, too
     """
 
     digits: int = 2
     colour: bool = False
+    long_signature: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.digits <= MOST_DIGITS:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.report.layout import one_line
-from softbleu.report.table import Table, table_of
+from softbleu.report.table import Table, shown_signature, table_of
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -47,7 +47,7 @@ def escape_latex(text: str) -> str:
 def write_markdown(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write a Markdown table and the signature under it."""
     if results:
-        yield from markdown_table(table_of(results, layout.digits), results[0].signature)
+        yield from markdown_table(table_of(results, layout.digits), shown_signature(results[0], layout))
 
 
 def markdown_table(table: Table, signature: str) -> Iterator[str]:
@@ -63,7 +63,7 @@ def markdown_table(table: Table, signature: str) -> Iterator[str]:
 def write_latex(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write a LaTeX tabular, for which the document must load booktabs, and the signature as a comment."""
     if results:
-        yield from latex_table(table_of(results, layout.digits), results[0].signature)
+        yield from latex_table(table_of(results, layout.digits), shown_signature(results[0], layout))
 
 
 def latex_table(table: Table, signature: str) -> Iterator[str]:

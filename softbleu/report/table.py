@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
-    from softbleu.scoring import Result
+    from softbleu.report.layout import Layout
+    from softbleu.scoring import ComparisonTable, Result
 
 _STARS = {True: "*", False: ""}
 _NAMES = {"imeasure": "I-measure"}
@@ -68,6 +69,11 @@ def table_of(results: Sequence[Result], digits: int) -> Table:
         texts = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
         rows.append({**texts, **_cells(score, label, digits)})
     return Table(list(rows[0]), [list(cells.values()) for cells in rows])
+
+
+def shown_signature(result: Result | ComparisonTable, layout: Layout) -> str:
+    """The signature that people are shown."""
+    return result.signature if layout.long_signature else result.short_signature
 
 
 def has_parts(result: Result) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from softbleu.report.layout import align, one_line
-from softbleu.report.table import Table, has_parts, label_of, share, table_of
+from softbleu.report.table import Table, has_parts, label_of, share, shown_signature, table_of
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -53,7 +53,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
         yield "\nAll segments together:\n\n"
         results = [_without_segments(result) for result in results]
     yield from _card(results[0], layout) if len(results) == 1 else _systems(results, layout)
-    yield f"\nsignature: {one_line(results[0].signature)}\n"
+    yield f"\nsignature: {one_line(shown_signature(results[0], layout))}\n"
 
 
 def _without_segments(result: Result) -> Result:

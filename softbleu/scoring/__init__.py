@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.measure import Measure, read_measure
 from softbleu.scoring.results import Coverage, Result, Statistics, make_results
 from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
 from softbleu.scoring.significance import Comparison, ComparisonTable, SignificanceSettings, compare_systems
-from softbleu.scoring.vectors import VectorChoice
 
 __all__ = [
     "Comparison",

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from softbleu.declare import Declared, Setting, all_settings, setting
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher
 from softbleu.metrics.base import METRICS, Level, Metric
 from softbleu.metrics.bleu import Bleu
-from softbleu.scoring.vectors import VectorChoice
 from softbleu.signature import format_expression, parse_expression, parse_signature, signature_of
 from softbleu.tokens import Tokenizer
 

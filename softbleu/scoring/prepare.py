@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import CodedGold
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
+    from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.measure import MeasuredWords
     from softbleu.scoring.run import Corpus
-    from softbleu.scoring.vectors import VectorChoice
     from softbleu.types import Floats, Integers
 
 MOST_KEPT = 1 << 22

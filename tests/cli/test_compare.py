@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import softbleu
-from softbleu.scoring import Settings, SignificanceSettings, compare_with
+from softbleu.scoring import Measure, SignificanceSettings, compare_corpus
 
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
@@ -32,10 +32,12 @@ def given(files):
 def table():
     """What the Python interface says of the same systems."""
 
-    def make(baseline=None, settings=None, **how):
+    def make(baseline=None, measure=None, **how):
         systems = {"candidate": CANDIDATE, "good": [*REFERENCE[:2], CANDIDATE[2]], "poor": POOR}
         corpus = softbleu.Segments.of(systems, REFERENCE)
-        return compare_with(corpus, settings or Settings(order=2), baseline, SignificanceSettings(**how))
+        return compare_corpus(
+            corpus, measure or Measure.of(order=2), baseline=baseline, significance=SignificanceSettings(**how)
+        )
 
     return make
 

@@ -46,7 +46,7 @@ def test_numbers_beyond_reason(refused, files):
     options = ("-c", files.candidate, "-r", files.reference)
     assert "between 1 and 1,000,000" in refused("compare", *options, "--samples", 10**11)
     gleu = ("--metric", "gleu", "--source", files.candidate)
-    assert "at most 1,000,000" in refused("score", *options, *gleu, "--iterations", 10**11)
+    assert "iterations must lie between 1 and 1000000" in refused("score", *options, *gleu, "--iterations", 10**11)
     assert "takes a number" in refused("explain", *options, "-s", "9" * 5000)
 
 

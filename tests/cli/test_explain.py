@@ -7,7 +7,7 @@ import pytest
 
 from softbleu.cli.explain import parse_segments
 from softbleu.corpora import ParallelFiles
-from softbleu.scoring import Settings, explain_corpus
+from softbleu.scoring import Measure, explain_corpus
 
 
 @pytest.fixture
@@ -51,12 +51,9 @@ def test_unmatched_is_shown(command, arguments):
 
 def test_json_is_the_python_interface(command, arguments, files):
     found = json.loads(command(*arguments, "-f", "json", "-s", "2-3").out)
-    settings = Settings(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
-    metric = settings.make_metric()
+    measure = Measure.of(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
     with ParallelFiles.open([str(files.candidate)], [str(files.reference)]) as corpus:
-        expected = explain_corpus(
-            corpus, metric.matcher, metric.order, settings.tokenizer(), settings.vector_choice(), [2, 3]
-        )
+        expected = explain_corpus(corpus, measure, [2, 3])
     assert found == {
         "schema": 1,
         "segments": json.loads(json.dumps([asdict(explanation) for explanation in expected])),

@@ -9,16 +9,18 @@ import signal
 import stat
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import softbleu
 from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE
-from softbleu.matchers import make_matcher
+from softbleu.declare import all_settings
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.matchers.vleu import Vleu
 from softbleu.metrics import Bleu
-from softbleu.scoring import Settings
+from softbleu.metrics.softbleu import Softbleu
+from softbleu.tokens import Tokenizer
 
 HEAVY = ("numpy", "gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib")
 
@@ -82,14 +84,12 @@ def test_examples_run(program, files, monkeypatch, example):
 
 def test_help_names_the_defaults_of_the_library(program):
     shown = " ".join(program("score", "--help", environment={"COLUMNS": "300"}).out.split())
-    defaults = {**{f.name: f.default for f in fields(Settings)}, **make_matcher("vleu").options()}
-    metric = Bleu()
-    defaults |= {"order": metric.order, "smooth": metric.smooth, "denominator": metric.denominator}
-    for name in ("matcher", "vectors", "vector_case", "tokenize", "order", "smooth", "denominator"):
+    owners = (Bleu, Vleu, VectorChoice, Tokenizer)
+    defaults = {each.name: each.default for owner in owners for each in all_settings(owner)}
+    defaults |= {"matcher": Bleu().matcher.name, "order": f"{Bleu().order}; softbleu {Softbleu().order}"}
+    named = ("matcher", "vectors", "vector_case", "tokenize", "order", "smooth", "denominator")
+    for name in (*named, "assignment", "consumption", "composition"):
         line = shown.partition(f"--{name.replace('_', '-')} ")[2]
-        assert line.partition("(default: ")[2].startswith(f"{defaults[name]})"), name
-    for name in ("assignment", "consumption", "composition"):
-        line = shown.partition(f"--{name} ")[2]
         assert line.partition("(default: ")[2].startswith(f"{defaults[name]})"), name
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from softbleu.scoring import Settings, score
+from softbleu.scoring import Measure, score
 from softbleu.signature import parse_signature
 
 WORDS = [f"w{number}" for number in range(30)]
@@ -20,7 +20,13 @@ REMEDIES = {
     "quantile": ("--threshold", "p80"),
     "all": ("--similarity", "csls", "--vectors-postprocess", "pc:1", "--neighbours", 9, "-t", "p60"),
 }
-DEFAULTS = {"similarity": "cosine", "postprocess": "none", "neighbours": "none", "mutual": "no", "quantile": "none"}
+DEFAULTS = {
+    "similarity": "cosine",
+    "vectors-postprocess": "none",
+    "neighbours": "none",
+    "mutual": "no",
+    "quantile": "none",
+}
 
 
 @pytest.fixture
@@ -70,10 +76,10 @@ def test_short_signatures_say_what_is_not_the_default(soft, remedy):
     assert changed
     assert {key for key in short if key in DEFAULTS} == changed
     for signature in (result.short_signature, result.signature):
-        settings = Settings.from_signature(signature)
-        expected = Settings(matcher="vleu", vectors=str(soft[-1]), **options).resolved()
-        assert settings.vector_choice().measure() == expected.vector_choice().measure()
-        assert (settings.threshold or 0, settings.quantile) == (expected.threshold or 0, expected.quantile)
+        measure = Measure.from_signature(signature)
+        expected = Measure.of(matcher="vleu", vectors=str(soft[-1]), **options).resolved()
+        assert measure.vectors.measure == expected.vectors.measure
+        assert (measure.threshold, measure.vectors.quantile) == (expected.threshold, expected.vectors.quantile)
 
 
 @pytest.mark.parametrize("remedy", REMEDIES)

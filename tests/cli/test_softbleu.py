@@ -174,15 +174,15 @@ def test_idf_is_not_written_over(command, arguments, idf):
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--beta", -1, "beta must lie between 0 and 1e+06, not -1.0"),
+        ("--beta", -1, "beta must lie between 0 and 1000000, not -1"),
         ("--beta", "nan", "not nan"),
         ("--beta", "much", "'much' is not a number"),
         ("--power", 0, "power must lie between"),
         ("--rarity", -1, "rarity must lie between 0 and"),
         ("--position", -0.1, "position must lie between 0 and"),
-        ("--characters", 2, "characters must lie between 0 and 1, not 2.0"),
+        ("--characters", 2, "characters must lie between 0 and 1, not 2"),
         ("--credit", "all", "unknown credit 'all'; valid: greedy, clipped, both"),
-        ("--order", 0, "n-gram order must be between 1 and 16, not 0"),
+        ("--order", 0, "order must lie between 1 and 16, not 0"),
     ],
 )
 def test_bad_values(refused, files, subcommand, option, value, words):
@@ -193,7 +193,7 @@ def test_bad_values(refused, files, subcommand, option, value, words):
 def test_no_matches_to_show(refused):
     message = "metric 'softbleu' has no matcher, so there are no matches to show"
     assert message in refused("--format", "html")
-    assert "No such option: --metric" in refused("--segment", 1, subcommand="explain")
+    assert message in refused("--segment", 1, subcommand="explain")
 
 
 def test_no_scores_of_single_references(refused):

@@ -37,7 +37,7 @@ def similarity(
     write = find_record_writer(output_format)
     target = Output.of(output, [vectors])
     given = {name: value for name, value in ctx.params.items() if value is not None}
-    choice = VectorChoice.make(given)
+    choice = VectorChoice().revised(given)
     source = open_vectors(choice.vectors)
     found = compare_words(source, one, other, choice.measure, choice.vector_case)
     columns = ("one", "other", "similarity", "percentile")

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from softbleu.corpora.m2 import Coded
 from softbleu.metrics.m2.alignments import Alignments, Arc, Edit
-from softbleu.types import Words
 
+if TYPE_CHECKING:
+    from softbleu.corpora.m2 import Coded
+    from softbleu.types import Words
 MOST_ARCS = 200_000
 """A larger lattice is not written out; the official scorer would take minutes to hours for it."""
 _MOST_CELLS = 1 << 16

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.m2 import Coded
 from softbleu.metrics.m2.alignments import Edit
 from softbleu.types import Words
 
 if TYPE_CHECKING:
+    from softbleu.corpora.m2 import Coded
     from softbleu.types import Flags, Integers
 
 

@@ -1,0 +1,162 @@
+"""Options that commands share and that are no settings of metrics. None stands for "not given"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from softbleu.cli import completion
+
+INPUT, MATCHING, METRIC, OUTPUT, TEST = "Input", "Matching", "Score", "Output", "Significance"
+_TABLE = """
+Input
+  --candidate -c FILE: Text to score, a segment a line; - is standard input. Repeat it for several systems.
+  --reference -r FILE: Reference text, line by line the same segments. Repeat it for several references.
+  --pairs FILE: Instead: whole segments in one file, as 'candidate ||| reference' lines, .tsv or .jsonl.
+  --input-format NAME: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
+  --source FILE: Text that was to be corrected, line by line the same segments (for metrics that need it).
+  --gold FILE: Gold edits (.m2), in the place of references and source, which M2 needs and others may take.
+  --encoding NAME: Encoding of the text files (default: utf-8); .gz is recognised.
+Score
+  --metric NAME: What to compute: a metric, a matcher (BLEU over it), or either with settings, as
+    'vleu(threshold=0.8)' (default: bleu). Repeat it for several.
+  --preset NAME: Settings of a paper: morgan2014. Options given beside it go before it.
+  --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
+  --level NAME: corpus; segment or reference: each of them, too; macro: mean of segments (default: corpus).
+  --order -n N: Longest n-grams to look at (default: 4).
+  --tokenize NAME: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, … (default: none).
+  --lowercase: Fold the text to lower case first.
+Matching
+  --vectors PATH|NAME: Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two
+    (default: glove-6b-100d).
+  --vector-case NAME: Look words up as written only (exact), or also in lower case (default: fallback).
+  --similarity NAME: Compare words by cosine, or by csls, which takes from words that are near to everything
+    (default: cosine).
+  --vectors-postprocess LIST: Remove from the vectors what they have in common: mean, pc:N (N components) or
+    mean,pc:N (default: none).
+  --neighbours K: Let a word meet only words that are among its K nearest, or it among theirs (default: any).
+  --mutual: With --neighbours: only if each is among the K nearest of the other.
+  --function-words NAME: Let English function words match others (soft), or only themselves (exact)
+    (default: soft).
+Significance
+  --baseline NAME: System the others are tested against (default: the first).
+  --test NAME: bootstrap (paired) or randomization (approximate) (default: bootstrap).
+  --samples N: Bootstrap samples, also for the intervals (default: 1000).
+  --trials N: Trials of the randomization test (default: 10000).
+  --test-seed N: Seed of the test (default: 12345).
+  --distribution FILE: Write the bootstrap scores of every system to this TSV file.
+Output
+  --long-signature: Show the whole signature in text, markdown and latex; other formats do.
+  --digits N: Decimals in text, markdown and latex (default: 2); other formats have them all.
+  --output -o FILE: Write to this file, complete or not at all (default: standard output).
+  --plot FILE: Also draw score against threshold into this .svg or .png file (needs softbleu[plots]).
+  --jobs -j N: Processes to use (default: 1); the numbers do not depend on it.
+  --kernels NAME: Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).
+  --quiet -q: No notes and no progress on standard error.
+  --debug: Show where an error came from.
+"""
+Completion = Sequence[str] | Callable[[], list[str]] | None
+
+
+def option(
+    text: str, *names: str, panel: str | None = None, metavar: str | None = None, complete: Completion = None
+) -> Any:
+    """Make an option; what completes it is a list of names, or a function that finds them."""
+    found = complete if complete is None or callable(complete) else lambda: list(complete)
+    return typer.Option(
+        *names, help=text, metavar=metavar, autocompletion=found, rich_help_panel=panel, show_default=False
+    )
+
+
+def _read_table() -> dict[str, tuple[list[str], str | None, str, str]]:
+    """Names, metavar, text and panel of the options, by their first names."""
+    found, panel = {}, ""
+    for entry in _TABLE.replace("\n    ", " ").splitlines():
+        head, colon, text = entry.strip().partition(": ")
+        if not colon:
+            panel = head
+            continue
+        names = [word for word in head.split() if word.startswith("-")]
+        found[names[0]] = (names, next((word for word in head.split() if word not in names), None), text, panel)
+    return found
+
+
+_READ = _read_table()
+
+
+def _of(name: str, complete: Completion = None) -> Any:
+    names, metavar, text, panel = _READ[name]
+    return option(text, *names, metavar=metavar, panel=panel, complete=complete)
+
+
+def format_option(formats: str, complete: Completion = None) -> Any:
+    """Make an option for the format of what is written."""
+    return option(formats, "--format", "-f", panel=OUTPUT, metavar="NAME", complete=complete)
+
+
+Candidates = Annotated[list[str] | None, _of("--candidate")]
+References = Annotated[list[str] | None, _of("--reference")]
+Pairs = Annotated[str | None, _of("--pairs")]
+InputFormat = Annotated[str | None, _of("--input-format", ("pairs", "tsv", "jsonl"))]
+Source = Annotated[str | None, _of("--source")]
+Gold = Annotated[str | None, _of("--gold")]
+Encoding = Annotated[str, _of("--encoding")]
+
+Metric = Annotated[list[str] | None, _of("--metric", completion.metrics)]
+Preset = Annotated[str | None, _of("--preset", completion.presets)]
+Signature = Annotated[str | None, _of("--signature")]
+Level = Annotated[str | None, _of("--level", completion.levels)]
+
+# Settings of vectors and tokens, for commands without a metric.
+Vectors = Annotated[str | None, _of("--vectors", completion.vectors)]
+VectorCase = Annotated[str | None, _of("--vector-case", ("exact", "fallback"))]
+Similarity = Annotated[str | None, _of("--similarity", ("cosine", "csls"))]
+Postprocess = Annotated[str | None, _of("--vectors-postprocess", ("none", "mean", "pc:2", "mean,pc:2"))]
+Neighbours = Annotated[int | None, _of("--neighbours")]
+Mutual = Annotated[bool | None, _of("--mutual")]
+FunctionWords = Annotated[str | None, _of("--function-words", ("soft", "exact"))]
+Order = Annotated[int | None, _of("--order")]
+Tokenize = Annotated[str | None, _of("--tokenize", completion.tokenizers)]
+Lowercase = Annotated[bool | None, _of("--lowercase")]
+
+Baseline = Annotated[str | None, _of("--baseline")]
+Test = Annotated[str, _of("--test", ("bootstrap", "randomization"))]
+Samples = Annotated[int, _of("--samples")]
+Trials = Annotated[int, _of("--trials")]
+TestSeed = Annotated[int, _of("--test-seed")]
+Distribution = Annotated[str | None, _of("--distribution")]
+
+Format = Annotated[
+    str,
+    format_option(
+        "Output format: text, json, jsonl, tsv, markdown, latex or html (default: text).", completion.score_formats
+    ),
+]
+ExplainFormat = Annotated[
+    str, format_option("Output format: text, json or jsonl (default: text).", completion.explain_formats)
+]
+CompareFormat = Annotated[
+    str,
+    format_option("Output format: text, json, tsv, markdown or latex (default: text).", completion.compare_formats),
+]
+RecordFormat = Annotated[
+    str,
+    format_option("Output format: text, json, jsonl, tsv, markdown or latex (default: text).", completion.formats),
+]
+TableFormat = Annotated[
+    str | None,
+    format_option(
+        "csv, tsv, json, jsonl, parquet (with --output), text, markdown or latex (default: by the suffix of "
+        "--output, else text)."
+    ),
+]
+LongSignature = Annotated[bool, _of("--long-signature")]
+Digits = Annotated[int, _of("--digits")]
+Output = Annotated[str | None, _of("--output")]
+Plot = Annotated[str | None, _of("--plot")]
+Jobs = Annotated[int, _of("--jobs")]
+Kernels = Annotated[str, _of("--kernels", ("auto", "numpy", "numba"))]
+Quiet = Annotated[bool, _of("--quiet")]
+Debug = Annotated[bool, _of("--debug")]

@@ -1,0 +1,243 @@
+"""Options that are made of declarations: those of metrics, matchers, tokenizers and vectors, plug-ins among them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from softbleu.cli.completion import vectors
+from softbleu.cli.options import MATCHING, METRIC, option
+from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    import typer
+
+    from softbleu.declare import Declared, Setting
+
+Command = Callable[..., Any]
+_TYPES = {"yes or no": bool, "a whole number": int, "a number": float}
+_LETTERS = {"yes or no": None, "a whole number": "N", "a number": "X"}
+_HIDDEN = ("quantile", "metric")
+_COMPLETIONS: dict[str, Any] = {"vectors": vectors, "vectors_postprocess": ("none", "mean", "pc:2", "mean,pc:2")}
+_MARK = "settings_option"
+
+
+@dataclass
+class SettingOption:
+    """The option of all settings of one name; those of a plug-in have one of their own.
+
+    Attributes
+    ----------
+    setting
+        The first of them.
+    panel
+        Where the help has it.
+    plug_in
+        Name of the metric or matcher whose own it is; empty for all others.
+    owners
+        All of them, by the name of what has them.
+    kinds
+        What kinds of things have them: metrics, matchers, …
+    """
+
+    setting: Setting
+    panel: str
+    plug_in: str = ""
+    owners: dict[str, Setting] = field(default_factory=dict)
+    kinds: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """Name of the option without dashes before it."""
+        return f"{self.plug_in}-{self.setting.key}" if self.plug_in else self.setting.key
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        """The parameter of a command."""
+        first = self.setting
+        names = [f"--{self.name}/--no-{self.name}" if first.kind == "yes or no" else f"--{self.name}"]
+        if not self.plug_in:
+            names += dict.fromkeys(flag for each in self.owners.values() for flag in each.flags)
+        choices = self._choices()
+        letter = _LETTERS.get(first.kind, "NAME" if choices else "TEXT")
+        complete = _COMPLETIONS.get(first.name) or choices or None
+        made = option(self.help, *names, panel=self.panel, metavar=first.metavar or letter, complete=complete)
+        kind = _TYPES.get(first.kind, str)
+        return inspect.Parameter(
+            identifier(self.name),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[kind | None, made],
+        )
+
+    @property
+    def help(self) -> str:
+        """What it does, and its defaults."""
+        texts: dict[str, dict[str, str]] = {}
+        for owner, each in self.owners.items():
+            texts.setdefault(self.setting.help if each.part else each.help, {})[owner] = _default(each)
+        parts = [_with_default(text, defaults) for text, defaults in texts.items()]
+        if len(parts) > 1:
+            parts = [
+                f"{', '.join(defaults)}: {part[:1].lower()}{part[1:]}"
+                for part, defaults in zip(parts, texts.values(), strict=True)
+            ]
+        said = "; ".join(parts)
+        choices = self._choices()
+        if not all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in choices):
+            said += f"; one of {', '.join(choices)}"
+        return said.replace("[", "\\[") + "."
+
+    def _choices(self) -> list[str]:
+        return list(dict.fromkeys(name for each in self.owners.values() for name in each.names))
+
+    def check(self, value: Any) -> None:
+        """See that one of the settings can have the value, or say why the first cannot."""
+        errors = []
+        for each in self.owners.values():
+            try:
+                if each.part is None and not each.hashed:
+                    each.check(value if each.read is None else each.read(value))
+                return
+            except InputError as error:
+                errors.append(error)
+        raise errors[0]
+
+
+def identifier(name: str) -> str:
+    """Name of the parameter for an option."""
+    return re.sub(r"\W", "_", name)
+
+
+def _default(setting: Setting) -> str:
+    from softbleu.signature import format_value
+
+    value = setting.default
+    if setting.unset or value is None or value is False:
+        return setting.unset
+    return value.name if setting.part else f"{value:g}" if isinstance(value, float) else format_value(value)
+
+
+def _with_default(text: str, defaults: Mapping[str, str]) -> str:
+    """Put the defaults after a text, the most common one first."""
+    values = [value for value in defaults.values() if value]
+    if not values:
+        return text
+    common = max(values, key=values.count)
+    said = [f"{owner} {value}" for owner, value in defaults.items() if value and value != common]
+    named = values.count(common) == 1 < len(values)
+    first = next(owner for owner, value in defaults.items() if value == common)
+    return f"{text} (default: {'; '.join([f'{first} {common}' if named else common, *said])})"
+
+
+@cache
+def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
+    """Options of all settings that there are, by the name of the parameter; first what has to do with matching."""
+    from softbleu.embeddings.choice import VectorChoice
+    from softbleu.matchers import MATCHERS
+    from softbleu.metrics.base import METRICS
+    from softbleu.tokens import Tokenizer
+
+    made: dict[str, SettingOption] = {}
+    metrics = METRICS.built_in.values()
+    for each in metrics:
+        _add(made, each, MATCHING, parts=True)
+    for kind in (*MATCHERS.built_in.values(), VectorChoice):
+        _add(made, kind, MATCHING)
+    _add(made, METRICS.find("bleu"), METRIC)
+    _add(made, Tokenizer, METRIC)
+    for each in metrics:
+        _add(made, each, each().label)  # type: ignore[attr-defined]
+    if plug_ins:
+        for registry in (METRICS, MATCHERS):
+            plugged: list[type[Declared]] = [
+                each for each in registry.classes() if each.name not in registry.built_in
+            ]
+            for each in plugged:
+                _add(made, each, each.name, plug_in=True)
+    return made
+
+
+def _add(
+    made: dict[str, SettingOption], owner: type[Declared], panel: str, *, parts: bool = False, plug_in: bool = False
+) -> None:
+    from softbleu.declare import all_settings
+
+    for each in all_settings(owner):
+        name = identifier(each.name)
+        if each.name in _HIDDEN or (parts and each.part is None):
+            continue
+        if plug_in and (name not in made or made[name].setting.kind != each.kind):
+            own = SettingOption(each, panel, owner.name)
+            name = identifier(own.name)
+            made[name] = own
+        shared = made.setdefault(name, SettingOption(each, panel))
+        shared.owners.setdefault(owner.name or owner.kind, each)
+        shared.kinds.add(owner.kind)
+
+
+def given_settings(options: Mapping[str, Any], names: Iterable[str | None]) -> dict[str, Any]:
+    """Settings that options give to what has one of these names; what a plug-in has of its own is for it alone."""
+    given: dict[str, Any] = {}
+    for each, value in chosen_options(options):
+        if each.plug_in in ("", *names):
+            # What a plug-in has of its own comes last.
+            given[each.setting.name] = value
+    if options.get("preset") is not None:
+        given["preset"] = options["preset"]
+    return given
+
+
+def chosen_options(options: Mapping[str, Any]) -> Iterator[tuple[SettingOption, Any]]:
+    """Those that are given, and their values."""
+    return ((each, options[name]) for name, each in setting_options().items() if options.get(name) is not None)
+
+
+def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) -> Callable[[Command], Command]:
+    """Mark a command that takes the options of all settings, or of those that it wants.
+
+    It finds them in the parameters of its context. They are made when the command is run, not before.
+    """
+
+    def mark(command: Command) -> Command:
+        setattr(command, _MARK, wanted)
+        return command
+
+    return mark
+
+
+def with_settings(command: Command, *, plug_ins: bool = True) -> Command:
+    """Give a command that is so marked its options; they stand behind that for the preset, if it has one."""
+    wanted = getattr(command, _MARK, None)
+    if wanted is None:
+        return command
+    own = inspect.signature(command, eval_str=True)
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
+    place = next((n for n, each in enumerate(parameters, start=1) if each.name == "preset"), len(parameters))
+    parameters[place:place] = [
+        each.parameter
+        for name, each in setting_options(plug_ins=plug_ins).items()
+        if name not in own.parameters and wanted(each)
+    ]
+
+    def call(**values: Any) -> Any:
+        return command(**{name: values[name] for name in own.parameters})
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
+
+
+def spread_settings(app: typer.Typer, wanted: Callable[[str], bool], *, plug_ins: bool = True) -> None:
+    """Give those commands of an application that are wanted the options of settings."""
+    for info in app.registered_commands:
+        if info.callback is not None and wanted(info.name or info.callback.__name__):
+            info.callback = with_settings(info.callback, plug_ins=plug_ins)
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            spread_settings(group.typer_instance, wanted, plug_ins=plug_ins)
