@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
+from weakref import finalize
 
 import numpy as np
 
@@ -193,6 +194,7 @@ class BlockStore:
             return
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="softbleu-")  # noqa: SIM115
+            finalize(self, self._file.close)
         position = self._file.seek(0, 2)
         for tokens in block.lines:
             for array in (tokens.codes, tokens.offsets):
