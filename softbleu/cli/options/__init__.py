@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
 from softbleu.cli.options.corpus import Candidates as Candidates
 from softbleu.cli.options.corpus import Encoding as Encoding
 from softbleu.cli.options.corpus import Gold as Gold
@@ -74,3 +79,15 @@ from softbleu.cli.options.significance import Samples as Samples
 from softbleu.cli.options.significance import Test as Test
 from softbleu.cli.options.significance import TestSeed as TestSeed
 from softbleu.cli.options.significance import Trials as Trials
+
+Completion = Sequence[str] | Callable[[], list[str]] | None
+
+
+def option(
+    text: str, *names: str, panel: str | None = None, metavar: str | None = None, complete: Completion = None
+) -> Any:
+    """Make an option; what completes it is a list of names, or a function that finds them."""
+    found = complete if complete is None or callable(complete) else lambda: list(complete)
+    return typer.Option(
+        *names, help=text, metavar=metavar, autocompletion=found, rich_help_panel=panel, show_default=False
+    )
