@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from softbleu.cli import options as opt
 
 PEOPLE = "What people said"
@@ -26,141 +24,116 @@ def _ways() -> list[str]:
 
 Scores = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "Scores of a metric: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of "
+        "systems (or systems and segments) and scores. Repeat it for several.",
         "--scores",
+        panel=METRICS,
         metavar="[NAME=]FILE",
-        help="Scores of a metric: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of systems "
-        "(or systems and segments) and scores. Repeat it for several.",
-        rich_help_panel=METRICS,
     ),
 ]
 MetricTexts = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "Compute a metric: gleu, vleu(threshold=0.8), or a signature; of -c and -r, or of the texts of --da. "
+        "Repeat it.",
         "--metric",
         "--metric-settings",
+        panel=METRICS,
         metavar="[NAME=]METRIC",
-        help="Compute a metric: gleu, vleu(threshold=0.8), or a signature; of -c and -r, or of the texts of --da. "
-        "Repeat it.",
-        rich_help_panel=METRICS,
     ),
 ]
 Unescape = Annotated[
-    bool,
-    typer.Option(
-        "--unescape", help="Turn entities such as &apos; in texts into characters.", rich_help_panel=METRICS
-    ),
+    bool, opt.option("Turn entities such as &apos; in texts into characters.", "--unescape", panel=METRICS)
 ]
 Rankings = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
+        "Rankings: Appraise XML, or WMT's CSV of two or five systems a line.",
         "--rankings",
+        panel=PEOPLE,
         metavar="FILE",
-        help="Rankings: Appraise XML, or WMT's CSV of two or five systems a line.",
-        rich_help_panel=PEOPLE,
     ),
 ]
 RankingsStart = Annotated[
     int | None,
-    typer.Option(
+    opt.option(
+        "Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of five).",
         "--rankings-start",
+        panel=PEOPLE,
         metavar="0|1",
-        help="Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of five).",
-        rich_help_panel=PEOPLE,
     ),
 ]
 Unexpanded = Annotated[
     bool,
-    typer.Option(
-        "--unexpanded",
-        help="Count systems that were shown as one, for their outputs were the same, once.",
-        rich_help_panel=PEOPLE,
+    opt.option(
+        "Count systems that were shown as one, for their outputs were the same, once.", "--unexpanded", panel=PEOPLE
     ),
 ]
 RankBy = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "Make scores of systems from the rankings: expected-wins or trueskill (default: expected-wins).",
         "--rank-by",
+        panel=PEOPLE,
         metavar="NAME",
-        help="Make scores of systems from the rankings: expected-wins or trueskill (default: expected-wins).",
-        show_default=False,
-        autocompletion=_ways,
-        rich_help_panel=PEOPLE,
+        complete=_ways,
     ),
 ]
 Human = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "Human scores of systems, as a table of systems and scores. Repeat it for several.",
         "--human",
+        panel=PEOPLE,
         metavar="[NAME=]FILE",
-        help="Human scores of systems, as a table of systems and scores. Repeat it for several.",
-        rich_help_panel=PEOPLE,
     ),
 ]
 DirectAssessment = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
+        "Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.",
         "--da",
+        panel=PEOPLE,
         metavar="FILE",
-        help="Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.",
-        rich_help_panel=PEOPLE,
     ),
 ]
 Direction = Annotated[
     str | None,
-    typer.Option(
-        "--direction",
-        metavar="NAME",
-        help="Take rows of this direction (column LP) only, e.g. cs-en.",
-        rich_help_panel=PEOPLE,
+    opt.option(
+        "Take rows of this direction (column LP) only, e.g. cs-en.", "--direction", panel=PEOPLE, metavar="NAME"
     ),
 ]
 TableName = Annotated[
     str | None,
-    typer.Option(
-        "--table",
-        metavar="NAME",
-        help="systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators "
+    opt.option(
+        "systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators "
         "(default: systems, or what the input allows).",
-        show_default=False,
-        autocompletion=_tables,
-        rich_help_panel=opt.OUTPUT,
+        "--table",
+        panel=opt.OUTPUT,
+        metavar="NAME",
+        complete=_tables,
     ),
 ]
-Samples = Annotated[
-    int,
-    typer.Option(
-        "--samples",
-        metavar="N",
-        help="Bootstrap samples (default: 1000).",
-        show_default=False,
-        rich_help_panel=opt.TEST,
-    ),
-]
-Runs = Annotated[
-    int,
-    typer.Option(
-        "--runs", metavar="N", help="Runs of TrueSkill (default: 100).", show_default=False, rich_help_panel=opt.TEST
-    ),
-]
+Samples = Annotated[int, opt.option("Bootstrap samples (default: 1000).", "--samples", panel=opt.TEST, metavar="N")]
+Runs = Annotated[int, opt.option("Runs of TrueSkill (default: 100).", "--runs", panel=opt.TEST, metavar="N")]
 Digits = Annotated[
     int,
-    typer.Option(
+    opt.option(
+        "Decimals in text, markdown and latex (default: 3); other formats have them all.",
         "--digits",
+        panel=opt.OUTPUT,
         metavar="N",
-        help="Decimals in text, markdown and latex (default: 3); other formats have them all.",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
     ),
 ]
 Plot = Annotated[
     str | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        help="Also draw scores of metrics and people (or the p-values of williams) into this .svg or .png file "
+    opt.option(
+        "Also draw scores of metrics and people (or the p-values of williams) into this .svg or .png file "
         "(needs softbleu[plots]).",
-        rich_help_panel=opt.OUTPUT,
+        "--plot",
+        panel=opt.OUTPUT,
+        metavar="FILE",
     ),
 ]
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from softbleu.cli import options as opt
 from softbleu.cli.completion import grammars, matchers
 
@@ -26,124 +24,111 @@ def _tables() -> list[str]:
 
 Pairs = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
+        "Aligned pairs, as 'softbleu corpora generate' writes them in jsonl.",
         "--pairs",
+        panel=opt.INPUT,
         metavar="FILE",
-        help="Aligned pairs, as 'softbleu corpora generate' writes them in jsonl.",
-        rich_help_panel=opt.INPUT,
     ),
 ]
 Grammar = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
+        "Generate aligned pairs from this grammar (default, without any input: modifiers).",
         "--grammar",
         "-g",
+        panel=GENERATED,
         metavar="NAME|FILE",
-        help="Generate aligned pairs from this grammar (default, without any input: modifiers).",
-        show_default=False,
-        autocompletion=grammars,
-        rich_help_panel=GENERATED,
+        complete=grammars,
     ),
 ]
 PairingOption = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
+        "paraphrase, or halves: random sentences in pairs (default: paraphrase).",
         "--pairing",
+        panel=GENERATED,
         metavar="NAME",
-        help="paraphrase, or halves: random sentences in pairs (default: paraphrase).",
-        autocompletion=lambda: ["paraphrase", "halves"],
-        rich_help_panel=GENERATED,
+        complete=["paraphrase", "halves"],
     ),
 ]
 Count = Annotated[
-    int | None,
-    typer.Option(
-        "--count", metavar="N", help="How many pairs (default: 2000; halves: all).", rich_help_panel=GENERATED
-    ),
+    int | None, opt.option("How many pairs (default: 2000; halves: all).", "--count", panel=GENERATED, metavar="N")
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", help="Seed of the generator (default: 0).", rich_help_panel=GENERATED),
+    int | None, opt.option("Seed of the generator (default: 0).", "--seed", panel=GENERATED, metavar="N")
 ]
 Matchers = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "Matcher with approximate matches; repeat it for several (default: vleu and xleu).",
         "--matcher",
         "-m",
+        panel=opt.MATCHING,
         metavar="NAME",
-        help="Matcher with approximate matches; repeat it for several (default: vleu and xleu).",
-        show_default=False,
-        autocompletion=matchers,
-        rich_help_panel=opt.MATCHING,
+        complete=matchers,
     ),
 ]
 Remedies = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "plain, optimal, aligned, sif, neighbours, mutual, csls, centred, function-words, or several joined "
+        "by +; repeat it to compare (default: plain).",
         "--remedy",
+        panel=opt.MATCHING,
         metavar="NAME",
-        help="plain, optimal, aligned, sif, neighbours, mutual, csls, centred, function-words, or several joined by "
-        "+; repeat it to compare (default: plain).",
-        show_default=False,
-        autocompletion=_remedies,
-        rich_help_panel=opt.MATCHING,
+        complete=_remedies,
     ),
 ]
 AllRemedies = Annotated[
-    bool,
-    typer.Option("--all-remedies", help="Every remedy, and some combinations.", rich_help_panel=opt.MATCHING),
+    bool, opt.option("Every remedy, and some combinations.", "--all-remedies", panel=opt.MATCHING)
 ]
 Threshold = Annotated[
     float,
-    typer.Option(
+    opt.option(
+        "Threshold at which to report, and to collect partners (default: 0.8).",
         "--threshold",
         "-t",
+        panel=opt.MATCHING,
         metavar="0..1",
-        help="Threshold at which to report, and to collect partners (default: 0.8).",
-        show_default=False,
-        rich_help_panel=opt.MATCHING,
     ),
 ]
 Thresholds = Annotated[
     list[str] | None,
-    typer.Option(
+    opt.option(
+        "Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default: 0:0.95:0.05).",
         "--thresholds",
+        panel=opt.MATCHING,
         metavar="LIST",
-        help="Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 "
-        "(default: 0:0.95:0.05).",
-        show_default=False,
-        rich_help_panel=opt.MATCHING,
     ),
 ]
 TableName = Annotated[
     str,
-    typer.Option(
+    opt.option(
+        "summary, thresholds, orders, partners or offenders (default: summary).",
         "--table",
+        panel=opt.OUTPUT,
         metavar="NAME",
-        help="summary, thresholds, orders, partners or offenders (default: summary).",
-        show_default=False,
-        autocompletion=_tables,
-        rich_help_panel=opt.OUTPUT,
+        complete=_tables,
     ),
 ]
 Most = Annotated[
     int,
-    typer.Option(
+    opt.option(
+        "Partners or offenders to list of each matcher and remedy (default: 20).",
         "--most",
+        panel=opt.OUTPUT,
         metavar="N",
-        help="Partners or offenders to list of each matcher and remedy (default: 20).",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
     ),
 ]
 Plot = Annotated[
     str | None,
-    typer.Option(
+    opt.option(
+        "Also draw spurious shares and precision against recall (without alignments: a histogram of "
+        "partners) into this .svg or .png file (needs softbleu[plots]).",
         "--plot",
+        panel=opt.OUTPUT,
         metavar="FILE",
-        help="Also draw spurious shares and precision against recall (without alignments: a histogram of partners) "
-        "into this .svg or .png file (needs softbleu[plots]).",
-        rich_help_panel=opt.OUTPUT,
     ),
 ]
 
