@@ -2,54 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.kernels.numpy_kernels import Layout, ngram_cells, reference_counts
+from softbleu.kernels.positions import Positions, first_places, ngram_ids, reference_counts
+from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from softbleu.corpora.m2 import CodedGold
-    from softbleu.tokens import Tokens
-    from softbleu.types import Integers
+    from softbleu.types import Flags, Integers
 
 
 @dataclass(frozen=True)
 class Ngrams:
     """The n-grams of one order in a chunk, candidates and pool.
 
-    Cells are numbers of n-grams: equal cells, equal n-grams of one segment.
+    Ids are numbers of n-grams: equal ids, equal n-grams of one segment.
     """
 
     starts: Integers
     """Candidate positions at which an n-gram starts, ascending."""
-    cells: Integers
-    """Cell of the n-gram at each of `starts`."""
+    ids: Integers
+    """Id of the n-gram at each of `starts`."""
     occurrence: Integers
     """How many equal n-grams of the candidate stand to the left of each of `starts`."""
+    systems: Integers
+    """System of the candidate at each of `starts`."""
     pool_starts: Integers
     """Positions of the pool's n-grams: where each first appears in the references of its segment."""
-    pool_cells: Integers
-    """Cell of each pool n-gram."""
+    pool_ids: Integers
+    """Id of each pool n-gram."""
     counts: Integers
-    """Greatest count of an n-gram in one reference, one number a cell (Papineni's clipping)."""
+    """Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)."""
 
     @cached_property
-    def exact(self) -> NDArray[np.bool_]:
+    def exact(self) -> Flags:
         """Which of `starts` find an equal n-gram in the pool, the leftmost occurrences first."""
-        return self.occurrence < self.counts[self.cells]
+        return self.occurrence < self.counts[self.ids]
 
-    @cached_property
-    def left(self) -> Integers:
-        """What exact matches leave of `counts`, one number a cell."""
-        return self.counts - np.bincount(self.cells[self.exact], minlength=len(self.counts))
+    def left(self, systems: int) -> Integers:
+        """What exact matches leave of the pool's counts to each system: (systems, pool n-grams)."""
+        numbers = np.empty(len(self.counts), np.int64)
+        numbers[self.pool_ids] = np.arange(len(self.pool_ids))
+        taken = self.systems[self.exact] * len(self.pool_ids) + numbers[self.ids[self.exact]]
+        used = np.bincount(taken, minlength=systems * len(self.pool_ids))
+        return self.counts[self.pool_ids] - used.reshape(systems, -1)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Chunk:
     """
 
     candidates: Tokens
+    """One line a segment; of several systems together, the segments of the first, then those of the next, …"""
     references: Tokens
     segment_offsets: Integers
     source: Tokens | None = None
@@ -70,6 +74,19 @@ class Chunk:
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1
+
+    @property
+    def systems(self) -> int:
+        """Number of candidates of each segment."""
+        return len(self.candidates.lengths) // max(len(self), 1)
+
+    @classmethod
+    def together(cls, chunks: Sequence[Chunk]) -> Chunk:
+        """Put the candidates of several systems into one chunk, so that their references are prepared once."""
+        if len(chunks) == 1:
+            return chunks[0]
+        first = chunks[0]
+        return cls(Tokens.joined([chunk.candidates for chunk in chunks]), first.references, first.segment_offsets)
 
     def pieces(self, size: int) -> Iterator[Chunk]:
         """Cut into chunks of so many segments."""
@@ -87,6 +104,11 @@ class Chunk:
             self.gold and self.gold[start:end],
         )
 
+    def alone(self, line: int) -> Chunk:
+        """One candidate with the references of its segment."""
+        segment = line % len(self)
+        return replace(self.part(segment, segment + 1), candidates=self.candidates.lines(line, line + 1))
+
     def by_reference(self) -> Chunk:
         """Every candidate with each of its references as a segment of its own."""
         owner = np.repeat(np.arange(len(self)), np.diff(self.segment_offsets))
@@ -98,9 +120,9 @@ class Chunk:
         )
 
     @cached_property
-    def layout(self) -> Layout:
+    def positions(self) -> Positions:
         """Where each token lies."""
-        return Layout.of(
+        return Positions.of(
             self.candidates.codes,
             self.candidates.lengths,
             self.references.codes,
@@ -109,38 +131,45 @@ class Chunk:
         )
 
     @property
-    def positions(self) -> int:
+    def size(self) -> int:
         """Number of tokens, candidates and references together."""
-        return len(self.layout.codes)
+        return len(self.candidates.codes) + len(self.references.codes)
 
-    @cached_property
+    @property
     def candidate_positions(self) -> Integers:
-        """Bounds of each segment's candidate among the positions (segments + 1 of them)."""
+        """Bounds of the candidates' lines among the positions."""
         return self.candidates.offsets
 
     @cached_property
     def reference_positions(self) -> Integers:
         """Bounds of each segment's references among the positions (segments + 1 of them)."""
-        return self.layout.split + self.references.offsets[self.segment_offsets]
+        return len(self.candidates.codes) + self.references.offsets[self.segment_offsets]
 
     def ngrams(self, order: int) -> list[Ngrams]:
         """The n-grams of orders 1…order."""
-        return [self._ngrams(starts, cells) for starts, cells in ngram_cells(self.layout, order)]
+        return [self._ngrams(starts, ids) for starts, ids in ngram_ids(self.positions, order)]
 
-    def _ngrams(self, starts: Integers, cells: Integers) -> Ngrams:
-        cut = int(np.searchsorted(starts, self.layout.split))
-        pool_starts, pool_cells = starts[cut:], cells[cut:]
-        first = np.empty(self.positions, np.int64)
-        first[pool_cells[::-1]] = pool_starts[::-1]
-        new = first[pool_cells] == pool_starts
+    def _ngrams(self, starts: Integers, ids: Integers) -> Ngrams:
+        cut = int(np.searchsorted(starts, self.positions.split))
+        pool_starts, pool_ids = starts[cut:], ids[cut:]
+        first = np.empty(self.size, np.int64)
+        first[pool_ids[::-1]] = pool_starts[::-1]
+        new = first[pool_ids] == pool_starts
+        systems = self.positions.line[starts[:cut]] // max(len(self), 1)
         return Ngrams(
             starts=starts[:cut],
-            cells=cells[:cut],
-            occurrence=occurrence_numbers(cells[:cut]),
+            ids=ids[:cut],
+            occurrence=occurrence_numbers(systems * self.size + ids[:cut], self.systems * self.size),
+            systems=systems,
             pool_starts=pool_starts[new],
-            pool_cells=pool_cells[new],
-            counts=reference_counts(self.layout, pool_starts, pool_cells),
+            pool_ids=pool_ids[new],
+            counts=reference_counts(self.positions, pool_starts, pool_ids),
         )
+
+    def sums(self, starts: Integers, values: Integers) -> Integers:
+        """Sum values that belong to candidate positions: one number a candidate."""
+        lines = self.positions.line[starts]
+        return np.bincount(lines, values, len(self.candidates.lengths)).astype(np.int64)
 
     def closest_reference_lengths(self) -> Integers:
         """Length of each segment's closest reference; ties go to the shorter (as sacrebleu)."""
@@ -163,18 +192,20 @@ def check_order(order: int) -> int:
     return order
 
 
-def occurrence_numbers(cells: Integers) -> Integers:
-    """Number equal cells 0, 1, 2, … from left to right.
+def occurrence_numbers(ids: Integers, bound: int) -> Integers:
+    """Number equal ids, all below `bound`, 0, 1, 2, … from left to right.
 
-    >>> occurrence_numbers(np.array([7, 3, 7, 7, 3])).tolist()
+    >>> occurrence_numbers(np.array([7, 3, 7, 7, 3]), 8).tolist()
     [0, 0, 1, 2, 1]
     """
-    ranked = np.argsort(cells, kind="stable")
-    ordered = cells[ranked]
-    positions = np.arange(len(cells))
-    starts = np.where(np.diff(ordered, prepend=-1) != 0, positions, 0)
-    numbers = np.empty(len(cells), np.int64)
-    numbers[ranked] = positions - np.maximum.accumulate(starts)
+    numbers = np.zeros(len(ids), np.int64)
+    places = np.arange(len(ids))
+    # Few n-grams recur, and only those are sorted.
+    again = np.flatnonzero(first_places(ids, places, bound) != places)
+    ranked = again[np.argsort(ids[again], kind="stable")]
+    new = np.diff(ids[ranked], prepend=-1) != 0
+    order = np.arange(1, len(ranked) + 1)
+    numbers[ranked] = order - np.maximum.accumulate(np.where(new, order - 1, 0))
     return numbers
 
 

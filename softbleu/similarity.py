@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.kernels.numpy_kernels import SCALE as SCALE
+from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from softbleu.types import Floats, Integers
 
 
 _ZERO_NORM = 1e-12
+_STRETCH = 1 << 10
+"""Tokens of a text whose vectors are looked at together: few enough for the cache."""
 SIF = 1e-3
 """The a of a / (a + p), as Arora et al. (2017) have it."""
 
@@ -148,6 +152,35 @@ class UnitVectors:
             bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
         return tuple(bands)
 
+    def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
+        """1 / norm of the summed vectors of each n-gram of texts, n = 1…order: (batch, tokens - n + 1) each.
+
+        0 where that norm is 0.
+        """
+        bands = self.bands(codes, order)
+        squares = bands[0]
+        found = []
+        for n in range(1, min(order, codes.shape[1]) + 1):
+            if n > 1:
+                # What the n-gram without its last word has, and what that word adds.
+                starts = squares.shape[1] - 1
+                squares = squares[:, :-1] + bands[0][:, n - 1 :]
+                for distance in range(1, n):
+                    squares += 2 * bands[distance][:, n - 1 - distance : n - 1 - distance + starts]
+            inverse = np.zeros(squares.shape)
+            np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > _ZERO_NORM)
+            found.append(inverse)
+        return found
+
+    def text_norms(self, codes: Integers, order: int) -> list[Floats]:
+        """`inverse_norms` of the n-grams that start at each token of one long text; 0 beyond its end."""
+        found = [np.zeros(len(codes)) for _ in range(order)]
+        for start in range(0, len(codes), _STRETCH):
+            some = codes[start : start + _STRETCH + order - 1]
+            for norms, inverse in zip(found, self.inverse_norms(some[None], order), strict=False):
+                norms[start : start + inverse.shape[1]] = inverse[0]
+        return found
+
 
 @dataclass(frozen=True)
 class TokenProducts:
@@ -161,19 +194,11 @@ class TokenProducts:
     """Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)."""
     plain: Floats
     """The same products without weights (the same array where all weigh alike)."""
-    candidate_bands: tuple[Floats, ...]
-    """Weighted products of candidate tokens d apart, for d = 0…N - 1: each (batch, tokens - d)."""
-    reference_bands: tuple[Floats, ...]
+    candidate_norms: Sequence[Floats]
+    """1 / norm of the summed vectors of the candidate's n-grams, for n = 1…N: each (batch, tokens - n + 1)."""
+    reference_norms: Sequence[Floats]
     _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
-    _norms: dict[tuple[int, bool], Floats] = field(default_factory=dict, repr=False)
-    _inverse_norms: dict[tuple[int, bool], Floats] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, candidate: Integers, reference: Integers, vectors: UnitVectors, order: int) -> TokenProducts:
-        """Multiply the tokens of a batch, given as codes: (batch, candidate tokens), (batch, reference tokens)."""
-        cross, plain = vectors.products(candidate, reference)
-        return cls(cross, plain, vectors.bands(candidate, order), vectors.bands(reference, order))
 
     def boxes(self, candidate_order: int, reference_order: int) -> Floats:
         """Sum of the products of every two n-grams of such orders: B(x, y), one entry a pair of starts."""
@@ -197,29 +222,6 @@ class TokenProducts:
                 self._rows[order] = self._row(order - 1)[..., :-1] + self.cross[..., order - 1 :]
         return self._rows[order]
 
-    def inverse_norms(self, order: int, *, of_reference: bool) -> Floats:
-        """1 / norm of the summed vector of each n-gram; 0 where that norm is 0. (batch, starts)."""
-        key = order, of_reference
-        if key not in self._inverse_norms:
-            squares = self._squares(order, of_reference=of_reference)
-            positive = squares > _ZERO_NORM
-            self._inverse_norms[key] = np.where(positive, 1 / np.sqrt(np.where(positive, squares, 1)), 0)
-        return self._inverse_norms[key]
-
-    def _squares(self, order: int, *, of_reference: bool) -> Floats:
-        """Squared norm of the summed vector of each n-gram: that without its last word, and what this one adds."""
-        key = order, of_reference
-        if key not in self._norms:
-            bands = self.reference_bands if of_reference else self.candidate_bands
-            squares = bands[0]
-            if order > 1:
-                starts = bands[0].shape[1] - order + 1
-                squares = self._squares(order - 1, of_reference=of_reference)[:, :starts] + squares[:, order - 1 :]
-                for distance in range(1, order):
-                    squares += 2 * bands[distance][:, order - 1 - distance : order - 1 - distance + starts]
-            self._norms[key] = squares
-        return self._norms[key]
-
 
 class Composition(Protocol):
     """How the similarity of two n-grams follows from the products of their tokens."""
@@ -232,8 +234,14 @@ class Composition(Protocol):
     def by_frequency(self) -> bool:
         """Whether it weighs words by how rare they are."""
 
-    def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
-        """Similarity of every two n-grams of such orders, (batch, starts, starts); None: never similar."""
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
+        """Similarity of every two n-grams of such orders, (batch, starts, starts); None: never similar.
+
+        Each is multiplied by a factor of the candidate n-gram and one of the reference n-gram, (batch, starts) each:
+        0 where it may not match.
+        """
 
 
 @dataclass(frozen=True)
@@ -243,11 +251,13 @@ class Mean:
     name: str = "mean"
     by_frequency: bool = False
 
-    def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
         """See `Composition.similarities`."""
         boxes = products.boxes(candidate_order, reference_order)
-        similarities = boxes * products.inverse_norms(candidate_order, of_reference=False)[:, :, None]
-        similarities *= products.inverse_norms(reference_order, of_reference=True)[:, None, :]
+        similarities = boxes * (products.candidate_norms[candidate_order - 1] * rows)[:, :, None]
+        similarities *= (products.reference_norms[reference_order - 1] * columns)[:, None, :]
         return similarities
 
 
@@ -258,7 +268,9 @@ class Aligned:
     name: str = "aligned"
     by_frequency: bool = False
 
-    def similarities(self, products: TokenProducts, candidate_order: int, reference_order: int) -> Floats | None:
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
         """See `Composition.similarities`."""
         if candidate_order != reference_order:
             return None
@@ -267,7 +279,9 @@ class Aligned:
         total = np.zeros((plain.shape[0], height, width))
         for place in range(order):
             total += plain[:, place : place + height, place : place + width]
-        return total / order
+        total *= rows[:, :, None]
+        total *= (columns / order)[:, None, :]
+        return total
 
 
 COMPOSITIONS: dict[str, Composition] = {
@@ -289,13 +303,12 @@ def composition(name: str) -> Composition:
     return COMPOSITIONS[name]
 
 
-def to_millionths(similarities: Floats) -> NDArray[np.int32]:
-    """Similarities rounded to 6 decimals, in millionths, at most 1: ties are ties on any machine. Overwrites them.
+def round_millionths(similarities: Floats) -> NDArray[np.int32]:
+    """Similarities in millionths rounded to whole ones, at most 1: ties are ties on any machine. Overwrites them.
 
-    >>> to_millionths(np.array([0.1234567, 1.0000000002, -0.5])).tolist()
+    >>> round_millionths(np.array([123456.7, 1000000.0002, -500000])).tolist()
     [123457, 1000000, -500000]
     """
-    np.multiply(similarities, SCALE, out=similarities)
     # Where words are compared by CSLS, norms may be near 0 and quotients far beyond 1.
     np.clip(similarities, -SCALE, SCALE, out=similarities)
     millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)

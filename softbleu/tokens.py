@@ -91,6 +91,13 @@ class Tokens:
     codes: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
+    @classmethod
+    def joined(cls, parts: Sequence[Tokens]) -> Tokens:
+        """All lines of several texts."""
+        starts = np.cumsum([0, *(len(part.codes) for part in parts[:-1])])
+        ends = [start + part.offsets[1:] for start, part in zip(starts, parts, strict=True)]
+        return cls(np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends)))
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """Number of tokens of each line."""

@@ -176,11 +176,11 @@ def cases(
 
 PATHS = {
     "batch": {},
-    "one by one": {"softbleu.matchers.soft.BATCH_CELLS": 1},
-    "long": {"softbleu.matchers.soft.BATCH_CELLS": 1, "softbleu.matchers.soft.LONG_CELLS": 0},
+    "one by one": {"softbleu.matchers.batches.BATCH_CELLS": 1},
+    "long": {"softbleu.matchers.batches.BATCH_CELLS": 1, "softbleu.matchers.batches.LONG_CELLS": 0},
     "long, narrow stripes": {
-        "softbleu.matchers.soft.BATCH_CELLS": 1,
-        "softbleu.matchers.soft.LONG_CELLS": 0,
+        "softbleu.matchers.batches.BATCH_CELLS": 1,
+        "softbleu.matchers.batches.LONG_CELLS": 0,
         "softbleu.matchers.long.STRIPE_CELLS": 40,
     },
 }

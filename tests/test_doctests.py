@@ -15,7 +15,7 @@ MODULES = sorted(
     {"softbleu", *(found.name for found in pkgutil.walk_packages(softbleu.__path__, "softbleu."))}
     - {"softbleu.__main__"}
 )
-NEEDS = {"softbleu.kernels.numba_kernels": "numba"}
+NEEDS = {"softbleu.kernels.numba_backend": "numba"}
 
 
 def test_modules_are_found() -> None:

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.kernels.numpy_kernels import ngram_cells
-from softbleu.similarity import SCALE
+from softbleu.kernels.positions import ngram_ids
+from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from softbleu.matchers.sweep import MatchLives
+    from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
     from softbleu.types import Flags, Integers
 
@@ -129,16 +129,16 @@ class CreditTally:
         self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
 
-    def add(self, lives: MatchLives, classes: Integers, rewarded: Flags) -> None:
+    def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` are the deserved ones of deserving n-grams."""
-        cells = (lives.order - 1) * len(VERDICTS) + classes
+        cells = (intervals.order - 1) * len(VERDICTS) + classes
         ones = np.ones(len(cells), np.int64)
-        self._counts += _changes(lives, cells, ones, self._counts.shape)
-        self._masses += _changes(lives, cells, lives.masses, self._counts.shape)
-        lowest = lives.first == 0
-        bins = np.minimum(lives.masses[lowest] * BINS // SCALE, BINS - 1)
+        self._counts += _changes(intervals, cells, ones, self._counts.shape)
+        self._masses += _changes(intervals, cells, intervals.matched, self._counts.shape)
+        lowest = intervals.first == 0
+        bins = np.minimum(intervals.matched[lowest] * BINS // SCALE, BINS - 1)
         self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
-        self._rewarded += _changes(lives, lives.order - 1, rewarded.astype(np.int64), self._rewarded.shape)
+        self._rewarded += _changes(intervals, intervals.order - 1, rewarded.astype(np.int64), self._rewarded.shape)
 
     def merge(self, other: CreditTally) -> None:
         """Add what another tally of the same thresholds and orders has."""
@@ -166,24 +166,24 @@ class CreditTally:
         )
 
 
-def _changes(lives: MatchLives, cells: Integers, values: Integers, shape: Sequence[int]) -> Integers:
+def _changes(intervals: MatchIntervals, cells: Integers, values: Integers, shape: Sequence[int]) -> Integers:
     size = int(np.prod(shape[1:]))
     total = size * shape[0]
-    changes = np.bincount(lives.first * size + cells, values, total)
-    ended = lives.end < shape[0]
-    changes -= np.bincount((lives.end * size + cells)[ended], values[ended], total)
+    changes = np.bincount(intervals.first * size + cells, values, total)
+    ended = intervals.end < shape[0]
+    changes -= np.bincount((intervals.end * size + cells)[ended], values[ended], total)
     # Sums of whole numbers below 2^53, which floats hold exactly.
     return changes.astype(np.int64).reshape(shape)
 
 
-def approximate(chunk: Chunk, lives: MatchLives) -> Flags:
+def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
     """Say which matches pair n-grams of different spelling."""
-    codes = np.append(chunk.layout.codes, -1)
-    equal = lives.order == lives.partner_orders
-    for place in range(int(lives.order.max(initial=0))):
-        beyond = place >= lives.order
-        left = np.minimum(lives.starts + place, chunk.positions)
-        right = np.minimum(lives.partner_starts + place, chunk.positions)
+    codes = np.append(chunk.positions.codes, -1)
+    equal = intervals.order == intervals.partner_orders
+    for place in range(int(intervals.order.max(initial=0))):
+        beyond = place >= intervals.order
+        left = np.minimum(intervals.starts + place, chunk.size)
+        right = np.minimum(intervals.partner_starts + place, chunk.size)
         equal &= beyond | (codes[left] == codes[right])
     different: Flags = ~equal
     return different
@@ -204,24 +204,24 @@ class Judge:
     """
 
     def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:
-        split, segment = chunk.layout.split, chunk.layout.segment
+        split, segment = chunk.positions.split, chunk.positions.segment
         met = np.flatnonzero(aligned >= 0)
         other = chunk.reference_positions[segment[met]] + aligned[met]
         # For each position the one that it is aligned to; one position more, which stands for all beyond the end.
-        self._link = np.full(chunk.positions + 1, -1)
+        self._link = np.full(chunk.size + 1, -1)
         self._link[met] = other
         self._link[other] = met
-        self._occurrences = [_Occurrences(*found, split) for found in ngram_cells(chunk.layout, max_order)]
+        self._occurrences = [_Occurrences(*found, split) for found in ngram_ids(chunk.positions, max_order)]
         self._exact = [(ngrams.starts, ngrams.exact) for ngrams in chunk.ngrams(max_order)]
 
-    def classes(self, lives: MatchLives) -> Integers:
+    def classes(self, intervals: MatchIntervals) -> Integers:
         """Class of each match: an index of `VERDICTS`."""
-        kindest = np.full(len(lives.order), SPURIOUS)
-        for order in np.unique(lives.partner_orders).tolist():
-            chosen = np.flatnonzero(lives.partner_orders == order)
-            match, partner = self._occurrences[order - 1].of(lives.partner_starts[chosen])
+        kindest = np.full(len(intervals.order), SPURIOUS)
+        for order in np.unique(intervals.partner_orders).tolist():
+            chosen = np.flatnonzero(intervals.partner_orders == order)
+            match, partner = self._occurrences[order - 1].of(intervals.partner_starts[chosen])
             match = chosen[match]
-            found = self._judge(lives.starts[match], lives.order[match], partner, np.full(len(match), order))
+            found = self._judge(intervals.starts[match], intervals.order[match], partner, np.full(len(match), order))
             np.minimum.at(kindest, match, found)
         return kindest
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.experiments.credit import SPURIOUS, UNJUDGED
-from softbleu.similarity import SCALE
+from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
-    from softbleu.matchers.sweep import MatchLives
+    from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
     from softbleu.types import Integers
 
@@ -122,11 +122,18 @@ Pairs = dict[tuple[bytes, bytes], list[int]]
 reference token at which the first suspect starts."""
 
 
-def count_pairs(piece: Chunk, lives: MatchLives, classes: Integers) -> Pairs:
+def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> Pairs:
     """Count approximate matches of a piece of text; tokens of either side are numbered from its start."""
     pairs: Pairs = {}
-    text, split = piece.layout.codes.astype("<i4").tobytes(), piece.layout.split
-    columns = (classes, lives.starts, lives.order, lives.partner_starts, lives.partner_orders, lives.masses)
+    text, split = piece.positions.codes.astype("<i4").tobytes(), piece.positions.split
+    columns = (
+        classes,
+        intervals.starts,
+        intervals.order,
+        intervals.partner_starts,
+        intervals.partner_orders,
+        intervals.matched,
+    )
     for kind, left, n, right, m, mass in zip(*(each.tolist() for each in columns), strict=True):
         key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
         entry = pairs.setdefault(key, [0, 0, 0, 0, -1, -1])

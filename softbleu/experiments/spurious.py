@@ -16,7 +16,7 @@ from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.partners import PartnerTally, count_pairs
 from softbleu.experiments.remedies import PLAIN, make_variants
 from softbleu.experiments.text import open_text
-from softbleu.matchers.sweep import match_lives
+from softbleu.matchers.sweep import match_intervals
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
 from softbleu.scoring.blocks import PIECE
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from softbleu.experiments.tables import ResultTable
     from softbleu.experiments.text import MatchedText
     from softbleu.matchers.base import SoftMatcher
-    from softbleu.matchers.sweep import MatchLives
+    from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
     from softbleu.scoring.vectors import CorpusVectors, StoredVectors
     from softbleu.similarity import TokenVectors
@@ -319,18 +319,18 @@ class _PieceWork:
         self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: TokenVectors
     ) -> tuple[CreditTally, Pairs]:
         tally = CreditTally(len(task.thresholds), self.order, judged=judge is not None)
-        lives = match_lives(task.matcher, task.thresholds, chunk, vectors, self.order)
-        lives = _chosen(lives, approximate(chunk, lives) & (lives.masses > 0))
-        classes = np.full(len(lives.order), UNJUDGED) if judge is None else judge.classes(lives)
+        intervals = match_intervals(task.matcher, task.thresholds, chunk, vectors, self.order)
+        intervals = _chosen(intervals, approximate(chunk, intervals) & (intervals.matched > 0))
+        classes = np.full(len(intervals.order), UNJUDGED) if judge is None else judge.classes(intervals)
         # Which matches reward a deserving n-gram.
-        rewarded = np.zeros(len(lives.order), bool)
+        rewarded = np.zeros(len(intervals.order), bool)
         for order, starts in enumerate(deserving, start=1):
             tally.deserving[order - 1] += len(starts)
-            rewarded |= (classes == DESERVED) & (lives.order == order) & np.isin(lives.starts, starts)
-        tally.add(lives, classes, rewarded)
-        made = (lives.first <= task.at) & (task.at < lives.end)
-        return tally, count_pairs(chunk, _chosen(lives, made), classes[made])
+            rewarded |= (classes == DESERVED) & (intervals.order == order) & np.isin(intervals.starts, starts)
+        tally.add(intervals, classes, rewarded)
+        made = (intervals.first <= task.at) & (task.at < intervals.end)
+        return tally, count_pairs(chunk, _chosen(intervals, made), classes[made])
 
 
-def _chosen(lives: MatchLives, which: Flags) -> MatchLives:
-    return replace(lives, **{field.name: getattr(lives, field.name)[which] for field in fields(lives)})
+def _chosen(intervals: MatchIntervals, which: Flags) -> MatchIntervals:
+    return replace(intervals, **{field.name: getattr(intervals, field.name)[which] for field in fields(intervals)})

@@ -1,6 +1,8 @@
-"""The hot loops, as twins behind one interface: `numpy` always, `numba` (extra ``fast``) for large input.
+"""The hot loops: nothing but arrays in and out.
 
-Both give the same digits; tests run every assertion on both.
+What pays for being compiled has two backends behind one interface, `Kernels`: `numpy` always, `numba` (extra
+``fast``) for large input. Both give the same digits; tests run every assertion on both. The rest is written once, in
+NumPy, and imported from where it stands: `positions`, `assignment`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ LARGE = 1 << 24
 
 
 class Kernels(Protocol):
-    """What both twins offer; see `softbleu.kernels.numpy_kernels` for the meaning."""
+    """What both backends offer; see `softbleu.kernels.numpy_backend` for the meaning."""
 
     NAME: KernelName
 
@@ -44,7 +46,7 @@ class Kernels(Protocol):
 
 
 def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
-    """Return the twin of that name; `auto` takes numba for large text (`size` in bytes) where it is installed.
+    """Return the backend of that name; `auto` takes numba for large text (`size` in bytes) where it is installed.
 
     >>> choose_kernels(size=1000).NAME
     'numpy'
@@ -55,4 +57,4 @@ def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
     if name == "numba" and not installed:
         raise MissingExtraError("kernels 'numba' need another package: pip install 'softbleu[fast]'")
     numba = name == "numba" or (name == "auto" and installed and size >= LARGE)
-    return cast("Kernels", import_module(f"softbleu.kernels.{'numba' if numba else 'numpy'}_kernels"))
+    return cast("Kernels", import_module(f"softbleu.kernels.{'numba' if numba else 'numpy'}_backend"))

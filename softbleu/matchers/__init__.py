@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from softbleu.matchers.base import MATCHERS, Matcher, Matches, SoftMatcher, make_matcher
+from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher, make_matcher
+from softbleu.matchers.matches import Matches
 
 __all__ = ["MATCHERS", "Matcher", "Matches", "SoftMatcher", "make_matcher"]

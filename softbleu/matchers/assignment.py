@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.kernels import numpy_kernels
-from softbleu.similarity import SCALE
+from softbleu.kernels.assignment import assign_greedily
+from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.matchers.base import SoftMatcher
+    from softbleu.matchers.matches import Rules
     from softbleu.types import Integers
 
 
@@ -23,12 +23,12 @@ LARGEST = 1 << 24
 """Entries of the greatest matrix that is solved optimally (134 MB)."""
 
 
-def assign(similarities: NDArray[np.int32], capacity: Integers, matcher: SoftMatcher) -> tuple[Integers, Integers]:
-    """Give pool n-grams to candidate n-grams as the matcher says.
+def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) -> tuple[Integers, Integers]:
+    """Give pool n-grams to candidate n-grams as the rules say.
 
     Parameters
     ----------
-    similarities : (batch, candidate n-grams, pool n-grams) in millionths, `EXACT` for equal ones, -1 where no
+    similarities : (batch, candidate n-grams, pool n-grams) in millionths, `EXACT` for equal ones, 0 or less where no
         match is allowed; overwritten
     capacity : instances of each pool n-gram in millionths, (batch, pool n-grams)
 
@@ -36,14 +36,16 @@ def assign(similarities: NDArray[np.int32], capacity: Integers, matcher: SoftMat
     -------
     Pool n-gram of each candidate n-gram, -1 for none, and the similarity of the match: (batch, candidate n-grams).
     """
-    if matcher.assignment == "optimal":
+    if rules.assignment == "optimal":
+        similarities[similarities <= rules.threshold] = 0
         return _assign_optimally(similarities, capacity)
-    return numpy_kernels.assign_greedily(similarities, capacity, SCALE if matcher.consumption == "unit" else 0)
+    unit = SCALE if rules.consumption == "unit" else 0
+    return assign_greedily(similarities, capacity, unit, rules.threshold)
 
 
-def consumed(similarities: Integers, matcher: SoftMatcher) -> Integers:
+def consumed(similarities: Integers, rules: Rules) -> Integers:
     """What matches of such similarities take from the pool, in millionths of an instance."""
-    if matcher.consumption == "unit":
+    if rules.consumption == "unit":
         return np.full(len(similarities), SCALE)
     return np.minimum(similarities, SCALE)
 

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from softbleu.declare import Declared, Registry, own_settings, setting
 from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
-from softbleu.similarity import COMPOSITIONS, SCALE, composition, threshold_in_millionths
+from softbleu.kernels.scale import SCALE
+from softbleu.matchers.matches import Assignment, Consumption, Matches, Rules
+from softbleu.matchers.soft import soft_matches
+from softbleu.similarity import COMPOSITIONS, composition, threshold_in_millionths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk, Ngrams
+    from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenVectors
     from softbleu.types import Integers
-
-
-Assignment = Literal["exact-first", "sequential", "optimal"]
-Consumption = Literal["unit", "similarity"]
 
 
 def read_threshold(text: str) -> float | str:
@@ -45,34 +44,6 @@ def read_threshold(text: str) -> float | str:
 
 
 @dataclass(frozen=True)
-class Matches:
-    """What the candidate n-grams of one order found, n-gram by n-gram."""
-
-    starts: Integers
-    """Candidate positions at which the n-grams start."""
-    masses: Integers
-    """How much of each is matched, in millionths: 1,000,000 for an exact match, 0 for none."""
-    partner_starts: Integers
-    """Position at which the matched reference n-gram first appears; -1 for none."""
-    partner_orders: Integers
-    """Order of the matched reference n-gram; 0 for none."""
-
-    @classmethod
-    def none(cls, ngrams: Ngrams) -> Matches:
-        """No matches yet."""
-        empty = np.zeros(len(ngrams.starts), np.int64)
-        return cls(ngrams.starts, empty, empty - 1, empty.copy())
-
-    @classmethod
-    def exact(cls, ngrams: Ngrams, order: int) -> Matches:
-        """Exact matches only."""
-        first = np.full(len(ngrams.counts), -1)
-        first[ngrams.pool_cells] = ngrams.pool_starts
-        partners = np.where(ngrams.exact, first[ngrams.cells], -1)
-        return cls(ngrams.starts, ngrams.exact * SCALE, partners, np.where(ngrams.exact, order, 0))
-
-
-@dataclass(frozen=True)
 class Matcher(Declared):
     """A matcher is a value: its fields are its identity and its part of the signature."""
 
@@ -83,11 +54,11 @@ class Matcher(Declared):
         """Orders of the reference n-grams that a candidate n-gram of that order may match approximately."""
 
     def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Matches]:
-        """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
+        """Match the candidate n-grams of orders 1…max_order of every line of a chunk."""
         return [Matches.exact(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
 
-    def masses(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int, kernels: Kernels) -> Integers:
-        """Sum the matches of each segment and order, in millionths: (segments, max_order)."""
+    def matched(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int, kernels: Kernels) -> Integers:
+        """Sum the matches of each candidate and order, in millionths: (lines, max_order)."""
         if vectors is None or not self.needs_vectors(max_order):
             return SCALE * kernels.clipped_counts(
                 chunk.candidates.codes,
@@ -97,10 +68,8 @@ class Matcher(Declared):
                 chunk.segment_offsets,
                 max_order,
             )
-        masses = np.zeros((len(chunk), max_order), np.int64)
-        for order, matches in enumerate(self.matches(chunk, vectors, max_order)):
-            np.add.at(masses[:, order], chunk.layout.segment[matches.starts], matches.masses)
-        return masses
+        matches = self.matches(chunk, vectors, max_order)
+        return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
@@ -120,7 +89,7 @@ class SoftMatcher(Matcher):
     threshold : a similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
         `Measure.resolved` finds
     assignment : order in which matches are made: `exact-first` (exact ones, then left to right), `sequential`
-        (Morgan 2014: one pass, left to right) or `optimal` (greatest total mass)
+        (Morgan 2014: one pass, left to right) or `optimal` (greatest sum of matches)
     consumption : what an approximate match takes from the pool: one instance (`unit`), or as much of it as the
         n-grams are similar (`similarity`, Morgan 2014)
     composition : how n-grams are compared: `mean`, `aligned` or `sif`
@@ -163,13 +132,21 @@ class SoftMatcher(Matcher):
         """Whether words are weighed by how frequent they are."""
         return composition(self.composition).by_frequency and self.needs_vectors(max_order)
 
+    def rules(self, max_order: int) -> Rules:
+        """What it says of n-grams up to an order."""
+        return Rules(
+            tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
+            threshold_in_millionths(self.threshold),
+            self.assignment,
+            self.consumption,
+            composition(self.composition),
+        )
+
     def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Matches]:
         """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
-        from softbleu.matchers.soft import soft_matches
-
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)
-        return soft_matches(self, chunk, vectors, max_order)
+        return soft_matches(self.rules(max_order), chunk, vectors)
 
 
 MATCHERS = Registry("matcher", "softbleu.matchers", Matcher)

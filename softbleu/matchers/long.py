@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT, assign, consumed
-from softbleu.similarity import SCALE, TokenProducts, composition, threshold_in_millionths, to_millionths
+from softbleu.similarity import TokenProducts, round_millionths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.matchers.base import Matches, SoftMatcher
+    from softbleu.matchers.batches import Batch, WeighedText
+    from softbleu.matchers.matches import Matches, Rules
     from softbleu.matchers.pool import Pool
-    from softbleu.similarity import UnitVectors
     from softbleu.types import Floats, Integers
 
 
@@ -24,27 +25,13 @@ STRIPE_CELLS = 1 << 21
 """Entries of the matrices that are held at a time."""
 
 
-@dataclass(frozen=True)
-class LongSegment:
-    """Positions of a segment's candidate and reference tokens, and the codes of all positions."""
-
-    candidate: Integers
-    reference: Integers
-    codes: Integers
-
-
 def match_long_segment(
-    matcher: SoftMatcher,
-    pools: list[Pool],
-    segment: LongSegment,
-    vectors: UnitVectors,
-    matches: list[Matches],
+    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
 ) -> None:
-    """Match the n-grams of a segment whose token-by-token matrix would not fit into memory."""
-    for order in range(1, len(pools) + 1):
-        soft = matcher.pool_orders(order, len(pools))
+    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory."""
+    for order, soft in enumerate(rules.pool_orders, start=1):
         if soft:
-            _match_order(matcher, pools, segment, vectors, matches[order - 1], order)
+            _match_order(rules, pools, batch, text, matches[order - 1], order)
 
 
 @dataclass(frozen=True)
@@ -53,84 +40,75 @@ class _Offer:
 
     order: int
     starts: Integers
-    text: Integers
-    bands: tuple[Floats, ...]
+    capacity: Integers
+    codes: Integers
+    norms: list[Floats]
 
 
 def _match_order(
-    matcher: SoftMatcher,
-    pools: list[Pool],
-    segment: LongSegment,
-    vectors: UnitVectors,
-    matches: Matches,
-    order: int,
+    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: Matches, order: int
 ) -> None:
-    own = pools[order - 1]
-    rows = segment.candidate[own.waiting[segment.candidate]]
-    offers = [
-        _offer(segment, vectors, k, segment.reference[pools[k - 1].capacity(k == order)[segment.reference] > 0])
-        for k in sorted({order, *matcher.pool_orders(order, len(pools))})
-    ]
+    own, candidate = pools[order - 1], batch.candidate[0]
+    rows = candidate[own.waiting[candidate]]
+    offers = [_offer(pools[k - 1], batch, text, k, own=k == order) for k in rules.columns(order)]
     starts = np.concatenate([offer.starts for offer in offers])
-    capacity = np.concatenate([pools[o.order - 1].capacity(o.order == order)[o.starts] for o in offers]) * SCALE
+    capacity = np.concatenate([offer.capacity for offer in offers]) * SCALE
     columns = np.repeat([offer.order for offer in offers], [len(offer.starts) for offer in offers])
     if not len(starts):
         return
     stripe = max(1, STRIPE_CELLS // (len(starts) * order * int(columns.max())))
-    if matcher.assignment == "optimal" and stripe < len(rows):
+    if rules.assignment == "optimal" and stripe < len(rows):
         raise InputError(
-            f"a segment of {len(segment.candidate)} candidate and {len(segment.reference)} reference tokens is too "
+            f"a segment of {len(candidate)} candidate and {batch.reference.shape[1]} reference tokens is too "
             "long for assignment 'optimal': split it, or use 'exact-first'"
         )
     for first in range(0, len(rows), stripe):
         some = rows[first : first + stripe]
-        cells, where, which = np.unique(own.cells[some], return_index=True, return_inverse=True)
-        text = _text(segment, some[where], order)
-        similarities = _similarities(matcher, len(pools), vectors, text, order, offers)
-        if matcher.assignment != "exact-first":
-            equal = (columns == order) & (cells[:, None] == own.pool_cells[starts])
-            similarities[equal] = EXACT
-        similarities[:, capacity <= 0] = -1
-        partner, value = assign(similarities[which][None], capacity[None], matcher)
+        _, where, which = np.unique(own.ids(some), return_index=True, return_inverse=True)
+        similarities = _similarities(rules, text, some[where], order, offers)
+        if rules.assignment != "exact-first":
+            equal = own.equal(some[where][None], starts[None])[0]
+            similarities[equal & (columns == order)] = EXACT
+        similarities[:, capacity <= 0] = 0
+        partner, value = assign(similarities[which][None], capacity[None], rules)
         row = np.flatnonzero(partner[0] >= 0)
         column = partner[0, row]
-        np.subtract.at(capacity, column, consumed(value[0, row], matcher))
+        np.subtract.at(capacity, column, consumed(value[0, row], rules))
         found = own.index[some[row]]
-        matches.masses[found] = np.minimum(value[0, row], SCALE)
+        matches.matched[found] = np.minimum(value[0, row], SCALE)
         matches.partner_starts[found] = starts[column]
         matches.partner_orders[found] = columns[column]
 
 
-def _text(segment: LongSegment, starts: Integers, order: int) -> Integers:
-    text: Integers = segment.codes[starts[:, None] + np.arange(order)].reshape(1, -1)
-    return text
+def _codes(text: WeighedText, starts: Integers, order: int) -> Integers:
+    codes: Integers = text.codes[starts[:, None] + np.arange(order)].reshape(1, -1)
+    return codes
 
 
-def _offer(segment: LongSegment, vectors: UnitVectors, order: int, starts: Integers) -> _Offer:
-    text = _text(segment, starts, order)
-    return _Offer(order, starts, text, vectors.bands(text, order))
+def _offer(pool: Pool, batch: Batch, text: WeighedText, order: int, *, own: bool) -> _Offer:
+    capacity = pool.capacity(own, batch.systems, batch.reference)[0]
+    starts = batch.reference[0, capacity > 0]
+    codes = _codes(text, starts, order)
+    return _Offer(order, starts, capacity[capacity > 0], codes, text.vectors.inverse_norms(codes, order))
 
 
 def _similarities(
-    matcher: SoftMatcher,
-    max_order: int,
-    vectors: UnitVectors,
-    text: Integers,
-    order: int,
-    offers: list[_Offer],
+    rules: Rules, text: WeighedText, starts: Integers, order: int, offers: list[_Offer]
 ) -> NDArray[np.int32]:
-    """Similarities that count, in millionths, of some candidate n-grams and all offers; -1 for others."""
-    bands = vectors.bands(text, order)
+    """Similarities, in millionths, of some candidate n-grams and all offers; 0 of those that may not match."""
+    codes = _codes(text, starts, order)
+    norms = text.vectors.inverse_norms(codes, order)
     blocks = []
     for offer in offers:
-        block = np.full((text.size // order, len(offer.starts)), -1, np.int32)
+        block = np.zeros((len(starts), len(offer.starts)), np.int32)
         blocks.append(block)
-        if not len(offer.starts) or offer.order not in matcher.pool_orders(order, max_order):
+        if not block.size or offer.order not in rules.pool_orders[order - 1]:
             continue
-        products = TokenProducts(*vectors.products(text, offer.text), bands, offer.bands)
-        similarities = composition(matcher.composition).similarities(products, order, offer.order)
+        products = TokenProducts(*text.vectors.products(codes, offer.codes), norms, offer.norms)
+        # Windows that straddle two n-grams of a text mean nothing and are left out.
+        rows, columns = np.zeros((1, codes.size - order + 1)), np.zeros((1, offer.codes.size - offer.order + 1))
+        rows[:, ::order], columns[:, :: offer.order] = 1, SCALE
+        similarities = rules.composition.similarities(products, order, offer.order, rows, columns)
         if similarities is not None:
-            # Windows that straddle two n-grams of a text mean nothing and are left out.
-            millionths = to_millionths(similarities[0, ::order, :: offer.order])
-            np.copyto(block, millionths, where=millionths > threshold_in_millionths(matcher.threshold))
+            block[...] = round_millionths(similarities[0, ::order, :: offer.order])
     return np.concatenate(blocks, axis=1)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.matchers.base import Matches, SoftMatcher
+from softbleu.matchers.matches import Matches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.ngrams import Ngrams
-    from softbleu.types import Integers
+    from softbleu.matchers.matches import Rules
+    from softbleu.ngrams import Chunk, Ngrams
+    from softbleu.types import Flags, Integers
 
 
 @dataclass(frozen=True)
@@ -23,45 +24,68 @@ class Pool:
     ngrams: Ngrams
     index: Integers
     """Number of the candidate n-gram that starts here, -1 for none."""
-    waiting: NDArray[np.bool_]
+    waiting: Flags
     """Whether a candidate n-gram starts here that is still to be matched."""
-    cells: Integers
-    """Cell of the candidate n-gram that starts here, -1 for none."""
-    pool_cells: Integers
-    """Cell of the pool n-gram that starts here, -2 for none."""
+    pool_index: Integers
+    """Number of the pool n-gram that starts here, that of none being the last."""
     counts: Integers
-    """Count of the pool n-gram that starts here, 0 for none."""
+    """Count of each pool n-gram, and 0 for none."""
     left: Integers
-    """What exact matches leave of the counts; the counts themselves unless exact matches come first."""
+    """What exact matches leave of the counts to each system, (systems, pool n-grams and none); the counts themselves
+    unless exact matches come first."""
 
     @classmethod
-    def of(cls, ngrams: Ngrams, positions: int, matcher: SoftMatcher) -> Pool:
-        """Spread the n-grams of a chunk with so many positions, padding included."""
+    def of(cls, ngrams: Ngrams, chunk: Chunk, rules: Rules) -> Pool:
+        """Spread the n-grams of a chunk."""
 
         def spread(values: NDArray[Any], starts: Integers, empty: int) -> NDArray[Any]:
-            flat = np.full(positions, empty, values.dtype)
+            flat = np.full(chunk.size + 1, empty, values.dtype)
             flat[starts] = values
             return flat
 
-        starts, pool_starts, pool_cells = ngrams.starts, ngrams.pool_starts, ngrams.pool_cells
-        counts = spread(ngrams.counts[pool_cells], pool_starts, 0)
-        exact_first = matcher.assignment == "exact-first"
+        starts, pool_starts, pool_ids = ngrams.starts, ngrams.pool_starts, ngrams.pool_ids
+        exact_first = rules.assignment == "exact-first"
+        counts = np.append(ngrams.counts[pool_ids], 0)
+        left = np.tile(counts, (chunk.systems, 1))
+        if exact_first:
+            left[:, :-1] = ngrams.left(chunk.systems)
         return cls(
             ngrams,
             index=spread(np.arange(len(starts)), starts, -1),
             waiting=spread(~ngrams.exact if exact_first else np.ones(len(starts), bool), starts, 0),
-            cells=spread(ngrams.cells, starts, -1),
-            pool_cells=spread(pool_cells, pool_starts, -2),
+            pool_index=spread(np.arange(len(pool_starts)), pool_starts, len(pool_starts)),
             counts=counts,
-            left=spread(ngrams.left[pool_cells], pool_starts, 0) if exact_first else counts,
+            left=left,
         )
 
-    def capacity(self, own: bool) -> Integers:
-        """Instances of the pool n-gram that starts at each position: after exact matches in its own order."""
-        return self.left if own else self.counts
+    def capacity(self, own: bool, systems: Integers, starts: Integers) -> Integers:
+        """Instances of the pool n-grams that start at some positions: after exact matches in their own order.
 
-    def start(self, order: int, matcher: SoftMatcher, max_order: int) -> Matches:
+        Parameters
+        ----------
+        own : whether the candidates' n-grams are of this order
+        systems : (batch,)
+        starts : (batch, starts)
+        """
+        numbers = self.pool_index[starts]
+        return self.left[systems[:, None], numbers] if own else self.counts[numbers]
+
+    def ids(self, starts: Integers) -> Integers:
+        """Ids of the candidate n-grams that start at some positions; -1 for none."""
+        ids: Integers = np.append(self.ngrams.ids, -1)[self.index[starts]]
+        return ids
+
+    def equal(self, candidate: Integers, reference: Integers) -> Flags:
+        """Whether the n-grams that start at candidate positions are those of the pool at reference positions.
+
+        (batch, candidate starts), (batch, reference starts): (batch, candidate starts, reference starts).
+        """
+        pool_ids = np.append(self.ngrams.pool_ids, -2)
+        same: Flags = self.ids(candidate)[:, :, None] == pool_ids[self.pool_index[reference]][:, None, :]
+        return same
+
+    def start(self, order: int, rules: Rules) -> Matches:
         """Matches before any approximate one is made."""
-        if matcher.assignment == "exact-first" or not matcher.pool_orders(order, max_order):
+        if rules.assignment == "exact-first" or not rules.pool_orders[order - 1]:
             return Matches.exact(self.ngrams, order)
         return Matches.none(self.ngrams)

@@ -11,11 +11,11 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import Level, Metric, Requirements, Score, column, order_setting, requirements_of
 from softbleu.ngrams import ngram_totals
-from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,13 +112,13 @@ class Bleu(Metric):
 
     def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
         """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""
-        return self.statistics_of(chunk, self.matcher.masses(chunk, vectors, self.order, kernels))
+        return self.statistics_of(chunk, self.matcher.matched(chunk, vectors, self.order, kernels))
 
-    def statistics_of(self, chunk: Chunk, masses: Integers) -> Integers:
+    def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
         """Statistics of each segment, its matches by order being known."""
         lengths = chunk.candidates.lengths
         closest = chunk.closest_reference_lengths()
-        return np.column_stack((lengths, closest, masses, self._totals(lengths, closest)))
+        return np.column_stack((lengths, closest, matched, self._totals(lengths, closest)))
 
     def _totals(self, candidate: Integers, reference: Integers) -> Integers:
         totals = ngram_totals(reference if self.denominator == "reference" else candidate, self.order)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.ngrams import Chunk
-from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
     from softbleu.matchers.base import Matcher
@@ -27,7 +27,7 @@ class NgramCounts:
     reference: Integers
     """Greatest count in one of the segment's references."""
     source: Integers
-    masses: Integers
+    matched: Integers
     """How much of it is matched, in millionths, over all its occurrences."""
 
 
@@ -43,17 +43,17 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: TokenVectors | None, o
     matched = matcher.matches(chunk, vectors, order) if soft else None
     found = []
     for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):
-        # Candidate positions are the same in both chunks, so starts align and cells can be told by them.
+        # Candidate positions are the same in both chunks, so starts align and ids can be told by them.
         first = np.flatnonzero(ngrams.occurrence == 0)
-        cells = ngrams.cells[first]
-        candidate = np.bincount(ngrams.cells, minlength=chunk.positions)[cells]
-        reference = ngrams.counts[cells]
+        ids = ngrams.ids[first]
+        candidate = np.bincount(ngrams.ids, minlength=chunk.size)[ids]
+        reference = ngrams.counts[ids]
         if matched is None:
-            masses = SCALE * np.minimum(candidate, reference)
+            total = SCALE * np.minimum(candidate, reference)
         else:
-            totals = np.bincount(ngrams.cells, matched[n].masses, chunk.positions)
-            masses = totals[cells].astype(np.int64)
-        source = in_source.counts[in_source.cells[first]]
-        units = chunk.layout.segment[ngrams.starts[first]]
-        found.append(NgramCounts(units, candidate, reference, source, masses))
+            sums = np.bincount(ngrams.ids, matched[n].matched, chunk.size)
+            total = sums[ids].astype(np.int64)
+        source = in_source.counts[in_source.ids[first]]
+        units = chunk.positions.segment[ngrams.starts[first]]
+        found.append(NgramCounts(units, candidate, reference, source, total))
     return found

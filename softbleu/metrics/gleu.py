@@ -11,6 +11,7 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import (
@@ -27,7 +28,6 @@ from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws, best_references, normal_interval
 from softbleu.ngrams import Chunk
-from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -156,16 +156,16 @@ class Gleu(Metric):
         def per_unit(numbers: Integers) -> Integers:
             return np.bincount(found.units, numbers, units).astype(np.int64)
 
-        excused = found.masses if self.penalty == "soft" else SCALE * np.minimum(found.candidate, found.reference)
+        excused = found.matched if self.penalty == "soft" else SCALE * np.minimum(found.candidate, found.reference)
         left = SCALE * np.minimum(found.source, found.candidate)
-        matches, totals = per_unit(found.masses), per_unit(found.candidate)
+        matches, totals = per_unit(found.matched), per_unit(found.candidate)
         if self.variant == "gleu+paper":
             return matches, per_unit(np.maximum(left - excused, 0)), totals
         uncorrected = per_unit(np.where(excused == 0, left, 0))
         if self.variant == "gleu+":
             return matches, np.minimum(uncorrected, matches), totals
         penalties = np.rint(np.minimum(self.weight * uncorrected, matches)).astype(np.int64)
-        gained = np.where(found.source == 0, found.masses, 0)
+        gained = np.where(found.source == 0, found.matched, 0)
         bonus = per_unit(gained)
         # Soft gains count in whole n-grams below the line, so that precision stays at most 1.
         more = per_unit(np.where((found.source == 0) & (gained > 0), -(-gained // SCALE), 0))

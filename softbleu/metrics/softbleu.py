@@ -14,8 +14,8 @@ import numpy as np
 from softbleu.corpora.files import hash_file
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
-from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.corpora.parallel import FileBlock
 from softbleu.kernels import KernelName, Kernels, choose_kernels
-from softbleu.matchers.sweep import masses_of_many
+from softbleu.matchers.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.bleu import Bleu
 from softbleu.ngrams import Chunk
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from softbleu.similarity import TokenVectors
     from softbleu.types import Flags, Integers
 
-PIECE = 256
-"""Segments that are matched together: few enough for the cache. Results do not depend on it."""
+PIECE = 512
+"""Candidates that are matched together: few enough for the cache. Results do not depend on it."""
+LEAST = 32
+"""Segments that are matched together, at least, however many systems there are."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class BlockWork:
             return self._add_up([list(_chunks_of_texts(block, kernels))], [], kernels)
         if not isinstance(block, CodedBlock):
             block = CodedBlock.of(block.load(), self._fresh(coder), self.needed)
-        size = PIECE if self.tables else max(len(block), 1)
+        size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = [(start, min(start + size, len(block))) for start in range(0, len(block), size)]
         pieces = [list(block.chunks(*each)) for each in bounds]
         gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
@@ -89,9 +91,8 @@ class BlockWork:
         tables = [table.load() for table in self.tables]
         found: list[list[list[Integers]]] = [[[] for _ in pieces[0]] for _ in self.tasks]
         for number, piece in enumerate(pieces):
-            for system, chunk in enumerate(piece):
-                edits = gold[number][system] if gold else None
-                for place, rows in self._statistics(chunk, edits, tables, kernels):
+            for place, systems in self._statistics(piece, gold[number] if gold else piece, tables, kernels):
+                for system, rows in enumerate(systems):
                     kept = rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True)
                     found[place][system].append(kept)
         return [
@@ -99,28 +100,23 @@ class BlockWork:
         ]
 
     def _statistics(
-        self, chunk: Chunk, edits: Chunk | None, tables: Sequence[TokenVectors], kernels: Kernels
-    ) -> Iterator[tuple[int, Integers]]:
-        """Rows by every metric, with its number; BLEUs of one order and table share their similarities."""
-        families: dict[tuple[int, int], list[int]] = {}
+        self, chunks: Sequence[Chunk], edits: Sequence[Chunk], tables: Sequence[TokenVectors], kernels: Kernels
+    ) -> Iterator[tuple[int, list[Integers]]]:
+        """Rows of each system by every metric, with its number; BLEUs of one order and table are matched together."""
+        families: dict[tuple[int, int], list[tuple[int, Bleu]]] = {}
         for place, task in enumerate(self.tasks):
             metric = task.metric
             if isinstance(metric, Bleu) and task.table is not None:
-                families.setdefault((metric.order, task.table), []).append(place)
+                families.setdefault((metric.order, task.table), []).append((place, metric))
                 continue
-            seen = edits if metric.requires.gold and edits is not None else chunk
-            yield place, metric.statistics(seen, None if task.table is None else tables[task.table], kernels)
-        for (order, table), members in families.items():
-            bleus = [(place, self.tasks[place].metric) for place in members]
-            matchers = [metric.matcher for _, metric in bleus if isinstance(metric, Bleu)]
-            if len(members) == 1:
-                yield members[0], bleus[0][1].statistics(chunk, tables[table], kernels)
-                continue
-            for (place, metric), masses in zip(
-                bleus, masses_of_many(matchers, chunk, tables[table], order, kernels), strict=True
-            ):
-                if isinstance(metric, Bleu):
-                    yield place, metric.statistics_of(chunk, masses)
+            table = None if task.table is None else tables[task.table]
+            seen = edits if metric.requires.gold else chunks
+            yield place, [metric.statistics(chunk, table, kernels) for chunk in seen]
+        for (order, number), members in families.items():
+            matchers = [metric.matcher for _, metric in members]
+            matched = matched_by_all(matchers, chunks, tables[number], order, kernels)
+            for (place, metric), systems in zip(members, matched, strict=True):
+                yield place, [metric.statistics_of(*each) for each in zip(chunks, systems, strict=True)]
 
     def _joined(
         self,

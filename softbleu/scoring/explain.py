@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.api import Texts, make_corpus
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
-from softbleu.similarity import SCALE
 
 if TYPE_CHECKING:
     from softbleu.matchers import Matcher, Matches
@@ -157,7 +157,7 @@ def _explanation(
 def _rows(matches: Matches) -> Iterator[tuple[int, ...]]:
     return zip(
         matches.starts.tolist(),
-        matches.masses.tolist(),
+        matches.matched.tolist(),
         matches.partner_starts.tolist(),
         matches.partner_orders.tolist(),
         strict=True,

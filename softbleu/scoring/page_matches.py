@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.matchers.base import SoftMatcher
-from softbleu.matchers.soft import LONG_CELLS
-from softbleu.matchers.sweep import MatchLives, match_lives
+from softbleu.matchers.batches import LONG_CELLS
+from softbleu.matchers.sweep import MatchIntervals, match_intervals
 from softbleu.ngrams import Chunk
 from softbleu.scoring.blocks import PIECE
 from softbleu.tokens import Tokens, join_tokens
@@ -121,25 +121,25 @@ class Matching:
                 row = system * len(text) + start
                 too_long += [row] if long and self.thresholds else []
                 piece = chunk.part(start, stop)
-                lives = self._once(piece, vectors) if long else self._lives(piece, vectors)
-                found.append(_by_row(lives, piece, row))
+                intervals = self._once(piece, vectors) if long else self._intervals(piece, vectors)
+                found.append(_by_row(intervals, piece, row))
         merged = ShownMatches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
         return _merged(merged), too_long
 
-    def _lives(self, piece: Chunk, vectors: TokenVectors | None) -> MatchLives:
+    def _intervals(self, piece: Chunk, vectors: TokenVectors | None) -> MatchIntervals:
         if not self.thresholds or vectors is None or not isinstance(self.matcher, SoftMatcher):
             return self._once(piece, vectors)
-        return match_lives(self.matcher, self.thresholds, piece, vectors, self.order)
+        return match_intervals(self.matcher, self.thresholds, piece, vectors, self.order)
 
-    def _once(self, piece: Chunk, vectors: TokenVectors | None) -> MatchLives:
+    def _once(self, piece: Chunk, vectors: TokenVectors | None) -> MatchIntervals:
         """Match at the run's own threshold."""
         parts: list[tuple[Integers, ...]] = []
         for order, matches in enumerate(self.matcher.matches(piece, vectors, self.order), start=1):
-            made = matches.masses > 0
+            made = matches.matched > 0
             one = np.ones(int(made.sum()), np.int64)
-            columns = (matches.starts, matches.masses, matches.partner_starts, matches.partner_orders)
+            columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
             parts.append((order * one, *(column[made] for column in columns), self.run * one, (self.run + 1) * one))
-        return MatchLives(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return MatchIntervals(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:
@@ -154,18 +154,18 @@ def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:
         start = long + 1
 
 
-def _by_row(lives: MatchLives, piece: Chunk, row: int) -> tuple[Integers, ...]:
+def _by_row(intervals: MatchIntervals, piece: Chunk, row: int) -> tuple[Integers, ...]:
     """Columns of `ShownMatches`, places counted within the row's texts."""
-    segment = piece.layout.segment[lives.starts]
+    segment = piece.positions.segment[intervals.starts]
     return (
         row + segment,
-        lives.order,
-        lives.starts - piece.candidate_positions[segment],
-        lives.masses,
-        lives.partner_starts - piece.reference_positions[segment],
-        lives.partner_orders,
-        lives.first,
-        lives.end,
+        intervals.order,
+        intervals.starts - piece.candidate_positions[segment],
+        intervals.matched,
+        intervals.partner_starts - piece.reference_positions[segment],
+        intervals.partner_orders,
+        intervals.first,
+        intervals.end,
     )
 
 

@@ -14,8 +14,8 @@ from oracles import expansion as oracle
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.expansion import (
-    Expansion,
     ExpandedReference,
+    Expansion,
     expand_corpus,
     expand_tokens,
     find_alternatives,

@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from softbleu.kernels.numpy_kernels import SCALE as EXACT_COST
-from softbleu.kernels.numpy_kernels import assign_greedily
+from softbleu.kernels.assignment import assign_greedily
+from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT
-from softbleu.similarity import SCALE
 
 Integers = NDArray[np.int64]
 
@@ -37,8 +36,8 @@ def serve_in_order(
     return partners, values
 
 
-def test_costs_are_those_of_an_exact_match() -> None:
-    assert EXACT_COST == SCALE < EXACT
+def test_an_exact_match_wins_all_ties() -> None:
+    assert SCALE < EXACT
 
 
 VALUES = st.sampled_from([-1, 0, 1, 250_000, 300_000, 500_000, 700_000, 999_999, SCALE, EXACT])

@@ -8,7 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from softbleu.kernels.numpy_kernels import SCALE, Lifetimes, sweep_greedily
+from softbleu.kernels.assignment import Intervals, sweep_greedily
+from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT
 
 Integers = NDArray[np.int64]
@@ -41,7 +42,7 @@ def expected_at(similarities: NDArray[np.int32], capacity: Integers, threshold: 
     }
 
 
-def found_at(lives: Lifetimes, number: int) -> list[Match]:
+def found_at(lives: Intervals, number: int) -> list[Match]:
     alive = (lives.first <= number) & (number < lives.end)
     columns = (lives.segment, lives.row, lives.column, lives.value)
     return list(zip(*(column[alive].tolist() for column in columns), strict=True))

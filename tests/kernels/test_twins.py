@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles import soft
 
 from softbleu.errors import UnknownNameError
-from softbleu.kernels import LARGE, Kernels, choose_kernels, numpy_kernels
+from softbleu.kernels import LARGE, Kernels, choose_kernels, positions
 from softbleu.tokens import Vocabulary
 
 Lines = list[list[int]]
@@ -243,11 +243,11 @@ def test_unknown_kernels() -> None:
 # numbers of n-grams
 
 
-def layout_of(candidates: list[str], references: list[list[str]]) -> numpy_kernels.Layout:
+def positions_of(candidates: list[str], references: list[list[str]]) -> positions.Positions:
     vocabulary = Vocabulary()
     coded = vocabulary.encode([text.split() for text in candidates])
     offered = vocabulary.encode([text.split() for texts in references for text in texts])
-    return numpy_kernels.Layout.of(
+    return positions.Positions.of(
         coded.codes,
         coded.lengths,
         offered.codes,
@@ -256,26 +256,31 @@ def layout_of(candidates: list[str], references: list[list[str]]) -> numpy_kerne
     )
 
 
+@pytest.mark.parametrize("systems", [1, 3])
+@pytest.mark.parametrize("compact", [0, 1 << 20])
 @pytest.mark.parametrize("table", [0, 50, 1 << 24])
-def test_cells_tell_ngrams_apart_with_any_table(table: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Equal cells, equal n-grams of one segment; without room for a table they are found by sorting."""
-    monkeypatch.setattr(numpy_kernels, "_TABLE", table)
+def test_ids_tell_ngrams_apart_with_any_table(
+    table: int, compact: int, systems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal ids, equal n-grams of one segment; without room for a table they are found by sorting."""
+    monkeypatch.setattr(positions, "_TABLE", table)
+    monkeypatch.setattr(positions, "_COMPACT", compact)
     choose = np.random.default_rng(9)
 
     def line() -> str:
         return " ".join(choose.choice(["a", "b", "c"], choose.integers(0, 9)))
 
-    candidates = [line() for _ in range(12)]
-    references = [[line() for _ in range(choose.integers(1, 4))] for _ in candidates]
+    candidates = [line() for _ in range(12 * systems)]
+    references = [[line() for _ in range(choose.integers(1, 4))] for _ in range(12)]
     lines = [*candidates, *(text for texts in references for text in texts)]
-    owners = [*range(12), *(number for number, texts in enumerate(references) for _ in texts)]
-    for n, (starts, cells) in enumerate(numpy_kernels.ngram_cells(layout_of(candidates, references), 4), 1):
+    owners = [*range(12)] * systems + [number for number, texts in enumerate(references) for _ in texts]
+    for n, (starts, ids) in enumerate(positions.ngram_ids(positions_of(candidates, references), 4), 1):
         expected = []
         for owner, text in zip(owners, lines, strict=True):
             expected += [(owner, ngram) for ngram in soft.ngrams(text.split(), n)]
-        assert len(starts) == len(cells) == len(expected)
-        pairs = set(zip(cells.tolist(), expected, strict=True))
-        assert len(pairs) == len(set(cells.tolist())) == len(set(expected))
+        assert len(starts) == len(ids) == len(expected)
+        pairs = set(zip(ids.tolist(), expected, strict=True))
+        assert len(pairs) == len(set(ids.tolist())) == len(set(expected))
         bounds = np.cumsum([0, *(len(text.split()) for text in lines)])
         expected_starts = [
             start
@@ -289,6 +294,6 @@ def test_first_places_of_both_ways_agree(monkeypatch: pytest.MonkeyPatch) -> Non
     keys = np.array([3, 1, 3, 0, 1, 1])
     places = np.array([10, 11, 12, 13, 14, 15])
     expected = [10, 11, 10, 13, 11, 11]
-    assert numpy_kernels.first_places(keys, places, 4).tolist() == expected
-    monkeypatch.setattr(numpy_kernels, "_TABLE", 3)
-    assert numpy_kernels.first_places(keys, places, 4).tolist() == expected
+    assert positions.first_places(keys, places, 4).tolist() == expected
+    monkeypatch.setattr(positions, "_TABLE", 3)
+    assert positions.first_places(keys, places, 4).tolist() == expected

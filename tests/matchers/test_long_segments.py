@@ -42,8 +42,8 @@ def test_a_long_line_is_matched_as_a_short_one_would_be(
     candidate, reference = (" ".join(choose.choices(list(VECTORS), k=150)) for _ in range(2))
     options = {"matcher": matcher, "assignment": assignment, "threshold": 0.3}
     expected = matches(candidate, reference, **options)
-    monkeypatch.setattr("softbleu.matchers.soft.BATCH_CELLS", 1)
-    monkeypatch.setattr("softbleu.matchers.soft.LONG_CELLS", 0)
+    monkeypatch.setattr("softbleu.matchers.batches.BATCH_CELLS", 1)
+    monkeypatch.setattr("softbleu.matchers.batches.LONG_CELLS", 0)
     for cells in (1, 5_000, 1 << 21):
         monkeypatch.setattr("softbleu.matchers.long.STRIPE_CELLS", cells)
         assert matches(candidate, reference, **options) == expected

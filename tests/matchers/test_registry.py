@@ -157,8 +157,8 @@ def test_the_own_order_is_exact_where_only_others_are_soft(
     assignment: str, long: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if long:
-        monkeypatch.setattr("softbleu.matchers.soft.BATCH_CELLS", 1)
-        monkeypatch.setattr("softbleu.matchers.soft.LONG_CELLS", 0)
+        monkeypatch.setattr("softbleu.matchers.batches.BATCH_CELLS", 1)
+        monkeypatch.setattr("softbleu.matchers.batches.LONG_CELLS", 0)
     found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")  # type: ignore[arg-type]
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
 

@@ -19,7 +19,7 @@ from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.matchers import make_matcher
 from softbleu.matchers.base import Matcher, SoftMatcher
-from softbleu.matchers.sweep import MatchLives, masses_of_many, match_lives
+from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
 from softbleu.matchers.vleu import Vleu
 from softbleu.ngrams import Chunk
 from softbleu.similarity import TokenVectors
@@ -38,14 +38,13 @@ SWEEP_PATHS = {
     name: {**values, **{f"softbleu.matchers.sweep.{key}": value for key, value in own.items()}}
     for (name, values), own in zip(
         PATHS.items(),
-        ({}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1, "LONG_CELLS": 0}, {"SWEEP_CELLS": 1, "LONG_CELLS": 0}),
+        ({}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1}),
         strict=True,
     )
 }
 MIXED = {
-    "softbleu.matchers.soft.BATCH_CELLS": 12,
-    "softbleu.matchers.soft.LONG_CELLS": 12,
-    "softbleu.matchers.sweep.LONG_CELLS": 12,
+    "softbleu.matchers.batches.BATCH_CELLS": 12,
+    "softbleu.matchers.batches.LONG_CELLS": 12,
     "softbleu.matchers.sweep.SWEEP_CELLS": 12,
 }
 """Some segments are long, others are not; what is not matched alone is never long."""
@@ -82,12 +81,14 @@ def grids(draw: st.DrawFn) -> list[Matcher]:
 
 def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
     chunk, vectors = chunk_of(case)
-    found = masses_of_many(matchers, chunk, vectors, case.order, NUMPY)
+    # Another system has the same candidates, the other way round.
+    other = replace(chunk, candidates=chunk.candidates.chosen(np.arange(len(chunk))[::-1]))
+    found = matched_by_all(matchers, [chunk, other], vectors, case.order, NUMPY)
     assert len(found) == len(matchers)
     for matcher, masses in zip(matchers, found, strict=True):
-        expected = matcher.masses(chunk, vectors, case.order, NUMPY)
+        expected = [matcher.matched(system, vectors, case.order, NUMPY).tolist() for system in (chunk, other)]
         assert masses.dtype.kind == "i"
-        assert masses.tolist() == expected.tolist(), matcher
+        assert masses.tolist() == expected, matcher
 
 
 @pytest.mark.parametrize("path", [*SWEEP_PATHS, "mixed"])
@@ -124,13 +125,13 @@ def test_thresholds_may_recur_and_differ_by_less_than_a_millionth() -> None:
 
 def test_without_vectors_matches_are_exact() -> None:
     chunk, _ = chunk_of(Case([["cat", "dog"]], [[["cat"]]], {"cat": [1.0]}))
-    found = masses_of_many([make_matcher("vleu"), make_matcher("exact")], chunk, None, 2, NUMPY)
-    assert [masses.tolist() for masses in found] == [[[1_000_000, 0]]] * 2
+    found = matched_by_all([make_matcher("vleu"), make_matcher("exact")], [chunk], None, 2, NUMPY)
+    assert [masses.tolist() for masses in found] == [[[[1_000_000, 0]]]] * 2
 
 
 def test_no_matchers() -> None:
     chunk, vectors = chunk_of(Case([["cat"]], [[["cat"]]], {"cat": [1.0]}))
-    assert masses_of_many([], chunk, vectors, 2, NUMPY) == []
+    assert matched_by_all([], [chunk], vectors, 2, NUMPY) == []
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Halved(Vleu):
     name = "halved"
 
     def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Any]:
-        return [replace(found, masses=found.masses // 2) for found in super().matches(chunk, vectors, max_order)]
+        return [replace(found, matched=found.matched // 2) for found in super().matches(chunk, vectors, max_order)]
 
 
 def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
@@ -148,8 +149,8 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
     matchers = [Halved(threshold=0.5), Vleu(threshold=0.5)]
     assert_as_alone(matchers, case)
     chunk, vectors = chunk_of(case)
-    halved, whole = masses_of_many(matchers, chunk, vectors, 1, NUMPY)
-    assert 0 < halved[0, 0] < whole[0, 0]
+    halved, whole = matched_by_all(matchers, [chunk], vectors, 1, NUMPY)
+    assert 0 < halved[0, 0, 0] < whole[0, 0, 0]
 
 
 # which matches live between which thresholds
@@ -164,7 +165,7 @@ def matches_alone(matcher: SoftMatcher, case: Case) -> list[tuple[int, ...]]:
     return sorted(found)
 
 
-def matches_alive(lives: MatchLives) -> list[tuple[int, ...]]:
+def matches_alive(lives: MatchIntervals) -> list[tuple[int, ...]]:
     columns = (lives.order, lives.starts, lives.masses, lives.partner_starts, lives.partner_orders)
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -183,7 +184,7 @@ def test_lives(name: str, assignment: str, consumption: str, composition: str) -
         matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
         assert isinstance(matcher, SoftMatcher)
         chunk, vectors = chunk_of(case)
-        lives = match_lives(matcher, thresholds, chunk, vectors, case.order)
+        lives = match_intervals(matcher, thresholds, chunk, vectors, case.order)
         assert (lives.first < lives.end).all()
         for number, threshold in enumerate(thresholds):
             alone = matches_alone(replace(matcher, threshold=threshold), case)
@@ -194,7 +195,7 @@ def test_lives(name: str, assignment: str, consumption: str, composition: str) -
 
 @contextmanager
 def _long_from(cells: int) -> Iterator[None]:
-    with limits({"softbleu.matchers.sweep.LONG_CELLS": cells}):
+    with limits({"softbleu.matchers.batches.LONG_CELLS": cells}):
         yield
 
 
@@ -203,9 +204,9 @@ def test_lives_of_a_long_segment_are_refused() -> None:
     chunk, vectors = chunk_of(case)
     matcher = Vleu()
     with _long_from(6):
-        assert len(match_lives(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
+        assert len(match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
     with (
         _long_from(5),
         pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
     ):
-        match_lives(matcher, [0.0, 0.5], chunk, vectors, 2)
+        match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)

@@ -122,7 +122,8 @@ def corpus_score(case: Case, **more: object) -> Result:
 
 SIZES = (
     "softbleu.scoring.blocks.PIECE",
-    "softbleu.kernels.numpy_kernels.PIECE",
+    "softbleu.scoring.blocks.LEAST",
+    "softbleu.kernels.numpy_backend.PIECE",
     "softbleu.corpora.segments.BLOCK",
     "softbleu.scoring.run.BLOCK",
 )
@@ -143,7 +144,7 @@ def test_sizes_of_pieces_change_nothing(
     case = replace(case, matcher="exact") if exact else case
     sizes = dict(zip(SIZES, (piece, kernel, block, block), strict=True))
     expected, whole = case.scores(), corpus_score(case)
-    with limits({**sizes, "softbleu.matchers.soft.BATCH_CELLS": batch}):
+    with limits({**sizes, "softbleu.matchers.batches.BATCH_CELLS": batch}):
         assert case.scores() == expected
         assert corpus_score(case) == whole
 

@@ -1,4 +1,4 @@
-"""The hot loops compiled by numba (``pip install 'softbleu[fast]'``): worth their start-up on large input."""
+"""The backend compiled by numba (``pip install 'softbleu[fast]'``): worth their start-up on large input."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _count(candidate, candidate_offsets, reference, reference_offsets, segment_o
 
 
 def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
-    """Do what `softbleu.kernels.numpy_kernels.code_lines` does; the codes may differ, not which are equal."""
+    """Do what `softbleu.kernels.numpy_backend.code_lines` does; the codes may differ, not which are equal."""
     # Two bytes behind the end let white space of three bytes be looked for anywhere.
     padded = np.frombuffer(text + b"  ", np.uint8)
     codes = np.empty(len(text) // 2 + 1, np.int32)
@@ -180,7 +180,7 @@ def clipped_counts(
     segment_offsets: Integers,
     order: int,
 ) -> Integers:
-    """Do what `softbleu.kernels.numpy_kernels.clipped_counts` does, with the same digits."""
+    """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
     counts = np.zeros((len(candidate_offsets) - 1, order), np.int64)
     _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts)
     return counts

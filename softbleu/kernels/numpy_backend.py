@@ -1,0 +1,82 @@
+"""The backend in NumPy: always there, best on small and middling input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
+from softbleu.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.types import Integers
+
+
+NAME: Final = "numpy"
+
+PIECE = 256
+
+
+def clipped_counts(
+    candidate: NDArray[np.int32],
+    candidate_offsets: Integers,
+    reference: NDArray[np.int32],
+    reference_offsets: Integers,
+    segment_offsets: Integers,
+    order: int,
+) -> Integers:
+    """Count the candidate n-grams that are found in the references, clipped (Papineni et al. 2002, section 2.1).
+
+    Parameters
+    ----------
+    candidate, candidate_offsets : coded tokens of the candidates and the bounds of their lines
+    reference, reference_offsets : the same for all reference lines, segment by segment
+    segment_offsets : segment s has the reference lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``
+    order : greatest n
+
+    Returns
+    -------
+    Integers of shape (segments, order).
+    """
+    segments = len(candidate_offsets) - 1
+    counts = np.zeros((segments, order), np.int64)
+    for start in range(0, segments, PIECE):
+        stop = min(start + PIECE, segments)
+        lines = segment_offsets[start : stop + 1]
+        bounds = candidate_offsets[start : stop + 1]
+        reference_bounds = reference_offsets[lines[0] : lines[-1] + 1]
+        positions = Positions.of(
+            candidate[bounds[0] : bounds[-1]],
+            np.diff(bounds),
+            reference[reference_bounds[0] : reference_bounds[-1]],
+            np.diff(reference_bounds),
+            np.diff(lines),
+        )
+        counts[start:stop] = _clipped_counts_of_piece(positions, order)
+    return counts
+
+
+def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
+    segments, total = len(positions.sizes), len(positions.codes)
+    counts = np.zeros((segments, order), np.int64)
+    owner = np.repeat(np.arange(segments), positions.sizes)
+    for n, (starts, ids) in enumerate(ngram_ids(positions, order)):
+        cut = int(np.searchsorted(starts, positions.split))
+        in_candidate = np.bincount(ids[:cut], minlength=total)
+        in_reference = reference_counts(positions, starts[cut:], ids[cut:])
+        counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
+    return counts
+
+
+def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
+    """Code the whitespace tokens of UTF-8 text whose lines all end with a newline.
+
+    Returns
+    -------
+    The codes of all tokens, and the bounds of the lines among them (lines + 1 of them).
+    """
+    tokens = Vocabulary().encode([line.split() for line in text.decode().split("\n")[:-1]])
+    return tokens.codes, tokens.offsets

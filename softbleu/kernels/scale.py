@@ -1,0 +1,6 @@
+"""Millionths: similarities and matches are whole numbers of them, so that sums are exact in any order."""
+
+from __future__ import annotations
+
+SCALE = 1_000_000
+"""One, in millionths."""
