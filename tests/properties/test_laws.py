@@ -142,7 +142,7 @@ def test_sizes_of_pieces_change_nothing(
     case: Case, piece: int, block: int, kernel: int, batch: int, exact: bool
 ) -> None:
     case = replace(case, matcher="exact") if exact else case
-    sizes = dict(zip(SIZES, (piece, kernel, block, block), strict=True))
+    sizes = dict(zip(SIZES, (piece, 1, kernel, block, block), strict=True))
     expected, whole = case.scores(), corpus_score(case)
     with limits({**sizes, "softbleu.matchers.batches.BATCH_CELLS": batch}):
         assert case.scores() == expected
