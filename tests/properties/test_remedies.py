@@ -14,8 +14,9 @@ from strategies import GREEDY, PATHS, SOFT, Case, Vectors, limits
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.measure import WordMeasure, measure_words
+from softbleu.kernels.scale import SCALE
 from softbleu.scoring import VectorChoice, explain_corpus
-from softbleu.similarity import TokenVectors, to_millionths
+from softbleu.similarity import TokenVectors, round_millionths
 
 SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
@@ -238,4 +239,4 @@ def test_no_remedy_is_the_plain_cosine(seed: int) -> None:
 
 def test_similarities_beyond_1_are_1_however_great() -> None:
     """Under CSLS an n-gram's norm may come near to 0, and what is divided by it need not."""
-    assert to_millionths(np.array([1.5, 3000.0, 1e9, -1.5])).tolist() == [1_000_000] * 3 + [-1_000_000]
+    assert round_millionths(SCALE * np.array([1.5, 3000.0, 1e9, -1.5])).tolist() == [1_000_000] * 3 + [-1_000_000]
