@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 from collections.abc import Iterator
+from importlib.metadata import EntryPoints
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-import softbleu
+# Tests run beside one another: threads of linear algebra and of FAISS that have nothing to do must not spin, or they
+# take the cores from the others. Both libraries read this when they are loaded, here and in processes that tests start.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
+import softbleu  # noqa: E402
 
 settings.register_profile(
     "ci",
@@ -22,6 +30,21 @@ settings.register_profile(
 )
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+installed_entry_points = importlib.metadata.entry_points
+
+
+def built_in_entry_points(**selected: Any) -> EntryPoints:
+    """Leave out what other packages offer to softbleu: no test in this process depends on them."""
+    return EntryPoints(
+        entry
+        for entry in installed_entry_points(**selected)
+        if not entry.group.startswith("softbleu.") or (entry.dist is not None and entry.dist.name == "softbleu")
+    )
+
+
+importlib.metadata.entry_points = built_in_entry_points
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -99,7 +99,8 @@ def test_completion(program):
         script = program("--show-completion", environment={"_SOFTBLEU_COMPLETE": "source_bash"}).out
     assert "_SOFTBLEU_COMPLETE" in script
     words = {"COMP_WORDS": "softbleu score --matcher ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
-    assert program(environment=words).out.split() == ["exact", "sleu", "vleu", "xleu"]
+    # Those of installed plug-ins come after.
+    assert program(environment=words).out.split()[:4] == ["exact", "sleu", "vleu", "xleu"]
     words["COMP_WORDS"] = "softbleu score --tokenize "
     assert "13a" in program(environment=words).out.split()
 
