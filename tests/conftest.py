@@ -32,19 +32,18 @@ settings.register_profile("explore", settings.get_profile("ci"), derandomize=Fal
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
-installed_entry_points = importlib.metadata.entry_points
+_installed = importlib.metadata.entry_points
 
 
-def built_in_entry_points(**selected: Any) -> EntryPoints:
+def _built_in(**selected: Any) -> Any:
     """Leave out what other packages offer to softbleu: no test in this process depends on them."""
-    return EntryPoints(
-        entry
-        for entry in installed_entry_points(**selected)
-        if not entry.group.startswith("softbleu.") or (entry.dist is not None and entry.dist.name == "softbleu")
-    )
+    found = _installed(**selected)
+    if not str(selected.get("group", "")).startswith("softbleu."):
+        return found
+    return EntryPoints(entry for entry in found if entry.dist is not None and entry.dist.name == "softbleu")
 
 
-importlib.metadata.entry_points = built_in_entry_points
+importlib.metadata.entry_points = _built_in
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
