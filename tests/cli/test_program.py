@@ -59,14 +59,14 @@ def test_version_help_and_no_command(program):
 
 
 @pytest.mark.parametrize(("name", "examples"), [("score", SCORE), ("compare", COMPARE), ("explain", EXPLAIN)])
-def test_help_shows_examples(program, name, examples):
-    shown = " ".join(program(name, "--help", environment={"COLUMNS": "200"}).out.split())
+def test_help_shows_examples(command, name, examples):
+    shown = " ".join(command(name, "--help", environment={"COLUMNS": "200"}).out.split())
     assert len(examples) >= 3
     assert all(example in shown for example in examples.values())
 
 
 @pytest.mark.parametrize("example", [*SCORE.values(), *COMPARE.values(), *EXPLAIN.values()])
-def test_examples_run(program, files, monkeypatch, example):
+def test_examples_run(command, files, monkeypatch, example):
     for name in ("system.txt", "reference.txt", "a.txt", "b.txt", "ref1.txt", "ref2.txt", "source.txt"):
         files.write(name, [f"line {number} ." for number in range(8)])
     files.write("corpus.txt", ["a dog ||| the dog"])
@@ -74,14 +74,14 @@ def test_examples_run(program, files, monkeypatch, example):
     monkeypatch.chdir(files.folder)
     line = example.rpartition("| ")[2] if example.startswith("cat ") else example
     name, *arguments = shlex.split(line)
-    done = program(*arguments, stdin=(files.folder / "system.txt").read_bytes())
+    done = command(*arguments, stdin=(files.folder / "system.txt").read_bytes())
     assert name == "softbleu"
     assert done.code == 0, done.err
     assert done.out
 
 
-def test_help_names_the_defaults_of_the_library(program):
-    shown = " ".join(program("score", "--help", environment={"COLUMNS": "300"}).out.split())
+def test_help_names_the_defaults_of_the_library(command):
+    shown = " ".join(command("score", "--help", environment={"COLUMNS": "300"}).out.split())
     defaults = {**{f.name: f.default for f in fields(Settings)}, **make_matcher("vleu").options()}
     metric = Bleu()
     defaults |= {"order": metric.order, "smooth": metric.smooth, "denominator": metric.denominator}
