@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 from collections.abc import Iterator
+from importlib.metadata import EntryPoints
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Tests run beside one another: threads of linear algebra and of FAISS that have nothing to do must not spin, or they
+# take the cores from the others. Both libraries read this when they are loaded, here and in processes that tests start.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 import softbleu
 
@@ -22,6 +30,20 @@ settings.register_profile(
 )
 settings.register_profile("explore", settings.get_profile("ci"), derandomize=False, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+_installed = importlib.metadata.entry_points
+
+
+def _built_in(**selected: Any) -> Any:
+    """Leave out what other packages offer to softbleu: no test in this process depends on them."""
+    found = _installed(**selected)
+    if not str(selected.get("group", "")).startswith("softbleu."):
+        return found
+    return EntryPoints(entry for entry in found if entry.dist is not None and entry.dist.name == "softbleu")
+
+
+importlib.metadata.entry_points = _built_in
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

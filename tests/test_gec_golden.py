@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from shared_data import shared
 
+from softbleu.cli.app import run
 from softbleu.corpora import ParallelFiles, read_m2
 from softbleu.metrics import M2, IMeasure
 from softbleu.scoring import Measure, Result, Statistics, collect_statistics, make_results
@@ -189,10 +190,29 @@ def test_all_systems_on_the_command_line_in_seconds(name: str):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_jobs_do_not_change_a_digit(name: str):
+def test_jobs_do_not_change_a_digit(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    count = 250
+    for module in ("corpora.segments", "corpora.parallel", "scoring.run"):
+        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 100)
     systems, gold = files()
-    arguments = ["score", "--metric", name, "--gold", gold, "-c", systems[0], "-c", systems[9], "--level", "segment"]
-    assert run_program(*arguments, "--jobs", "2")[0] == run_program(*arguments)[0]
+    entries = Path(gold).read_text(encoding="utf-8").split("\n\n")
+    (tmp_path / "gold.m2").write_text("\n\n".join(entries[:count]) + "\n", encoding="utf-8")
+    arguments = ["score", "--metric", name, "--gold", str(tmp_path / "gold.m2"), "--level", "segment", "-f", "json"]
+    for place in map(Path, (systems[0], systems[9])):
+        (tmp_path / place.name).write_bytes(b"".join(place.read_bytes().splitlines(keepends=True)[:count]))
+        arguments += ["-c", str(tmp_path / place.name)]
+
+    def scored(*more: str) -> Any:
+        assert run([*arguments, *more]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    alone = scored()
+    assert scored("--jobs", "2") == alone
+    for system in alone["systems"]:
+        whole = [segment.score for segment in results(name)[system["name"]].segments]
+        assert [segment["score"] for segment in system["segments"]] == whole[:count]
 
 
 def test_compare_on_the_command_line():

@@ -65,8 +65,8 @@ def assert_same(ours: Score, theirs: BLEUScore, *, smooth: str = "exp") -> None:
 # sacrebleu
 
 
-@pytest.mark.parametrize("kernels", ["numpy", "numba"])
 @pytest.mark.parametrize("tokenize", ["none", "13a"])
+@pytest.mark.parametrize("kernels", ["numpy", "numba"])
 def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
@@ -171,8 +171,8 @@ def test_tokenizers(tokenize: str, lowercase: bool) -> None:
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_references(count: int, lowercase: bool) -> None:
     candidates, *others = outputs(4)
-    texts = [lines(reference()), *others][:count]
-    for pair in both(candidates, texts, lowercase=lowercase):
+    texts = [text[:1000] for text in (lines(reference()), *others)][:count]
+    for pair in both(candidates[:1000], texts, lowercase=lowercase):
         assert_same(*pair)
 
 

@@ -143,7 +143,7 @@ def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
     from softbleu.tokens import Tokenizer
 
     made: dict[str, SettingOption] = {}
-    metrics = METRICS.built_in.values()
+    metrics: list[type[Declared]] = list(METRICS.built_in.values())
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
     for kind in (*MATCHERS.built_in.values(), VectorChoice):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -39,9 +40,13 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     """Run the command line in this process, as the program itself does."""
     monkeypatch.setenv("COLUMNS", "200")
 
-    def call(*arguments: object) -> Run:
+    def call(*arguments: object, stdin: bytes = b"", environment: dict[str, str] | None = None) -> Run:
         capsys.readouterr()
-        code = run([str(argument) for argument in arguments])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+            for name, value in (environment or {}).items():
+                patch.setenv(name, value)
+            code = run([str(argument) for argument in arguments])
         caught = capsys.readouterr()
         return Run(code, caught.out, caught.err)
 

@@ -153,14 +153,14 @@ def test_no_bar_where_there_is_no_terminal(program, files):
     assert (done.code, done.err) == (0, "")
 
 
-def test_examples_run_in_their_order(program, files, monkeypatch):
+def test_examples_run_in_their_order(command, files, monkeypatch):
     monkeypatch.chdir(files.folder)
     files.write("system.txt", files.candidate.read_bytes())
     for example in CONVERT.values():
         name, *arguments = shlex.split(example)
         assert name == "softbleu"
-        done = program(*arguments)
+        done = command(*arguments)
         assert done.code == 0, done.err
         assert done.out
-    shown = " ".join(program("embeddings", "convert", "--help", environment={"COLUMNS": "200"}).out.split())
+    shown = " ".join(command("embeddings", "convert", "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in CONVERT.values())

@@ -87,12 +87,12 @@ def test_formats(command, files, output_format):
         (["--output", "nowhere/out.txt"], ["no folder"]),
     ],
 )
-def test_bad_input(program, files, monkeypatch, arguments, parts):
+def test_bad_input(command, files, monkeypatch, arguments, parts):
     files.write("empty.txt", b"\n \n")
     files.write("strange.txt", b"str\xffnge\n")
     monkeypatch.chdir(files.folder)
     before = {path.name: path.read_bytes() for path in files.folder.iterdir()}
-    done = program("embeddings", "evaluate", *arguments)
+    done = command("embeddings", "evaluate", *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("softbleu: error: ")
     assert done.err.count("\n") == 1
@@ -133,24 +133,24 @@ def test_list_one(command, entry, output_format):
         assert "note" not in found or found["note"] == entry.note
 
 
-def test_unknown_set(program):
-    done = program("embeddings", "list", "glove-840b")
+def test_unknown_set(command):
+    done = command("embeddings", "list", "glove-840b")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("softbleu: error: unknown vector set 'glove-840b' (did you mean 'glove-840b-300d'?)")
     assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("name", "examples"), [("evaluate", EVALUATE), ("list", LIST)])
-def test_examples(program, files, monkeypatch, name, examples):
+def test_examples(command, files, monkeypatch, name, examples):
     import numpy as np
 
     monkeypatch.chdir(files.folder)
     write_store("my-vectors", ["a"], np.ones((1, 2)), dtype="float32", name="mine", source="here", licence="CC0-1.0")
-    shown = " ".join(program("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
+    shown = " ".join(command("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
     for example in examples.values():
         assert example in shown
         start, *arguments = shlex.split(example)
         assert start == "softbleu"
-        done = program(*arguments)
+        done = command(*arguments)
         assert done.code == 0, done.err
         assert done.out

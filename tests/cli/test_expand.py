@@ -159,16 +159,16 @@ def test_content_words(command, files):
     assert replaced == {"little", "dog"}
 
 
-def test_examples_run_in_their_order(program, files, monkeypatch):
+def test_examples_run_in_their_order(command, files, monkeypatch):
     monkeypatch.chdir(files.folder)
     files.write("system.txt", files.candidate.read_bytes())
     for example in EXPAND.values():
         name, *arguments = shlex.split(example)
         assert name == "softbleu"
-        done = program(*arguments)
+        done = command(*arguments)
         assert done.code == 0, done.err
         assert done.out
-    shown = " ".join(program("embeddings", "expand", "--help", environment={"COLUMNS": "200"}).out.split())
+    shown = " ".join(command("embeddings", "expand", "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in EXPAND.values())
 
 

@@ -41,9 +41,9 @@ def test_halves_of_the_paper(program):
     assert program(*GENERATE, "--pairing", "halves", "--seed", 1).out != done.out
 
 
-def test_grammar_of_ones_own(program, files):
+def test_grammar_of_ones_own(command, files):
     grammar = files.write("small.cfg", SMALL)
-    assert program(*GENERATE, "-g", grammar, "--all").out.split("\n") == [
+    assert command(*GENERATE, "-g", grammar, "--all").out.split("\n") == [
         "Ann ran",
         "Ann sat",
         "Bob ran",
@@ -72,24 +72,24 @@ def test_rates_reach_the_pairs(command):
 
 
 @pytest.mark.parametrize("example", CORPORA_GENERATE.values())
-def test_examples_run(program, files, monkeypatch, example):
+def test_examples_run(command, files, monkeypatch, example):
     files.write("my.cfg", SMALL)
     monkeypatch.chdir(files.folder)
     piped = b""
     for part in example.split(" | "):
         name, *arguments = shlex.split(part)
-        done = program(*arguments, stdin=piped)
+        done = command(*arguments, stdin=piped)
         assert name == "softbleu"
         assert done.code == 0, done.err
         piped = done.out.encode()
     assert piped or (files.folder / "sentences.txt").read_text().count("\n") == 4
 
 
-def test_help(program):
-    shown = " ".join(program(*GENERATE, "--help", environment={"COLUMNS": "200"}).out.split())
+def test_help(command):
+    shown = " ".join(command(*GENERATE, "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in CORPORA_GENERATE.values())
-    assert "generate" in program("corpora").out
-    assert "corpora" in program("--help").out
+    assert "generate" in command("corpora").out
+    assert "corpora" in command("--help").out
 
 
 def test_start_up_does_without_nltk():

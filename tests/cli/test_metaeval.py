@@ -112,19 +112,19 @@ def test_direct_assessment(command: Any, judged: Any) -> None:
     assert clean["pearson"] > plain["pearson"]
 
 
-def test_ranking_and_annotators(program: Any, judged: Any) -> None:
-    done = program("metaeval", "--rankings", judged.folder / "rankings.csv", "-f", "json")
+def test_ranking_and_annotators(command: Any, judged: Any) -> None:
+    done = command("metaeval", "--rankings", judged.folder / "rankings.csv", "-f", "json")
     assert done.err == ""
     ranked = rows(done)
     assert (ranked[0]["system"], ranked[0]["score"]) == ("A", 1.0)
     assert {row["by"] for row in ranked} == {"expected-wins"}
-    both = program(
+    both = command(
         *("metaeval", "--rankings", judged.folder / "rankings.csv", "--rank-by", "trueskill", "--runs", "5"),
         *("-f", "markdown"),
     )
     assert both.code == 0
     assert "| trueskill | A | 1 |" in both.out
-    nobody = program("metaeval", "--rankings", judged.folder / "rankings.csv", "--table", "annotators")
+    nobody = command("metaeval", "--rankings", judged.folder / "rankings.csv", "--table", "annotators")
     assert nobody.out == "nobody judged what another had judged\n"
 
 
@@ -192,8 +192,8 @@ def test_bad_input(command: Any, judged: Any, arguments: list[str], message: str
     assert sorted(judged.folder.iterdir()) == before
 
 
-def test_help(program: Any) -> None:
-    shown = " ".join(program("metaeval", "--help", environment={"COLUMNS": "200"}).out.split())
+def test_help(command: Any) -> None:
+    shown = " ".join(command("metaeval", "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in METAEVAL.values())
 
 

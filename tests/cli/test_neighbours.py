@@ -82,9 +82,9 @@ def test_limit(command: Any, files: Any) -> None:
         (["-"], "no words"),
     ],
 )
-def test_bad_input(program: Any, files: Any, arguments: list[str], message: str) -> None:
+def test_bad_input(command: Any, files: Any, arguments: list[str], message: str) -> None:
     output = files.folder / "out.txt"
-    done = program("embeddings", "neighbours", *arguments, "--vectors", files.vectors, "-o", output)
+    done = command("embeddings", "neighbours", *arguments, "--vectors", files.vectors, "-o", output)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("softbleu: error: ")
     assert done.err.count("\n") == 1
@@ -96,28 +96,28 @@ def words_of(table: str) -> set[str]:
     return {line.split("\t")[2] for line in table.splitlines()[1:]}
 
 
-def test_index(program: Any, tmp_path: Path) -> None:
+def test_index(command: Any, tmp_path: Path) -> None:
     store = write_set(tmp_path / "set", [f"w{number}" for number in range(700)])
     asked = ("embeddings", "neighbours", "w3", "--vectors", store, "-f", "tsv")
-    exact = words_of(program(*asked).out)
+    exact = words_of(command(*asked).out)
     for kind in ("hnsw", "ivfpq"):
-        done = program("embeddings", "index", store, "--kind", kind, "-f", "json")
+        done = command("embeddings", "index", store, "--kind", kind, "-f", "json")
         assert (done.code, done.err) == (0, "")
         facts = json.loads(done.out)
         path = Path(facts["index"])
         assert path.parent == store
         assert (facts["kind"], facts["words"], facts["bytes"]) == (kind, 700, path.stat().st_size)
-        used = program(*asked, "--index", kind)
+        used = command(*asked, "--index", kind)
         assert (used.code, used.err) == (0, "")
         assert len(words_of(used.out) & exact) >= 8
         path.write_bytes(path.read_bytes()[:-1])
-        broken = program(*asked, "--index", kind)
+        broken = command(*asked, "--index", kind)
         assert (broken.code, broken.out) == (2, "")
         assert "damaged; build it again with 'softbleu embeddings index'" in broken.err
         assert broken.err.count("\n") == 1
 
 
-def test_bad_index(program: Any, files: Any) -> None:
+def test_bad_index(command: Any, files: Any) -> None:
     store = write_set(files.folder / "set", ["one", "two"])
     before = sorted(path.name for path in store.iterdir())
     for arguments, message in (
@@ -126,16 +126,16 @@ def test_bad_index(program: Any, files: Any) -> None:
         ((files.folder / "none",), "no vector store"),
         ((files.vectors,), "no vector store"),
     ):
-        done = program("embeddings", "index", *arguments)
+        done = command("embeddings", "index", *arguments)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert message in done.err
     assert sorted(path.name for path in store.iterdir()) == before
 
 
-def test_graph(program: Any, files: Any, cache: Path) -> None:
+def test_graph(command: Any, files: Any, cache: Path) -> None:
     words = files.write("words.txt", ["dog", "small", "", "unheard", "dog"])
     asked = ("embeddings", "graph", "--vocabulary", words, "-t", 0.9, "--vectors", files.vectors)
-    first = program(*asked)
+    first = command(*asked)
     assert (first.code, first.err) == (0, "softbleu: 1 of 3 words have no vector\n")
     assert [line.split("\t")[:2] for line in first.out.splitlines()] == [
         ["word", "neighbour"],
@@ -145,10 +145,10 @@ def test_graph(program: Any, files: Any, cache: Path) -> None:
     kept = list(cache.rglob("*.npz"))
     assert len(kept) == 1
     kept[0].write_bytes(b"damaged")
-    again = program(*asked, "--quiet")
+    again = command(*asked, "--quiet")
     assert (again.code, again.out, again.err) == (0, first.out, "")
     assert kept[0].read_bytes() != b"damaged"
-    closed = program(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
+    closed = command(*asked, "--quiet", environment={"SOFTBLEU_CACHE": str(words / "below")})
     assert (closed.code, closed.out, closed.err) == (0, first.out, "")
 
 
@@ -163,28 +163,28 @@ def test_graph(program: Any, files: Any, cache: Path) -> None:
     ],
 )
 def test_bad_graph(
-    program: Any, files: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+    command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
 ) -> None:
     files.write("unheard.txt", ["unheard"])
     monkeypatch.chdir(files.folder)
-    done = program("embeddings", "graph", *arguments, "--vectors", files.vectors)
+    done = command("embeddings", "graph", *arguments, "--vectors", files.vectors)
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert message in done.err
     assert files.folder.joinpath("unheard.txt").read_text() == "unheard\n"
 
 
 @pytest.mark.parametrize("example", [*NEIGHBOURS.values(), *INDEX.values(), *GRAPH.values()])
-def test_examples_run(program: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
+def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
     files.write("words.txt", ["cat", "dog"])
     write_set(files.folder / "my-vectors", ["cat", "dog", *(f"w{number}" for number in range(700))])
     monkeypatch.chdir(files.folder)
     line = example.rpartition("| ")[2]
-    done = program(*shlex.split(line)[1:], stdin=b"cat\ndog\n")
+    done = command(*shlex.split(line)[1:], stdin=b"cat\ndog\n")
     assert (done.code, done.err) == (0, "")
     assert done.out or (files.folder / "pairs.tsv").stat().st_size
 
 
 @pytest.mark.parametrize(("name", "examples"), [("neighbours", NEIGHBOURS), ("index", INDEX), ("graph", GRAPH)])
-def test_help(program: Any, name: str, examples: dict[str, str]) -> None:
-    shown = " ".join(program("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
+def test_help(command: Any, name: str, examples: dict[str, str]) -> None:
+    shown = " ".join(command("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in examples.values())

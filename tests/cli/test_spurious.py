@@ -109,14 +109,14 @@ def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:
     assert "nan" not in done.out.lower()
 
 
-def test_without_input_pairs_are_generated(program: Any) -> None:
-    done = program("experiments", "spurious", "-m", "vleu")
+def test_without_input_pairs_are_generated(command: Any) -> None:
+    done = command("experiments", "spurious", "-m", "vleu")
     assert done.code == 0
     assert done.err == (
         "softbleu: note: no input given (see --help), so this generates pairs of the grammar modifiers\n"
     )
     assert "modifiers, paraphrase, seed 0" in done.out
-    assert program("experiments", "spurious", "-m", "vleu", "--quiet").err == ""
+    assert command("experiments", "spurious", "-m", "vleu", "--quiet").err == ""
 
 
 UNALIGNED = json.dumps({"candidate": "a dog", "reference": "the dog"})
@@ -169,10 +169,10 @@ def test_bad_input(command: Any, files: Any, monkeypatch: Any, arguments: list[s
     assert sorted(files.folder.iterdir()) == before
 
 
-def test_help(program: Any) -> None:
-    shown = " ".join(program("experiments", "spurious", "--help", environment={"COLUMNS": "200"}).out.split())
+def test_help(command: Any) -> None:
+    shown = " ".join(command("experiments", "spurious", "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in SPURIOUS.values())
-    assert program("experiments").out == program("experiments", "--help").out
+    assert command("experiments").out == command("experiments", "--help").out
 
 
 @pytest.mark.parametrize("example", SPURIOUS.values())

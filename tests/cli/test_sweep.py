@@ -185,18 +185,18 @@ def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> 
 
 
 @pytest.mark.parametrize("example", SWEEP.values())
-def test_examples_run(program: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
+def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
     for name in ("a.txt", "b.txt", "reference.txt"):
         files.write(name, files.candidate.read_bytes())
     monkeypatch.chdir(files.folder)
     name, *arguments = shlex.split(example)
-    done = program(*arguments)
+    done = command(*arguments)
     assert (name, done.code) == ("softbleu", 0), done.err
     assert done.out or (files.folder / "scores.csv").read_text().startswith("system,")
 
 
-def test_help_shows_the_examples(program: Any) -> None:
-    shown = " ".join(program("sweep", "--help", environment={"COLUMNS": "200"}).out.split())
+def test_help_shows_the_examples(command: Any) -> None:
+    shown = " ".join(command("sweep", "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in SWEEP.values())
 
 

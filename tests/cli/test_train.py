@@ -107,8 +107,8 @@ def test_every_setting_is_an_option(command, files, text):
     assert (meta["dtype"], meta["name"], meta["licence"]) == ("int8", "mine", "not stated")
 
 
-def test_help_names_the_defaults_of_the_library(program):
-    shown = " ".join(program("embeddings", "train", "--help", environment={"COLUMNS": "300"}).out.split())
+def test_help_names_the_defaults_of_the_library(command):
+    shown = " ".join(command("embeddings", "train", "--help", environment={"COLUMNS": "300"}).out.split())
     for field in fields(TrainingSettings):
         if field.name != "hierarchical_softmax":
             line = shown.partition(f"--{field.name.replace('_', '-')} ")[2]
@@ -157,12 +157,12 @@ def test_formats(command, files, text, output_format):
         ([], ["CORPUS"]),
     ],
 )
-def test_bad_input(program, files, text, monkeypatch, arguments, parts):
+def test_bad_input(command, files, text, monkeypatch, arguments, parts):
     files.write("empty.txt", b"\n \n")
     files.write("strange.txt", b"fine\nstr\xffnge\n")
     monkeypatch.chdir(files.folder)
     before = sorted(path.name for path in files.folder.iterdir())
-    done = program("embeddings", "train", *arguments, "--output", "set")
+    done = command("embeddings", "train", *arguments, "--output", "set")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("softbleu: error: ")
     assert done.err.count("\n") == 1
@@ -171,22 +171,22 @@ def test_bad_input(program, files, text, monkeypatch, arguments, parts):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes as POSIX has them")
-def test_a_pipe_can_be_read_once_only(program, files):
+def test_a_pipe_can_be_read_once_only(command, files):
     os.mkfifo(files.folder / "pipe")
-    done = program("embeddings", "train", files.folder / "pipe", "--output", files.folder / "set")
+    done = command("embeddings", "train", files.folder / "pipe", "--output", files.folder / "set")
     assert done.code == 2
     assert "no regular file" in done.err
 
 
-def test_examples(program, files, monkeypatch):
+def test_examples(command, files, monkeypatch):
     files.write("corpus.txt", TEXT)
     files.write("system.txt", files.candidate.read_bytes())
     monkeypatch.chdir(files.folder)
-    shown = " ".join(program("embeddings", "train", "--help", environment={"COLUMNS": "200"}).out.split())
+    shown = " ".join(command("embeddings", "train", "--help", environment={"COLUMNS": "200"}).out.split())
     for example in TRAIN.values():
         assert example in shown
         name, *arguments = shlex.split(example)
         assert name == "softbleu"
-        done = program(*arguments)
+        done = command(*arguments)
         assert done.code == 0, done.err
         assert done.out

@@ -114,7 +114,8 @@ def test_answers_do_not_depend_on_company() -> None:
 
 @pytest.fixture(scope="module")
 def real() -> tuple[list[str], Any]:
-    return open_vectors(shared("data", "googlenews-26k", "googlenews-26k-300d.bin")).head()
+    """As many rows as product quantisation needs to have all its bits."""
+    return open_vectors(shared("data", "googlenews-26k", "googlenews-26k-300d.bin")).head(16 * MINIMUM_FOR_IVFPQ)
 
 
 @pytest.mark.parametrize(("kind", "least"), [("exact", 1.0), ("hnsw", 0.95), ("ivfpq", 0.8)])
