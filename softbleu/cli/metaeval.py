@@ -209,13 +209,13 @@ def metaeval(
     from softbleu.errors import InputError
     from softbleu.experiments.evidence import Sampling
     from softbleu.experiments.rankings import check_samples
-    from softbleu.report import Layout, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.report.metaeval import TABLES, check_picture, draw_metaeval, make_metaeval
     from softbleu.report.plots import check_plots
 
     name = table or _default_table(ctx.params)
     check_name("table", name, list(TABLES))
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     inputs = _files(ctx.params)
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric-settings")
@@ -236,7 +236,7 @@ def metaeval(
     drawn = None if picture is None else draw_metaeval(name, evidence, picture.suffix)
     target.write(write(records, layout))
     if picture is not None and drawn is not None:
-        picture.write_any(drawn)
+        picture.write(drawn)
 
 
 def _default_table(params: dict[str, Any]) -> str:

@@ -78,13 +78,13 @@ def score(
     )
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.report import PAGES, Layout, find_writer
+    from softbleu.report import PAGES, WRITERS, Layout
     from softbleu.scoring import score_with
 
     if output_format in PAGES:
         _write_page(ctx.params)
         return
-    write = find_writer(output_format)
+    write = WRITERS.find(output_format, PAGES)
     target = Output.of(output, input_files(ctx.params))
     layout = Layout(digits, target.colours)
     checked_level = check_level(level, signature)

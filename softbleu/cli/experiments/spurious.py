@@ -221,9 +221,9 @@ def spurious(
     records = make_table(table, found, most, facts)
     if not quiet and all(each.is_empty for each in found):
         say("note: no approximate matches at any threshold: there is no credit to judge")
-    target.write_any(write(records, Layout(digits, target.colours)))
+    target.write(write(records, Layout(digits, target.colours)))
     if picture is not None:
-        picture.write_any(draw_spurious(found, picture.suffix))
+        picture.write(draw_spurious(found, picture.suffix))
 
 
 def _settings(params: dict[str, Any]) -> Settings:
