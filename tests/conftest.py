@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Tests run beside one another: threads of linear algebra and of FAISS that have nothing to do must not spin, or they
-# take the cores from the others. Both libraries read this when they are loaded, here and in processes that tests start.
+# take the cores from the others. Both libraries read this when loaded, here and in processes that tests start.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 

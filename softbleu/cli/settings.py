@@ -144,9 +144,10 @@ def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
 
     made: dict[str, SettingOption] = {}
     metrics: list[type[Declared]] = list(METRICS.built_in.values())
+    matching: list[type[Declared]] = [*MATCHERS.built_in.values(), VectorChoice]
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
-    for kind in (*MATCHERS.built_in.values(), VectorChoice):
+    for kind in matching:
         _add(made, kind, MATCHING)
     _add(made, METRICS.find("bleu"), METRIC)
     _add(made, Tokenizer, METRIC)
