@@ -143,7 +143,7 @@ def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
     from softbleu.tokens import Tokenizer
 
     made: dict[str, SettingOption] = {}
-    metrics: list[type[Declared]] = list(METRICS.built_in.values())
+    metrics: list[Any] = list(METRICS.built_in.values())
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
     for kind in (*MATCHERS.built_in.values(), VectorChoice):
@@ -151,7 +151,7 @@ def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
     _add(made, METRICS.find("bleu"), METRIC)
     _add(made, Tokenizer, METRIC)
     for each in metrics:
-        _add(made, each, each().label)  # type: ignore[attr-defined]
+        _add(made, each, each().label)
     if plug_ins:
         for registry in (METRICS, MATCHERS):
             plugged: list[type[Declared]] = [
