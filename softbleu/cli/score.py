@@ -20,7 +20,7 @@ def score(
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
-    metric: opt.Metric = None,
+    metric: opt.Metrics = None,
     signature: opt.Signature = None,
     preset: opt.Preset = None,
     level: opt.Level = None,
