@@ -39,12 +39,13 @@ def compare(
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
     from softbleu.errors import InputError
-    from softbleu.report import Layout, find_comparer, write_distribution
+    from softbleu.report import COMPARERS, Layout, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
-    write = find_comparer(output_format)
+    write = COMPARERS.find(output_format)
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
+    target.check_format(output_format)
     resampled = None if distribution is None else Output.of(distribution, inputs)
     if resampled == target:
         raise InputError("--distribution and --output would write to the same place: name another file")

@@ -48,11 +48,12 @@ def explain(
     """Show which n-grams of chosen segments met which, and how alike they are."""
     from softbleu.cli.inputs import input_files, measure_from, open_corpus
     from softbleu.cli.output import Output
-    from softbleu.report import Layout, find_explainer
+    from softbleu.report import EXPLAINERS, Layout
     from softbleu.scoring import explain_corpus
 
-    write = find_explainer(output_format)
+    write = EXPLAINERS.find(output_format)
     target = Output.of(output, input_files(ctx.params))
+    target.check_format(output_format)
     layout = Layout(digits, target.colours)
     measure = measure_from(ctx.params)
     with open_corpus(ctx.params) as corpus:

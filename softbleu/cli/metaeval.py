@@ -177,13 +177,13 @@ def metaeval(
     from softbleu.experiments.evidence import split_name
     from softbleu.experiments.metaeval import default_question
     from softbleu.experiments.metaeval import metaeval as evaluate
-    from softbleu.report import Layout, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.report.metaeval import check_picture, draw_metaeval, records_of
     from softbleu.report.plots import check_plots
 
     question = table or default_question(scores or metric, human or rankings, da)
     check_name("table", question, _tables())
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     named = [split_name(text)[1] for text in (*(scores or ()), *(human or ()))]
     inputs = [*named, *(candidate or ()), *(reference or ()), *(name for name in (rankings, da, source) if name)]
     if not inputs:
@@ -222,4 +222,4 @@ def metaeval(
     drawn = None if picture is None else draw_metaeval(found, picture.suffix)
     target.write(write(records_of(found.table, digits), layout))
     if picture is not None and drawn is not None:
-        picture.write_any(drawn)
+        picture.write(drawn)

@@ -58,11 +58,11 @@ class Output:
         UnknownNameError
             No such format of pictures.
         """
-        from softbleu.report.plots import FORMATS
+        from softbleu.report.plots import PICTURE_FORMATS
 
         target = cls.of(name, inputs)
-        if target.path is None or target.suffix not in FORMATS:
-            raise UnknownNameError("picture format", target.suffix, FORMATS)
+        if target.path is None or target.suffix not in PICTURE_FORMATS:
+            raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
         return target
 
     @property
@@ -82,38 +82,33 @@ class Output:
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         return self.path is None and sys.stdout.isatty() and not plain
 
-    def write_any(self, content: Iterable[str] | bytes) -> None:
+    def check_format(self, name: str) -> None:
+        """See that a format can go there.
+
+        Raises
+        ------
+        InputError
+            It is bytes, and this is standard output.
+        """
+        from softbleu.report import BINARY_FORMATS
+
+        if name in BINARY_FORMATS and self.path is None:
+            raise InputError(f"{name} is not for standard output: name a file with --output")
+
+    def write(self, pieces: Iterable[str] | bytes) -> None:
         """Write text, or bytes to a file.
 
         Raises
         ------
         InputError
-            As `write`; or bytes that would go to standard output.
-        """
-        if not isinstance(content, bytes):
-            self.write(content)
-        elif self.path is None:
-            raise InputError("this format is not for standard output: name a file with --output")
-        else:
-            try:
-                write_whole(self.path, content)
-            except OSError as error:
-                raise InputError(f"cannot write {self.path}: {error.strerror}") from error
-
-    def write(self, pieces: Iterable[str]) -> None:
-        """Write the text.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written; nothing of it is left behind.
+            The file cannot be written, and nothing of it is left behind; or bytes would go to standard output.
         """
         try:
             if self.path is None:
                 _print(pieces)
             elif _is_special(self.path):
-                with self.path.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-                    stream.writelines(pieces)
+                with self.path.open("wb") as stream:
+                    stream.writelines([pieces] if isinstance(pieces, bytes) else map(_encode, pieces))
             else:
                 write_whole(self.path, pieces)
         except BrokenPipeError:
@@ -130,17 +125,12 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     UnknownNameError
         No such format.
     """
-    from softbleu.report.records import RECORD_WRITERS
-    from softbleu.report.tables import BINARY, TABLES
+    from softbleu.report import DATA_FORMATS, RECORD_WRITERS
 
-    chosen = name or (target.suffix if target.suffix in TABLES else "text")
-    if chosen in RECORD_WRITERS:
-        return RECORD_WRITERS[chosen]
-    if chosen not in TABLES:
-        raise UnknownNameError("format", chosen, [*TABLES, *(n for n in RECORD_WRITERS if n not in TABLES)])
-    if chosen in BINARY and target.path is None:
-        raise InputError(f"{chosen} is not for standard output: name a file with --output")
-    return lambda records, layout: TABLES[chosen](records)
+    chosen = name or (target.suffix if target.suffix in DATA_FORMATS else "text")
+    write = RECORD_WRITERS.find(chosen)
+    target.check_format(chosen)
+    return write
 
 
 def _files_of(entry: str | None) -> list[Path]:
@@ -154,12 +144,18 @@ def _files_of(entry: str | None) -> list[Path]:
     return vector_files(entry)
 
 
-def _print(pieces: Iterable[str]) -> None:
+def _print(pieces: Iterable[str] | bytes) -> None:
+    if isinstance(pieces, bytes):
+        raise InputError("this format is not for standard output: name a file with --output")
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         # File names may hold bytes that are no text; what reads a pipe expects UTF-8.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout.writelines(pieces)
     sys.stdout.flush()
+
+
+def _encode(text: str) -> bytes:
+    return text.encode(errors="backslashreplace")
 
 
 def _is_special(path: Path) -> bool:

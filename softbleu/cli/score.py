@@ -46,11 +46,12 @@ def score(
     )
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.report import PAGES, Layout, find_writer
+    from softbleu.report import PAGES, WRITERS, Layout
     from softbleu.scoring import score_corpus
 
-    write: Any = PAGES[output_format] if output_format in PAGES else find_writer(output_format)
+    write: Any = PAGES[output_format] if output_format in PAGES else WRITERS.find(output_format, PAGES)
     target = Output.of(output, input_files(ctx.params))
+    target.check_format(output_format)
     layout = Layout(digits, target.colours, long_signature)
     run: dict[str, Any] = {"level": check_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
     shown: Any

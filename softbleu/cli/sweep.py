@@ -92,9 +92,9 @@ def sweep(
         ProgressBar(quiet=quiet, what="systems", many=1) as progress,
     ):
         rows = sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)
-    target.write_any(write(Records(*table_of(rows)), layout))
+    target.write(write(Records(*table_of(rows)), layout))
     if picture is not None:
-        picture.write_any(draw_sweep(rows, picture.suffix))
+        picture.write(draw_sweep(rows, picture.suffix))
     if journal is not None:
         journal.unlink(missing_ok=True)
 

@@ -7,14 +7,15 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from softbleu.report.data import SCHEMA, dump
-from softbleu.report.layout import align, one_line
+from softbleu.report.layout import BOLD, align, one_line
+from softbleu.report.records import SCHEMA, Records, dump
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring import Explanation, NgramMatch
 
-_STYLES = {"=": "green", "~": "yellow", "-": "bright_black"}
+_STYLES = {"=": "32", "~": "33", "-": "90"}
+"""Green, yellow, grey: codes of a terminal."""
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -34,9 +35,20 @@ def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterat
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write the n-grams of each segment, `=` an exact match, `~` an approximate one, `-` none."""
     for number, explanation in enumerate(explanations):
-        lines = _explain(explanation, layout.digits)
-        text = "".join(line + "\n" for _, line in lines) if not layout.colour else _coloured(lines)
-        yield ("\n" if number else "") + text
+        yield "\n" if number else ""
+        yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.digits))
+
+
+def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
+    """Make a row an n-gram of a candidate; positions and references count from 0, segments from 1."""
+    from softbleu.scoring import NgramMatch
+
+    rows = []
+    for explanation in explanations:
+        for match in explanation.matches:
+            cells = [" ".join(value) if isinstance(value, tuple) else value for value in vars(match).values()]
+            rows.append([explanation.system, explanation.segment, *cells])
+    return Records(["system", "segment", *NgramMatch.__dataclass_fields__], rows)
 
 
 def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
@@ -45,12 +57,12 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     heads = [["candidate", _words(explanation.candidate)]]
     for number, reference in enumerate(explanation.references, start=1):
         heads.append([f"reference {number}" if several else "reference", _words(reference)])
-    lines = [("bold", f"segment {explanation.segment}, {one_line(explanation.system)}")]
+    lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}")]
     lines += [("", line) for line in align(heads, [False, False])]
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
         mass = sum(match.similarity for match in matches)
-        lines.append(("bold", f"{order}-grams: {mass:.{digits}f} of {len(matches)}"))
+        lines.append((BOLD, f"{order}-grams: {mass:.{digits}f} of {len(matches)}"))
         rows = [_row(match, digits, several) for match in matches]
         right = [False, False, True, False, *([False] if several else [])]
         lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, align(rows, right), strict=True)]
@@ -73,14 +85,3 @@ def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:
 
 def _words(words: Sequence[str]) -> str:
     return one_line(" ".join(words))
-
-
-def _coloured(lines: Sequence[tuple[str, str]]) -> str:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(force_terminal=True, color_system="standard", legacy_windows=False)
-    with console.capture() as capture:
-        for style, line in lines:
-            console.print(Text(line, style=style), soft_wrap=True)
-    return capture.get()

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.metrics.bleu import Bleu
-from softbleu.report.data import dump
-from softbleu.report.table import label_of
+from softbleu.report.records import dump
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
     signature = page.results[0].signature
     return {
         "version": __version__,
-        "label": label_of(signature),
+        "label": page.results[0].label,
         "signature": signature,
         "segment_signature": page.segment_signature,
         "metric": _metric_of(page),

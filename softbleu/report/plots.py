@@ -15,7 +15,7 @@ from softbleu.report.layout import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMATS = ("svg", "png")
+PICTURE_FORMATS = ("svg", "png")
 MOST_IN_PANEL = 8
 """Names that are explained within a panel."""
 _STYLE: dict[str, Any] = {
@@ -121,8 +121,8 @@ def draw(picture: Picture | Sequence[Picture], picture_format: str) -> bytes:
     UnknownNameError
         Another format.
     """
-    if picture_format not in FORMATS:
-        raise UnknownNameError("picture format", picture_format, FORMATS)
+    if picture_format not in PICTURE_FORMATS:
+        raise UnknownNameError("picture format", picture_format, PICTURE_FORMATS)
     panels = [picture] if isinstance(picture, Picture) else list(picture)
     if not panels:
         raise InputError("there is nothing to draw")

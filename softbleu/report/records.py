@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import csv
+import io
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from softbleu.errors import UnknownNameError
-from softbleu.report.data import SCHEMA, dump
-from softbleu.report.layout import one_line
-from softbleu.report.markup import escape_latex, escape_markdown
-from softbleu.report.table import Table
-from softbleu.report.text import draw_table
+from softbleu.errors import MissingExtraError, UnknownNameError
+from softbleu.report.layout import BOLD, align, one_line
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
 
+SCHEMA = 1
 Value = str | int | float | bool | None
+Written = Iterator[str] | bytes
+"""Pieces of text, which together are whole lines; or the bytes of a file."""
+_MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        **{char: f"\\{char}" for char in "&%$#_{}"},
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -36,24 +50,53 @@ class Records:
     """What text says where there are no rows."""
     digits: int | None = None
     """Decimals of this table's floats in text, where they are not scores; else those of the layout."""
+    notes: Sequence[str] = ()
+    """What people are told below the table; LaTeX has it as comments, formats for programs leave it out."""
+    text_columns: int | None = None
+    """How many of the first columns are flush left; else those before the first that has numbers only."""
+    marked: Collection[int] = ()
+    """Rows, from 0, that stand out on a terminal."""
 
 
-RecordWriter = Callable[[Records, "Layout"], Iterator[str]]
+Found = TypeVar("Found")
+
+
+class Formats(dict[str, Found]):
+    """Writers by the names of their formats."""
+
+    def find(self, name: str, others: Iterable[str] = ()) -> Found:
+        """Find the writer of that name.
+
+        Raises
+        ------
+        UnknownNameError
+            No such format; the message lists those there are, and others.
+        """
+        if name not in self:
+            raise UnknownNameError("format", name, [*self, *others])
+        return self[name]
+
+
+def dump(value: object) -> str:
+    """Write JSON on one line; a number that JSON cannot express is an error, never `NaN`."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts, a line each, and a table."""
-    width = max(map(len, records.facts), default=0)
-    for name, value in records.facts.items():
-        yield f"{name.replace('_', ' '):<{width}}  {one_line(_show(value, records, layout))}\n"
-    if not records.columns:
-        return
-    if records.facts:
+    facts = [list(map(one_line, fact)) for fact in _facts(records, layout)]
+    yield from (f"{line}\n" for line in align(facts, [False, False]))
+    if facts and records.columns:
         yield "\n"
-    if records.rows:
-        yield from draw_table(_table(records, layout), [False] * len(records.rows), layout)
-    else:
+    if records.rows and records.columns:
+        rows = [list(map(one_line, row)) for row in [_header(records), *_cells(records, layout)]]
+        for number, line in enumerate(align(rows, _flush_right(records), head=True), start=-2):
+            yield layout.styled(line, BOLD if number == -2 or number in records.marked else "") + "\n"
+    elif records.columns:
         yield f"{records.empty}\n"
+    if records.notes:
+        yield "\n"
+    yield from (f"{one_line(note)}\n" for note in records.notes)
 
 
 def records_json(records: Records, layout: Layout) -> Iterator[str]:
@@ -69,7 +112,7 @@ def records_json(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
-    """Write one JSON object a row; one with the facts where there are no rows."""
+    """Write one JSON object a row; one with the facts where there are no columns."""
     if not records.columns:
         yield dump(dict(records.facts)) + "\n"
     for row in records.rows:
@@ -77,28 +120,43 @@ def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def records_tsv(records: Records, layout: Layout) -> Iterator[str]:
-    """Write a line of column names and a line a row; names and values of the facts where there are no rows."""
-    if not records.columns:
-        for name, value in records.facts.items():
-            yield f"{name}\t{_cell(value)}\n"
-        return
-    yield "\t".join(records.columns) + "\n"
-    for row in records.rows:
-        yield "\t".join(map(_cell, row)) + "\n"
+    """Write a line of column names and a line a row; names and values of the facts where there are no columns."""
+    for row in _lines(records):
+        yield "\t".join(map(one_line, map(_plain, row))) + "\n"
+
+
+def records_csv(records: Records, layout: Layout) -> Iterator[str]:
+    r"""Write the same as comma-separated values of RFC 4180, numbers in full, text as it is.
+
+    >>> from softbleu.report import Layout
+    >>> list(records_csv(Records(["system", "score"], [["a, b", 12.5], ["=c", None]]), Layout()))
+    ['system,score\n', '"a, b",12.5\n', '=c,\n']
+    >>> list(records_csv(Records(["x"], [["=c"]]), Layout(spreadsheet=True)))
+    ['x\n', "'=c\n"]
+    """
+    for row in _lines(records):
+        cells = [
+            f"'{value}"
+            if layout.spreadsheet and isinstance(value, str) and value.startswith(("=", "+", "-", "@"))
+            else _plain(value)
+            for value in row
+        ]
+        line = io.StringIO()
+        # With this end of line the writer quotes cells that hold either of its characters.
+        csv.writer(line, lineterminator="\r\n").writerow(cells)
+        yield line.getvalue().removesuffix("\r\n") + "\n"
 
 
 def records_markdown(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts as a list, and a Markdown table."""
-    for name, value in records.facts.items():
-        yield f"- {name.replace('_', ' ')}: {escape_markdown(_show(value, records, layout))}\n"
-    if not records.columns:
-        return
-    if records.facts:
-        yield "\n"
-    table = _table(records, layout)
-    yield _bars(table.header)
-    yield _bars(["---" if number < table.text_columns else "---:" for number in range(len(table.header))])
-    yield from (_bars(map(escape_markdown, row)) for row in table.rows)
+    for name, value in _facts(records, layout):
+        yield f"- {name}: {_escape_markdown(value)}\n"
+    if records.columns:
+        if records.facts:
+            yield "\n"
+        header, *rows = [list(map(_escape_markdown, row)) for row in [_header(records), *_cells(records, layout)]]
+        yield _tabulated(header, rows, _flush_right(records), "pipe")
+    yield from (f"\n{_escape_markdown(note)}\n" for note in records.notes)
 
 
 def records_latex(records: Records, layout: Layout) -> Iterator[str]:
@@ -106,60 +164,77 @@ def records_latex(records: Records, layout: Layout) -> Iterator[str]:
 
     Where there are no columns, the facts are the table: a line each, name and value.
     """
-    if not records.columns:
-        named = [[name.replace("_", " "), _show(value, records, layout)] for name, value in records.facts.items()]
-        yield "% needs \\usepackage{booktabs}\n\\begin{tabular}{ll}\n\\toprule\n"
-        yield from (f"{' & '.join(map(escape_latex, row))} \\\\\n" for row in named)
-        yield "\\bottomrule\n\\end{tabular}\n"
-        return
-    for name, value in records.facts.items():
-        yield f"% {name}: {one_line(_show(value, records, layout))}\n"
-    table = _table(records, layout)
-    kinds = "l" * table.text_columns + "r" * (len(table.header) - table.text_columns)
-    yield f"% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n"
-    for number, row in enumerate((table.header, *table.rows)):
-        yield f"{' & '.join(map(escape_latex, row))} \\\\\n" + ("\\midrule\n" if number == 0 else "")
-    yield "\\bottomrule\n\\end{tabular}\n"
+    from tabulate import DataRow, Line, TableFormat
+
+    header, rows, right = _header(records), _cells(records, layout), _flush_right(records)
+    yield from (f"% {one_line(note)}\n" for note in records.notes)
+    if records.columns:
+        yield from (f"% {name}: {one_line(_show(fact, records, layout))}\n" for name, fact in records.facts.items())
+    else:
+        rows, right = _facts(records, layout), [False, False]
+    kinds = "".join("r" if flush else "l" for flush in right)
+    row = DataRow("", " & ", r" \\")
+    booktabs = TableFormat(
+        lineabove=Line(f"% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule", "", "", ""),
+        linebelowheader=Line("\\midrule", "", "", ""),
+        linebetweenrows=None,
+        linebelow=Line("\\bottomrule\n\\end{tabular}", "", "", ""),
+        headerrow=row,
+        datarow=row,
+        padding=0,
+        with_header_hide=None,
+    )
+    yield _tabulated(_latex_row(header), list(map(_latex_row, rows)), right, booktabs)
 
 
-RECORD_WRITERS: dict[str, RecordWriter] = {
-    "text": records_text,
-    "json": records_json,
-    "jsonl": records_jsonl,
-    "tsv": records_tsv,
-    "markdown": records_markdown,
-    "latex": records_latex,
-}
-
-
-def find_record_writer(name: str) -> RecordWriter:
-    """Find the writer of records of that name.
+def records_parquet(records: Records, layout: Layout) -> bytes:
+    """Write Parquet.
 
     Raises
     ------
-    UnknownNameError
-        No such format; the message lists those there are.
+    MissingExtraError
+        pyarrow is not installed.
     """
-    if name not in RECORD_WRITERS:
-        raise UnknownNameError("format", name, RECORD_WRITERS)
-    return RECORD_WRITERS[name]
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Parquet needs another package: pip install 'softbleu[parquet]'") from None
+    cells = zip(*records.rows, strict=True) if records.rows else ([] for _ in records.columns)
+    columns = dict(zip(records.columns, map(list, cells), strict=True))
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(columns), out)
+    return out.getvalue()
 
 
-def _table(records: Records, layout: Layout) -> Table:
-    rows = [[_show(value, records, layout) for value in row] for row in records.rows]
-    text_columns = next(
-        (
-            number
-            for number, column in enumerate(zip(*records.rows, strict=True))
-            if all(_is_number(value) for value in column)
-        ),
-        len(records.columns),
-    )
-    return Table([name.replace("_", " ") for name in records.columns], rows, text_columns)
+RECORD_WRITERS: Formats[Callable[[Records, Layout], Written]] = Formats(
+    {
+        "text": records_text,
+        "json": records_json,
+        "jsonl": records_jsonl,
+        "tsv": records_tsv,
+        "markdown": records_markdown,
+        "latex": records_latex,
+        "csv": records_csv,
+        "parquet": records_parquet,
+    }
+)
+DATA_FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
+"""Those for programs, which are known by the suffix of a file, too."""
+BINARY_FORMATS = ("parquet",)
+"""Those that are bytes, not text."""
 
 
-def _is_number(value: Value) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+def _header(records: Records) -> list[str]:
+    return [name.replace("_", " ") for name in records.columns]
+
+
+def _cells(records: Records, layout: Layout) -> list[list[str]]:
+    return [[_show(value, records, layout) for value in row] for row in records.rows]
+
+
+def _facts(records: Records, layout: Layout) -> list[list[str]]:
+    return [[name.replace("_", " "), _show(value, records, layout)] for name, value in records.facts.items()]
 
 
 def _show(value: Value | Sequence[str], records: Records, layout: Layout) -> str:
@@ -174,9 +249,41 @@ def _show(value: Value | Sequence[str], records: Records, layout: Layout) -> str
     return value if isinstance(value, str) else ", ".join(value)
 
 
-def _cell(value: Value | Sequence[str]) -> str:
-    return one_line(value) if isinstance(value, str) else "" if value is None else dump(value)
+def _flush_right(records: Records) -> list[bool]:
+    left = records.text_columns
+    if left is None:
+        numeric = (all(map(_is_number, column)) for column in zip(*records.rows, strict=True))
+        left = next((number for number, found in enumerate(numeric) if found), len(records.columns))
+    return [number >= left for number in range(len(records.columns))]
 
 
-def _bars(cells: Iterator[str] | Sequence[str] | map[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"
+def _is_number(value: Value) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _lines(records: Records) -> Iterable[Iterable[Value | Sequence[str]]]:
+    return [records.columns, *records.rows] if records.columns else records.facts.items()
+
+
+def _plain(value: Value | Sequence[str]) -> str:
+    return value if isinstance(value, str) else "" if value is None else dump(value)
+
+
+def _escape_markdown(text: str) -> str:
+    return one_line(text).translate(_MARKDOWN)
+
+
+def _latex_row(cells: Sequence[str]) -> list[str]:
+    escaped = [one_line(cell).translate(_LATEX) for cell in cells]
+    # After the end of a row, a bracket or a star would be an argument of it.
+    return [f"{{}}{escaped[0]}" if escaped[0].startswith(("[", "*")) else escaped[0], *escaped[1:]] if escaped else []
+
+
+def _tabulated(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], table_format: object
+) -> str:
+    from tabulate import tabulate
+
+    kinds = ["right" if flush else "left" for flush in right]
+    text = tabulate(rows, header, tablefmt=table_format, disable_numparse=True, colalign=kinds)
+    return f"{text}\n"

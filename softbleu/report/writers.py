@@ -1,37 +1,32 @@
-"""The writers by name."""
+"""The writers by name: of scores, comparisons and explanations; those of other tables are in `records`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from softbleu.errors import UnknownNameError
-from softbleu.report.comparisons import compare_json, compare_latex, compare_markdown, compare_text, compare_tsv
-from softbleu.report.data import write_json, write_jsonl, write_tsv
-from softbleu.report.explanations import explain_json, explain_jsonl, explain_text
-from softbleu.report.markup import write_latex, write_markdown
-from softbleu.report.text import write_text
+from softbleu.report.comparisons import compare_json, comparison_records, comparison_table
+from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
+from softbleu.report.records import RECORD_WRITERS, Formats, Records, Written
+from softbleu.report.scores import score_records, write_json, write_jsonl, write_latex, write_markdown, write_text
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.scoring import ComparisonTable, Explanation, Result
     from softbleu.scoring.pages import Page
 
-Found = TypeVar("Found")
-Writer = Callable[[Sequence["Result"], "Layout"], Iterator[str]]
-"""Results in, pieces of text out; together they are whole lines."""
-Explainer = Callable[[Sequence["Explanation"], "Layout"], Iterator[str]]
-PageWriter = Callable[["Page", "Layout"], Iterator[str]]
-Comparer = Callable[["ComparisonTable", "Layout"], Iterator[str]]
+Subject = TypeVar("Subject")
 
-WRITERS: dict[str, Writer] = {
-    "text": write_text,
-    "json": write_json,
-    "jsonl": write_jsonl,
-    "tsv": write_tsv,
-    "markdown": write_markdown,
-    "latex": write_latex,
-}
+
+def _through(
+    make: Callable[[Subject, Layout], Records], *names: str
+) -> dict[str, Callable[[Subject, Layout], Written]]:
+    """Writers of what is made into a table first."""
+
+    def writer(name: str) -> Callable[[Subject, Layout], Written]:
+        return lambda subject, layout: RECORD_WRITERS[name](make(subject, layout), layout)
+
+    return {name: writer(name) for name in names}
 
 
 def _write_html(page: Page, layout: Layout) -> Iterator[str]:
@@ -41,58 +36,33 @@ def _write_html(page: Page, layout: Layout) -> Iterator[str]:
     return write_html(page, layout)
 
 
-PAGES: dict[str, PageWriter] = {"html": _write_html}
+WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
+    {
+        "text": write_text,
+        "json": write_json,
+        "jsonl": write_jsonl,
+        **_through(score_records, "tsv"),
+        "markdown": write_markdown,
+        "latex": write_latex,
+        **_through(score_records, "csv", "parquet"),
+    }
+)
+PAGES: Formats[Callable[[Page, Layout], Iterator[str]]] = Formats({"html": _write_html})
 """Formats of scores that show more than scores."""
-EXPLAINERS: dict[str, Explainer] = {
-    "text": explain_text,
-    "json": explain_json,
-    "jsonl": explain_jsonl,
-}
-COMPARERS: dict[str, Comparer] = {
-    "text": compare_text,
-    "json": compare_json,
-    "tsv": compare_tsv,
-    "markdown": compare_markdown,
-    "latex": compare_latex,
-}
-
-
-def find_comparer(name: str) -> Comparer:
-    """Find the writer of comparisons of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        No such format; the message lists those there are.
-    """
-    return _find(name, COMPARERS)
-
-
-def find_writer(name: str) -> Writer:
-    """Find the writer of results of that name; those of `PAGES` write more than results.
-
-    Raises
-    ------
-    UnknownNameError
-        No such format; the message lists those there are.
-    """
-    if name not in WRITERS:
-        raise UnknownNameError("format", name, [*WRITERS, *PAGES])
-    return WRITERS[name]
-
-
-def find_explainer(name: str) -> Explainer:
-    """Find the writer of explanations of that name.
-
-    Raises
-    ------
-    UnknownNameError
-        No such format; the message lists those there are.
-    """
-    return _find(name, EXPLAINERS)
-
-
-def _find(name: str, table: dict[str, Found]) -> Found:
-    if name not in table:
-        raise UnknownNameError("format", name, table)
-    return table[name]
+EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Formats(
+    {
+        "text": explain_text,
+        "json": explain_json,
+        "jsonl": explain_jsonl,
+        **_through(explanation_records, "tsv", "csv", "parquet"),
+    }
+)
+COMPARERS: Formats[Callable[[ComparisonTable, Layout], Written]] = Formats(
+    {
+        **_through(comparison_table, "text"),
+        "json": compare_json,
+        **_through(comparison_records, "jsonl", "tsv"),
+        **_through(comparison_table, "markdown", "latex"),
+        **_through(comparison_records, "csv", "parquet"),
+    }
+)

@@ -6,11 +6,12 @@ import csv
 import gzip
 import io
 import json
+import re
 
 import pytest
 
 import softbleu
-from softbleu.report import WRITERS
+from softbleu.report import BINARY_FORMATS, WRITERS
 
 SOURCE = ["the cat sit on mat", "a small dog barks loud", "rain falled all night"]
 GOOD = ["the cat sat on the mat", "a small dog barks loudly", "rain fell all night"]
@@ -182,7 +183,7 @@ def test_text_has_a_table_by_order(command, given):
     lines = done.out.splitlines()
     assert lines[0] == f"GLEU {score.score:.3f}  candidate"
     rows = {line.split("  ")[0].strip(): line.split() for line in lines}
-    assert rows["n-grams of order"][-3:] == ["1", "2", "3"]
+    assert rows["order"][-3:] == ["1", "2", "3"]
     for title, values in (
         ("score", score.order_scores),
         ("precision %", score.precisions),
@@ -194,11 +195,12 @@ def test_text_has_a_table_by_order(command, given):
         assert [float(cell) for cell in rows[title][-3:]] == pytest.approx(values, abs=0.0006)
     assert rows["brevity penalty"][2] == f"{score.brevity_penalty:.5f}"
     low, high = score.interval
-    assert f"{low:.3f} to {high:.3f} (standard deviation {score.standard_deviation:.5f})" in done.out
+    assert rows["95% interval"][2:] == [f"{low:.3f}", "to", f"{high:.3f}"]
+    assert rows["standard deviation"][2] == f"{score.standard_deviation:.3f}"
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment", "macro", "reference"])
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", sorted({*WRITERS} - {*BINARY_FORMATS}))
 def test_every_format_at_every_level_names_every_system(command, files, given, name, level):
     copy = files.write("copy.txt", SOURCE)
     done = command("score", "-c", copy, *given, "--format", name, "--level", level)
@@ -223,10 +225,10 @@ def test_tsv_is_in_full_precision(command, given):
 def test_markdown_and_latex_have_the_score(command, given):
     score = f"{expected(order=2).score.score:.2f}"
     markdown = command("score", *given, "-n", 2, "-f", "markdown").out.splitlines()
-    assert markdown[0].startswith("| system | GLEU | P1 | P2 | BP |")
-    assert markdown[2].split(" | ")[1] == score
+    assert markdown[0].split()[1:10:2] == ["system", "GLEU", "P1", "P2", "BP"]
+    assert markdown[2].split(" | ")[1].strip() == score
     latex = command("score", *given, "-n", 2, "-f", "latex").out
-    assert f"candidate & {score} & " in latex
+    assert re.search(rf"candidate +& +{score} & ", latex)
     assert r"\begin{tabular}" in latex
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
-from softbleu.report import PAGES, Layout, find_writer
+from softbleu.report import PAGES, WRITERS, Layout
 from softbleu.report.html import escape_json, pack, write_html
 from softbleu.scoring import Measure
 from softbleu.scoring.pages import make_page
@@ -170,4 +170,4 @@ def test_characters_are_set_without_blanks():
 def test_the_format_is_named_among_the_valid_ones():
     assert list(PAGES) == ["html"]
     with pytest.raises(UnknownNameError, match=r"did you mean 'html'\?\); valid: text, .*, html"):
-        find_writer("htm")
+        WRITERS.find("htm", PAGES)

@@ -16,7 +16,7 @@ import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.experiments import SweepRow
-from softbleu.report.plots import FORMATS, Histogram, Lines, check_plots, draw
+from softbleu.report.plots import PICTURE_FORMATS, Histogram, Lines, check_plots, draw
 from softbleu.report.sweeps import MOST_SYSTEMS, draw_sweep, sweep_lines
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
@@ -59,7 +59,7 @@ PICTURES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", PICTURE_FORMATS)
 def test_the_same_bytes_twice(name: str, picture: str) -> None:
     first = draw(PICTURES[picture], name)
     assert first == draw(PICTURES[picture], name)
@@ -72,7 +72,7 @@ def test_the_same_bytes_twice(name: str, picture: str) -> None:
         assert (width, height) == sizes.get(picture, (900, 600))
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", PICTURE_FORMATS)
 def test_the_same_bytes_in_another_process(name: str) -> None:
     code = (
         "import hashlib; from softbleu.report.plots import *; "
@@ -85,7 +85,7 @@ def test_the_same_bytes_in_another_process(name: str) -> None:
 
 def test_other_numbers_are_another_picture() -> None:
     other = replace(LINES, lines={**LINES.lines, "exact": [(0.0, 11.0)]})
-    for name in FORMATS:
+    for name in PICTURE_FORMATS:
         assert draw(other, name) != draw(LINES, name)
 
 

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
+from typing import Any
 
+import pyarrow.parquet
 import pytest
 
 import softbleu
 from softbleu.errors import UnknownNameError
-from softbleu.report import EXPLAINERS, WRITERS, Layout, find_explainer, find_writer, one_line
-from softbleu.report.layout import align, display_width
+from softbleu.metrics.base import Score
+from softbleu.report import BINARY_FORMATS, COMPARERS, EXPLAINERS, WRITERS, Layout, one_line
+from softbleu.report.layout import align
 from softbleu.scoring import Explanation, NgramMatch
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
@@ -17,6 +23,10 @@ REFERENCES = [["the cat sat on a mat", "a cat sat down"], ["a dog"]]
 
 def text_of(name: str, results, **layout) -> str:
     return "".join(WRITERS[name](results, Layout(**layout)))
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split(" | ")]
 
 
 @pytest.fixture
@@ -32,17 +42,20 @@ def segments():
 def test_markdown(results):
     a, b = (f"{result.score.score:.2f}" for result in results)
     lines = text_of("markdown", results).splitlines()
-    assert lines[0] == "| system | BLEU | P1 | P2 | P3 | P4 | BP | length | ref. length |"
-    assert lines[1] == "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    assert lines[2].startswith(f"| A | {a} | 87.50 |")
-    assert lines[3].startswith(f"| B | {b} |")
+    assert cells(lines[0]) == ["system", "BLEU", "P1", "P2", "P3", "P4", "BP", "length", "ref. length"]
+    assert re.fullmatch(r"\|:-+\|(-+:\|){8}", lines[1])
+    assert cells(lines[2])[:3] == ["A", a, "87.50"]
+    assert cells(lines[3])[:2] == ["B", b]
+    assert lines[4:] == ["", f"signature: {results[0].short_signature}".replace("|", r"\|")]
 
 
 def test_latex(results):
     lines = text_of("latex", results, digits=1).splitlines()
-    assert lines[0] == f"% {results[0].signature}"
+    assert lines[0] == f"% signature: {results[0].short_signature}"
+    assert text_of("latex", results, long_signature=True).startswith(f"% signature: {results[0].signature}\n")
     assert r"\begin{tabular}{lrrrrrrrr}" in lines
-    assert rf"A & {results[0].score.score:.1f} & 87.5 & 66.7 & 50.0 & 33.3 & 1.000 & 8 & 8 \\" in lines
+    row = ["A", f"{results[0].score.score:.1f}", "87.5", "66.7", "50.0", "33.3", "1.000", "8", r"8 \\"]
+    assert row in [[cell.strip() for cell in line.split("&")] for line in lines]
     assert lines[-1] == r"\end{tabular}"
 
 
@@ -67,7 +80,7 @@ def test_nan_is_refused_rather_than_written(results):
             text_of(name, broken)
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", sorted({*WRITERS} - {*BINARY_FORMATS}))
 def test_nothing_is_no_error(name):
     text = text_of(name, [])
     assert text == "" or json.loads(text) == {"schema": 1, "signature": "", "systems": []}
@@ -95,8 +108,8 @@ def test_nothing_is_no_error(name):
 )
 def test_names_are_escaped(results, character, markdown, latex):
     named = [replace(results[0], name=f"a{character}b")]
-    assert f"| a{markdown}b | " in text_of("markdown", named)
-    assert f"\na{latex}b & " in text_of("latex", named)
+    assert re.search(rf"^\| {re.escape(f'a{markdown}b')} +\| ", text_of("markdown", named), re.MULTILINE)
+    assert re.search(rf"^{re.escape(f'a{latex}b')} +& ", text_of("latex", named), re.MULTILINE)
     assert text_of("tsv", named).count("\n") == 2
     assert len({line.count("\t") for line in text_of("tsv", named).splitlines()}) == 1
     assert json.loads(text_of("jsonl", named))["system"] == f"a{character}b"
@@ -118,11 +131,11 @@ def test_long_names_are_never_cut(results):
 
 def test_unknown_formats_list_the_valid_ones():
     with pytest.raises(UnknownNameError, match="text, json, jsonl, tsv, markdown, latex"):
-        find_writer("xml")
-    with pytest.raises(UnknownNameError, match=r"text, json, jsonl$"):
-        find_explainer("xml")
-    assert find_writer("tsv") is WRITERS["tsv"]
-    assert find_explainer("json") is EXPLAINERS["json"]
+        WRITERS.find("xml")
+    with pytest.raises(UnknownNameError, match=r"text, json, jsonl, tsv, csv, parquet$"):
+        EXPLAINERS.find("xml")
+    assert WRITERS.find("tsv") is WRITERS["tsv"]
+    assert EXPLAINERS.find("json") is EXPLAINERS["json"]
 
 
 @pytest.mark.parametrize("digits", [-1, 16])
@@ -132,9 +145,8 @@ def test_digits_have_bounds(digits):
 
 
 def test_columns_line_up_for_wide_characters():
-    assert display_width("cafe\u0301") == 4
-    lines = list(align([["猫", "1"], ["cat", "2"]], [False, True]))
-    assert lines == ["猫   1", "cat  2"]
+    lines = list(align([["猫", "1"], ["cat", "2"], ["cafe\u0301", "3"]], [False, True]))
+    assert lines == ["猫    1", "cat   2", "cafe\u0301  3"]
 
 
 def test_what_is_printable_stays():
@@ -154,3 +166,133 @@ def test_explanations_in_colour():
     coloured = "".join(EXPLAINERS["text"]([explanation], Layout(colour=True)))
     assert "\x1b[33m" in coloured
     assert "\x1b[2J" not in coloured
+
+
+# columns are the metric's own
+
+
+@dataclass(frozen=True)
+class ErrorRate(Score):
+    """A score that says nothing of how it is shown."""
+
+    word_edits: int = 0
+    costs: list[float] | None = None
+    mean_cost: float = 0.0
+    unknown: float | None = None
+
+
+def error_rate(results, *scores: ErrorRate):
+    given: dict[str, Any] = {"metric": "wer", "label": "WER", "higher_is_better": False}
+    return [replace(result, score=score, **given) for result, score in zip(results, scores, strict=False)]
+
+
+def test_a_score_is_shown_without_any_declaration(results):
+    found = error_rate(results, ErrorRate(12.5, 1234, [0.5, 2.25], 1.0), ErrorRate(50.0, 7, [1.5], 0.25))
+    lines = text_of("markdown", found).splitlines()
+    assert cells(lines[0]) == ["system", "WER", "costs1", "costs2", "word edits", "mean cost"]
+    assert cells(lines[2]) == ["A", "12.50", "0.50", "2.25", "1,234", "1.00"]
+    assert cells(lines[3]) == ["B", "50.00", "1.50", "-", "7", "0.25"]
+    card = [line.split() for line in text_of("text", found[:1]).splitlines()]
+    assert card[0] == ["WER", "12.50", "A"]
+    assert ["costs", "0.50", "2.25"] in card
+    assert ["word", "edits", "1,234"] in card
+    assert not any("unknown" in line for line in card)
+    (first, second) = csv.DictReader(io.StringIO(text_of("tsv", found)), delimiter="\t")
+    assert (first["word_edits"], first["costs_2"], second["costs_2"]) == ("1234", "2.25", "")
+
+
+def test_the_lowest_stands_out_where_lower_is_better(results):
+    found = error_rate(results, ErrorRate(12.5), ErrorRate(10.5))
+    lines = text_of("text", found, colour=True).splitlines()
+    assert lines[2].startswith("A")
+    assert lines[3].startswith("\x1b[1mB")
+    higher = [replace(result, higher_is_better=True) for result in found]
+    assert text_of("text", higher, colour=True).splitlines()[2].startswith("\x1b[1mA")
+
+
+def test_softbleu_shows_precision_recall_and_f_of_each_order():
+    vectors = {"cat": [1.0, 0.2], "dog": [0.9, 0.3]}
+    results = softbleu.score(CANDIDATES, REFERENCES, metric="softbleu", vectors=vectors, order=2)
+    header = cells(text_of("markdown", results).splitlines()[0])
+    assert header == ["system", "softbleu", "P1", "R1", "F1", "P2", "R2", "F2", "vectors"]
+    card = text_of("text", results[:1])
+    for title in ("precision %", "recall %", "F  "):
+        assert f"\n{title}" in card
+
+
+# several metrics
+
+
+@pytest.fixture
+def several():
+    return softbleu.score(CANDIDATES, REFERENCES, metric=["bleu", "bleu(order=2)"])
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "latex"])
+def test_several_metrics_are_one_table_each(several, name):
+    shown = text_of(name, several)
+    assert shown.count("system") == 2
+    assert shown.count("signature: ") == 2
+    assert "order:2" in shown
+
+
+def test_data_names_the_metric_where_there_are_several(results, several):
+    wanted = [(name, metric) for metric in ("bleu", "bleu(order=2)") for name in "AB"]
+    data = json.loads(text_of("json", several))
+    assert list(data) == ["schema", "systems"]
+    assert [(each["name"], each["metric"]) for each in data["systems"]] == wanted
+    assert [each["signature"] for each in data["systems"]] == [result.signature for result in several]
+    rows = [json.loads(line) for line in text_of("jsonl", several).splitlines()]
+    assert [(row["system"], row["metric"]) for row in rows] == wanted
+    for name, delimiter in (("tsv", "\t"), ("csv", ",")):
+        found = list(csv.DictReader(io.StringIO(text_of(name, several)), delimiter=delimiter))
+        assert [(row["system"], row["metric"]) for row in found] == wanted
+        assert [row["totals_4"] for row in found] == ["3", "0", "", ""]
+    for name in ("json", "jsonl", "tsv", "csv"):
+        assert "metric" not in re.sub("metric:bleu", "", text_of(name, results))
+
+
+# one way to every format
+
+
+def test_scores_as_parquet(results):
+    content = WRITERS["parquet"](results, Layout())
+    rows = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
+    assert [(row["system"], row["score"]) for row in rows] == [(each.name, each.score.score) for each in results]
+
+
+def test_comparisons_in_every_format():
+    table = softbleu.compare(CANDIDATES, REFERENCES)
+    shown = {name: write(table, Layout()) for name, write in COMPARERS.items()}
+    rows = pyarrow.parquet.read_table(io.BytesIO(shown.pop("parquet"))).to_pylist()
+    text = {name: "".join(pieces) for name, pieces in shown.items()}
+    assert [json.loads(line) for line in text["jsonl"].splitlines()] == rows
+    for name, delimiter in (("tsv", "\t"), ("csv", ",")):
+        found = list(csv.DictReader(io.StringIO(text[name]), delimiter=delimiter))
+        assert [float(row["lower"]) for row in found] == [row["lower"] for row in rows]
+        assert found[0]["p_value"] == ""
+    assert [row["p_value"] for row in json.loads(text["json"])["systems"]] == [row["p_value"] for row in rows]
+    for name in ("text", "markdown", "latex"):
+        assert table.short_signature.replace("|", r"\|" if name == "markdown" else "|") in text[name]
+        assert table.signature not in text[name]
+
+
+def test_comparisons_are_ranked_the_right_way_round():
+    table = softbleu.compare(CANDIDATES, REFERENCES)
+    turned = [replace(row, rank=3 - row.rank) for row in table.comparisons]
+    lower = replace(table, comparisons=turned, higher_is_better=False)
+    lines = "".join(COMPARERS["text"](lower, Layout(colour=True))).splitlines()
+    assert lines[2].startswith("\x1b[1mB")
+    assert lines[3].startswith("A")
+
+
+def test_explanations_as_rows():
+    found = softbleu.explain(CANDIDATES, REFERENCES, segments=[2, 1], order=2)
+    matches = [(each, match) for each in found for match in each.matches]
+    rows = pyarrow.parquet.read_table(io.BytesIO(EXPLAINERS["parquet"](found, Layout()))).to_pylist()
+    assert [(row["system"], row["segment"]) for row in rows] == [(each.system, each.segment) for each, _ in matches]
+    assert [row["similarity"] for row in rows] == [match.similarity for _, match in matches]
+    assert [row["candidate"] for row in rows] == [" ".join(match.candidate) for _, match in matches]
+    for name, delimiter in (("tsv", "\t"), ("csv", ",")):
+        lines = list(csv.DictReader(io.StringIO("".join(EXPLAINERS[name](found, Layout()))), delimiter=delimiter))
+        assert [line["reference"] for line in lines] == [row["reference"] or "" for row in rows]

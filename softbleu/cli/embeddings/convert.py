@@ -71,14 +71,14 @@ def convert(
 
     The file is read in one pass and the store put in its place at the end, complete or not at all.
     """
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import Output, find_table_format
     from softbleu.cli.progress import ProgressBar
     from softbleu.corpora import read_words
     from softbleu.embeddings.convert import convert_vectors
     from softbleu.files import check_apart
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import Layout, Records
 
-    write = find_record_writer(output_format)
+    write = find_table_format(output_format, Output())
     if vocabulary is not None:
         check_apart(target, [vocabulary])
     words = None if vocabulary is None else read_words(vocabulary)

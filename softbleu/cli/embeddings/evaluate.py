@@ -55,10 +55,10 @@ def evaluate(
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.embeddings.training_corpus import TextCorpus
     from softbleu.errors import InputError, UnknownNameError
-    from softbleu.report import Layout, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.tokens import Tokenizer
 
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     case = vector_case or "fallback"
     if case not in ("exact", "fallback"):
         raise UnknownNameError("vector case", case, ("exact", "fallback"))

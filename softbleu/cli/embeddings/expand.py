@@ -125,7 +125,7 @@ def expand(
     from softbleu.cli.progress import ProgressBar
     from softbleu.embeddings import DEFAULT_VECTORS, VectorCase, open_vectors
     from softbleu.embeddings.expansion import Expansion, expand_corpus
-    from softbleu.report import Layout, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.tokens import Tokenizer
 
     check_name("format", output_format, FORMATS)
@@ -150,7 +150,7 @@ def expand(
             targets[0].write(_json_lines(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    report = find_record_writer("text")(_summary(counts, [str(target.path) for target in targets]), Layout())
+    report = RECORD_WRITERS.find("text")(_summary(counts, [str(target.path) for target in targets]), Layout())
     Output().write(report)
 
 

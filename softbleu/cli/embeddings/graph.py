@@ -50,9 +50,9 @@ def graph(
     from softbleu.corpora import read_words
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.neighbours import word_graph
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout, Records
 
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     target = Output.of(output, [vocabulary, vectors])
     layout = Layout(digits, target.colours)
     words = read_words(vocabulary, encoding)

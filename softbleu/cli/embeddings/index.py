@@ -34,14 +34,14 @@ def index(
     """Build an index of a store's words and save it there, for 'neighbours --index' to use."""
     from pathlib import Path
 
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import Output, find_table_format
     from softbleu.embeddings.neighbours import index_store
     from softbleu.errors import UnknownNameError
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import Layout, Records
     from softbleu.report.records import Value
 
-    write = find_record_writer(output_format)
     target = Output.of(output, [store])
+    write = find_table_format(output_format, target)
     if kind not in ("hnsw", "ivfpq"):
         raise UnknownNameError("index", kind, ("hnsw", "ivfpq"))
     path, count = index_store(Path(store), kind)  # type: ignore[arg-type]

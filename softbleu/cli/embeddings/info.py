@@ -25,9 +25,9 @@ def info(
     from softbleu.cli.output import Output
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.inspection import describe_vectors
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout, Records
 
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     target = Output.of(output, [vectors])
     facts = describe_vectors(open_vectors(vectors), verify=verify)
     target.write(write(Records((), (), facts, digits=6), Layout()))

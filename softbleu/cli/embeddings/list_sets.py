@@ -26,9 +26,9 @@ def list_sets(
     """List known vector sets: bundled, installed, or for download."""
     from softbleu.cli.output import Output
     from softbleu.embeddings.catalogue import find_entry, read_catalogue
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout, Records
 
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     target = Output.of(output)
     columns = ("name", "state", "licence", "words", "dimension", "download_MB")
     records = (

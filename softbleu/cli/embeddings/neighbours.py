@@ -78,9 +78,9 @@ def neighbours(
     from softbleu.corpora import read_words
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.neighbours import nearest_words
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout, Records
 
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     target = Output.of(output, [vectors])
     layout = Layout(digits, target.colours)
     asked = words if words and words != [STDIN] else read_words(STDIN, encoding)

@@ -30,11 +30,11 @@ def similarity(
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
     from softbleu.cli.output import Output
     from softbleu.embeddings import open_vectors
-    from softbleu.report import Layout, Records, find_record_writer
+    from softbleu.report import RECORD_WRITERS, Layout, Records
     from softbleu.scoring import VectorChoice
     from softbleu.scoring.words import compare_words
 
-    write = find_record_writer(output_format)
+    write = RECORD_WRITERS.find(output_format)
     target = Output.of(output, [vectors])
     given = {name: value for name, value in ctx.params.items() if value is not None}
     choice = VectorChoice().revised(given)

@@ -120,16 +120,16 @@ def train(
     """
     from dataclasses import asdict, fields
 
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import Output, find_table_format
     from softbleu.cli.progress import ProgressBar
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.evaluation import evaluate_vectors, evaluation_card
     from softbleu.embeddings.training import TrainingSettings, train_vectors
     from softbleu.embeddings.training_corpus import TextCorpus
-    from softbleu.report import Layout, find_record_writer
+    from softbleu.report import Layout
     from softbleu.tokens import Tokenizer
 
-    write = find_record_writer(output_format)
+    write = find_table_format(output_format, Output())
     given = {field.name: ctx.params[field.name] for field in fields(TrainingSettings)}
     settings = TrainingSettings(**{name: value for name, value in given.items() if value is not None})
     tokenizer = Tokenizer(tokenize or "none", bool(lowercase))

@@ -60,14 +60,17 @@ def run(
     from softbleu.cli.errors import say
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
+    from softbleu.errors import UnknownNameError
     from softbleu.experiments.definition import Definition
     from softbleu.experiments.running import run_definition
     from softbleu.experiments.sweep import check_journal, remove_journal
+    from softbleu.report import DATA_FORMATS, RECORD_WRITERS, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import check_plots
-    from softbleu.report.tables import find_table
 
-    write = find_table(output_format)
+    if output_format not in DATA_FORMATS:
+        raise UnknownNameError("table format", output_format, DATA_FORMATS)
+    write = RECORD_WRITERS[output_format]
     if picture:
         check_plots()
     path = Path(definition)
@@ -81,12 +84,12 @@ def run(
     check_journal(journal)
     with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
         outcome = run_definition(read, jobs=jobs, journal=journal, progress=progress)
-    files = {f"{base}{name}.{output_format}": write(records) for name, records in outcome_tables(outcome)}
+    files = {f"{base}{name}.{output_format}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if picture:
         files |= {f"{base}{name}.svg": drawn for name, drawn in outcome_pictures(outcome)}
     targets = {name: Output.of(name, inputs) for name in files}
     for name, content in files.items():
-        targets[name].write_any(content)
+        targets[name].write(content)
     manifest.write(manifest_json(outcome))
     remove_journal(journal)
     if not quiet:

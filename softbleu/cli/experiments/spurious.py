@@ -220,6 +220,6 @@ def spurious(
         say(f"note: no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if not quiet and all(each.is_empty for each in found.analyses):
         say("note: no approximate matches at any threshold: there is no credit to judge")
-    target.write_any(write(records_of(found.table(table, most)), Layout(digits, target.colours)))
+    target.write(write(records_of(found.table(table, most)), Layout(digits, target.colours)))
     if picture is not None:
-        picture.write_any(draw_spurious(found.analyses, picture.suffix))
+        picture.write(draw_spurious(found.analyses, picture.suffix))

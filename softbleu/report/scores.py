@@ -1,0 +1,279 @@
+"""Scores: for people a card or a table a metric, by the metric's own columns; for programs every number in full."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from softbleu.report.layout import BOLD, align, one_line
+from softbleu.report.records import (
+    SCHEMA,
+    Records,
+    dump,
+    records_latex,
+    records_markdown,
+    records_text,
+)
+
+if TYPE_CHECKING:
+    from softbleu.metrics import Score
+    from softbleu.metrics.base import Unit
+    from softbleu.report.layout import Layout
+    from softbleu.scoring import Coverage, Result
+
+_STARS = {True: "*", False: ""}
+_SUFFIXES = {"per cent": "%", "tokens": " tokens"}
+
+
+def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write one system as a card, several as one table; at segment level a row a segment before that."""
+    for number, group in enumerate(_by_metric(results)):
+        yield "\n" if number else ""
+        if _has_parts(group[0]):
+            yield from records_text(_part_table(group, layout), layout)
+            yield "\nAll segments together:\n\n"
+        if len(group) == 1:
+            yield from _card(group[0], layout)
+            yield f"\n{one_line(_signature(group[0], layout))}\n"
+        else:
+            yield from records_text(_system_table(group, layout), layout)
+
+
+def write_markdown(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write a Markdown table a metric, and the signature under it."""
+    return _tables(results, layout, records_markdown)
+
+
+def write_latex(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write a LaTeX tabular a metric, for which the document must load booktabs; the signature is a comment."""
+    return _tables(results, layout, records_latex)
+
+
+def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write one JSON object, a system or a segment a line."""
+    several = len(_by_metric(results)) > 1
+    signature = dump(results[0].signature) if results else '""'
+    yield f'{{"schema": {SCHEMA}, ' + ("" if several else f'"signature": {signature}, ') + '"systems": ['
+    for number, result in enumerate(results):
+        yield ",\n" if number else "\n"
+        signed = {"metric": result.metric, "signature": result.signature} if several else {}
+        system = dump({"name": result.name, **signed, **_numbers_of(result)})
+        if not _has_parts(result):
+            yield system
+            continue
+        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": ['
+        for place, (labels, score) in enumerate(_parts_of(result)):
+            yield ",\n" if place else "\n"
+            yield dump({**labels, **score.as_dict()})
+        yield "\n]}"
+    yield "\n]}\n"
+
+
+def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write one JSON object a system, or a segment and system."""
+    yield from (f"{dump(row)}\n" for row in _data_rows(results, _numbers_of))
+
+
+def score_records(results: Sequence[Result], layout: Layout) -> Records:
+    """Make a row a system, or a segment and system, with every number; lists have a column an entry."""
+    rows = [dict(_spread(row)) for row in _data_rows(results, _signed_numbers_of)]
+    columns = sorted(dict.fromkeys(name for row in rows for name in row), key="signature".__eq__)
+    return Records(columns, [[row.get(name) for name in columns] for row in rows])
+
+
+def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.metric, []).append(result)
+    return list(groups.values())
+
+
+def _has_parts(result: Result) -> bool:
+    """Whether there are scores of segments, or of single references, too."""
+    return result.segments is not None or result.references is not None
+
+
+def _parts_of(result: Result) -> Iterator[tuple[dict[str, Any], Score]]:
+    """Scores of segments or references, each with what tells it from others."""
+    for segment, score in enumerate(result.segments or (), start=1):
+        yield {"segment": segment}, score
+    for part in result.references or ():
+        yield {"segment": part.segment, "reference": part.reference, "chosen": part.chosen}, part.score
+
+
+def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]]:
+    """Go through the parts of all results, the systems side by side."""
+    for row in zip(*map(_parts_of, results), strict=True):
+        for result, (labels, score) in zip(results, row, strict=True):
+            yield {"system": result.name, **labels}, score
+
+
+def _tables(
+    results: Sequence[Result], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
+) -> Iterator[str]:
+    for number, group in enumerate(_by_metric(results)):
+        yield "\n" if number else ""
+        table = _part_table(group, layout) if _has_parts(group[0]) else _system_table(group, layout)
+        yield from write(replace(table, notes=[_signature(group[0], layout)]), layout)
+
+
+def _part_table(results: Sequence[Result], layout: Layout) -> Records:
+    """Make a row a segment and system, or a reference, segment and system."""
+    rows = []
+    for labels, score in _rows_of(results):
+        shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
+        rows.append({**shown, **_cells(results[0].label, score, layout.digits)})
+    return _people(rows)
+
+
+def _system_table(results: Sequence[Result], layout: Layout) -> Records:
+    """Make a row a system; the best stands out."""
+    rows = []
+    for result in results:
+        cells = {"system": result.name, **_cells(result.label, result.score, layout.digits)}
+        if result.coverage is not None:
+            cells["vectors"] = _percent(result.coverage.candidate_known, result.coverage.candidate_tokens)
+        rows.append(cells)
+    scores = [result.score.score for result in results]
+    best = max(scores) if results[0].higher_is_better else min(scores)
+    coverage = results[0].coverage
+    notes = [] if coverage is None else [f"with a vector: {_reference_coverage(coverage)}"]
+    return replace(
+        _people(rows),
+        notes=[*notes, _signature(results[0], layout)],
+        marked={number for number, score in enumerate(scores) if score == best},
+    )
+
+
+def _people(rows: Sequence[dict[str, str | None]]) -> Records:
+    """Lay cells out; a column in which nobody has anything is left out."""
+    columns = list(dict.fromkeys(name for row in rows for name, cell in row.items() if cell is not None))
+    return Records(columns, [[row.get(name) for name in columns] for row in rows], text_columns=1)
+
+
+def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
+    """Text of each column; lists first, order by order."""
+    shown = [(column, getattr(score, column.name)) for column in score.columns() if column.short]
+    orders: dict[int, dict[str, str | None]] = {}
+    for column, value in shown:
+        if isinstance(value, list):
+            for n, entry in enumerate(value, start=1):
+                orders.setdefault(n, {})[f"{column.short}{n}"] = _show(entry, column.unit, digits)
+    cells: dict[str, str | None] = {label: _show(score.score, "score", digits)}
+    for entries in orders.values():
+        cells |= entries
+    return cells | {
+        column.short: None if value is None else _show(value, column.unit, digits)
+        for column, value in shown
+        if not isinstance(value, list)
+    }
+
+
+def _card(result: Result, layout: Layout) -> Iterator[str]:
+    """All there is to know about one system."""
+    score, digits = result.score, layout.digits
+    head = f"{result.label} {_show(score.score, 'score', digits)}"
+    yield f"{layout.styled(head, BOLD)}  {one_line(result.name)}\n\n"
+    shown = [(column, getattr(score, column.name)) for column in score.columns() if column.title]
+    lists = [
+        [column.title, *(_show(entry, column.unit, digits) for entry in value)]
+        for column, value in shown
+        if isinstance(value, list)
+    ]
+    if lists:
+        if result.label.endswith("(macro)"):
+            yield "The score is the mean of the segments' scores; these are the numbers of all segments together:\n\n"
+        width = max(map(len, lists))
+        rows = [["order", *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
+        yield from (f"{line}\n" for line in align(rows, [False] + [True] * (width - 1), gap="   "))
+        yield "\n"
+    entries = [
+        [column.title, _show(value, column.unit, digits) + _SUFFIXES.get(column.unit, "")]
+        for column, value in shown
+        if value is not None and not isinstance(value, list)
+    ]
+    coverage = result.coverage
+    if coverage is not None:
+        candidate = _share(coverage.candidate_known, coverage.candidate_tokens)
+        entries.append(["with a vector", f"{candidate}, {_reference_coverage(coverage)}"])
+    yield from (f"{line}\n" for line in align([list(map(one_line, entry)) for entry in entries], [False, False]))
+
+
+def _show(value: Any, unit: Unit, digits: int) -> str:
+    """Write a number as its unit has it; matches that are exact are whole numbers, and read better so.
+
+    >>> _show(0.5, "per cent", 2), _show(1234.0, "count", 2), _show(0.5, "ratio", 2), _show(7.5, "tokens", 2)
+    ('0.50', '1,234', '0.5000', '7.5')
+    """
+    if isinstance(value, tuple):
+        return " to ".join(_show(each, unit, digits) for each in value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int) or (unit in ("count", "tokens") and value.is_integer()):
+        return f"{int(value):,}"
+    return f"{value:,.{digits + 2 if unit == 'ratio' else 1 if unit == 'tokens' else digits}f}"
+
+
+def _signature(result: Result, layout: Layout) -> str:
+    return f"signature: {result.signature if layout.long_signature else result.short_signature}"
+
+
+def _reference_coverage(coverage: Coverage) -> str:
+    """How many of the references' tokens have a vector, and how many words a useless one."""
+    zero = f"; words whose vector is zero: {coverage.zero_words:,}" if coverage.zero_words else ""
+    return f"references {_share(coverage.reference_known, coverage.reference_tokens)}{zero}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Write a share.
+
+    >>> _percent(1, 3), _percent(0, 0)
+    ('33.3%', '-')
+    """
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def _share(part: int, whole: int) -> str:
+    """Write a share with its numbers.
+
+    >>> _share(588, 1200)
+    '588 of 1,200 tokens (49.0%)'
+    """
+    return f"{part:,} of {whole:,} tokens ({_percent(part, whole)})"
+
+
+def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Go through systems, or segments and systems; each with its metric where there are several."""
+    groups = _by_metric(results)
+    for group in groups:
+        named = {"metric": group[0].metric} if len(groups) > 1 else {}
+        if _has_parts(group[0]):
+            yield from ({**labels, **named, **score.as_dict()} for labels, score in _rows_of(group))
+        else:
+            yield from ({"system": result.name, **named, **numbers_of(result)} for result in group)
+
+
+def _numbers_of(result: Result) -> dict[str, Any]:
+    coverage = None if result.coverage is None else result.coverage.as_dict()
+    return {**result.score.as_dict(), "vector_coverage": coverage}
+
+
+def _signed_numbers_of(result: Result) -> dict[str, Any]:
+    numbers, coverage = result.score.as_dict(), result.coverage
+    if coverage is not None:
+        numbers |= {
+            "candidate_tokens_with_vector": coverage.candidate_known,
+            "reference_tokens": coverage.reference_tokens,
+            "reference_tokens_with_vector": coverage.reference_known,
+        }
+    return numbers | {"signature": result.signature}
+
+
+def _spread(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Spread lists over columns, `matches_1`, `matches_2` and so on."""
+    for name, value in row.items():
+        if isinstance(value, list | tuple):
+            yield from ((f"{name}_{number}", entry) for number, entry in enumerate(value, start=1))
+        else:
+            yield name, value
