@@ -132,19 +132,30 @@ Distribution = Annotated[str | None, _of("--distribution")]
 Format = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex or html (default: text).", completion.score_formats
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (with --output) or html (default: text).",
+        completion.score_formats,
     ),
 ]
 ExplainFormat = Annotated[
-    str, format_option("Output format: text, json or jsonl (default: text).", completion.explain_formats)
+    str,
+    format_option(
+        "Output format: text, json, jsonl, tsv, csv or parquet (with --output) (default: text).",
+        completion.explain_formats,
+    ),
 ]
 CompareFormat = Annotated[
     str,
-    format_option("Output format: text, json, tsv, markdown or latex (default: text).", completion.compare_formats),
+    format_option(
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (with --output) (default: text).",
+        completion.compare_formats,
+    ),
 ]
 RecordFormat = Annotated[
     str,
-    format_option("Output format: text, json, jsonl, tsv, markdown or latex (default: text).", completion.formats),
+    format_option(
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (with --output) (default: text).",
+        completion.formats,
+    ),
 ]
 TableFormat = Annotated[
     str | None,

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from softbleu.matchers.registry import matcher_class
 
 from softbleu import InputError, Measure, score
 from softbleu.cli.app import run
