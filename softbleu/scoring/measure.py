@@ -71,7 +71,8 @@ class Measure(Declared):
             if name not in every:
                 raise UnknownNameError("setting", name, sorted(every))
             # What does nothing here must be right all the same.
-            every[name].check(given[name])
+            if not isinstance(given[name], str) or given[name].lower() not in every[name].names:
+                every[name].check(given[name])
             if idle is None:
                 raise InputError(f"{_named(parts)} has no setting {name!r}; it has: {', '.join(known[1:])}")
             idle.append(name)

@@ -109,6 +109,12 @@ def test_idle_settings() -> None:
     assert idle_of(metric="gleu", preset="morgan2014") == ["preset"]
 
 
+@pytest.mark.parametrize("given", [{"threshold": 7.0}, {"matcher": "mleu"}, {"matcher": 5}, {"multi": "most"}])
+def test_idle_settings_must_be_right_all_the_same(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(given))):
+        idle_of(metric="softbleu", **given)
+
+
 def test_idle_settings_are_refused_where_nobody_takes_them() -> None:
     with pytest.raises(InputError, match=r"^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "):
         Measure.of(matcher="exact", threshold=0.5)
