@@ -132,28 +132,28 @@ Distribution = Annotated[str | None, _of("--distribution")]
 Format = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (with --output) or html (default: text).",
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (to a file) or html (default: text).",
         completion.score_formats,
     ),
 ]
 ExplainFormat = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, csv or parquet (with --output) (default: text).",
+        "Output format: text, json, jsonl, tsv, csv or parquet (to a file) (default: text).",
         completion.explain_formats,
     ),
 ]
 CompareFormat = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (with --output) (default: text).",
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (to a file) (default: text).",
         completion.compare_formats,
     ),
 ]
 RecordFormat = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (with --output) (default: text).",
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (to a file) (default: text).",
         completion.formats,
     ),
 ]

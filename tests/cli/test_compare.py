@@ -140,7 +140,7 @@ def test_latex(command, given, table):
     assert r"95\% from" in out
     best = min(table().comparisons, key=lambda row: row.rank)
     assert re.search(rf"^good +& +1 & +{best.score:.2f} & ", out, re.MULTILINE)
-    assert out.index("good &") < out.index("candidate &") < out.index("poor &")
+    assert out.index("\ngood ") < out.index("\ncandidate ") < out.index("\npoor ")
 
 
 @pytest.mark.parametrize("name", FORMATS)
