@@ -109,21 +109,25 @@ def test_kernels_and_jobs_agree(
         assert found == expected
 
 
-@each_metric
-@each_level
-@pytest.mark.parametrize("kind", ["threads", "processes", "own"])
-def test_executors_agree(metric: Bleu, level: Any, kind: str, files: ParallelFiles) -> None:
-    expected = score_corpus(in_memory(), measure_of(metric), level=level)
+@pytest.fixture(scope="module", params=["threads", "processes", "own"])
+def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     executors: dict[str, Callable[[], Executor]] = {
         "threads": lambda: ThreadPoolExecutor(3),
         "processes": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("spawn")),
         "own": Inline,
     }
-    with executors[kind]() as executor:
-        for corpus in (files, in_memory()):
-            found = score_corpus(corpus, measure_of(metric), level=level, executor=executor)
-            assert found == expected
-            assert executor.submit(len, "still open").result() == 10
+    with executors[request.param]() as made:
+        yield made
+
+
+@each_metric
+@each_level
+def test_executors_agree(metric: Bleu, level: Any, executor: Executor, files: ParallelFiles) -> None:
+    expected = score_corpus(in_memory(), measure_of(metric), level=level)
+    for corpus in (files, in_memory()):
+        found = score_corpus(corpus, measure_of(metric), level=level, executor=executor)
+        assert found == expected
+        assert executor.submit(len, "still open").result() == 10
 
 
 @each_metric
