@@ -62,15 +62,17 @@ class Expansion(Declared):
         A value out of bounds.
     """
 
-    threshold: float = setting(0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1)
-    neighbours: int = setting(5, "At most so many neighbours of a word, the nearest ones", least=1, most=100)
+    threshold: float = setting(
+        0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1, flags=("-t",)
+    )
+    neighbours: int = setting(5, "At most so many neighbours of a word", least=1, most=100)
     budget: int = setting(
         4, "At most so many new references of a segment, the most probable ones", least=1, most=1000
     )
     max_replacements: int | None = setting(
         None, "Replace at most so many words", least=1, metavar="N", unset="any number"
     )
-    content_words: bool = setting(False, "Leave function words, such as 'the' and 'over', alone, and put none in")
+    content_words: bool = setting(False, "Leave function words, such as 'the' and 'over', alone")
 
     def expand(self, segment: Segment, alternatives: Alternatives) -> list[ExpandedReference]:
         """Give the most probable variants of all references of a segment, none of them one of the references.
