@@ -158,10 +158,11 @@ class UnitVectors:
         0 where that norm is 0.
         """
         bands = self.bands(codes, order)
-        squares = bands[0]
-        found = []
-        for n in range(1, min(order, codes.shape[1]) + 1):
-            if n > 1:
+        found: list[Floats] = []
+        for n in range(1, len(bands) + 1):
+            if n == 1:
+                squares = bands[0]
+            else:
                 # What the n-gram without its last word has, and what that word adds.
                 starts = squares.shape[1] - 1
                 squares = squares[:, :-1] + bands[0][:, n - 1 :]

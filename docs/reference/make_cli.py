@@ -1,4 +1,4 @@
-"""Write cli.md: all commands and options, from their own help.
+"""Write cli.md, all commands and options, and settings.md, all settings, from their declarations.
 
 python docs/reference/make_cli.py
 """
@@ -7,22 +7,31 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
-import sys
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import typer
+from typer.cli import get_docs_for_click
+
+from softbleu.cli.app import PROGRAM, app
+from softbleu.cli.settings import spread_settings
+from softbleu.declare import Declared, Setting, own_settings
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.matchers import MATCHERS
+from softbleu.metrics.base import METRICS
+from softbleu.signature import format_value
+from softbleu.tokens import Tokenizer
+
 HERE = Path(__file__).resolve().parent
-COMMAND = [sys.executable, "-m", "typer", "softbleu.cli.app", "utils", "docs"]
 
 
 def make_page() -> str:
-    """Let typer write the page, then make Markdown of what its terminal markup was."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "cli.md"
-        options = ["--name", "softbleu", "--title", "All options", "--output", str(made)]
-        subprocess.run([*COMMAND, *options], check=True, capture_output=True)
-        page = html.unescape(made.read_text(encoding="utf-8"))
+    """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
+    spread_settings(app, lambda name: True, plug_ins=False)
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})
+    made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="All options")
+    page = html.unescape(f"{made.strip()}\n")
     # Examples: a line that says what, and the command under it.
     page = re.sub(r"^# (.*)\n\[bold\](.*)\[/bold\]$", r"\1:\n\n    \2", page, flags=re.MULTILINE)
     page = re.sub(r'<span style="font-weight: bold">(.*?)</span>', r"`\1`", page, flags=re.DOTALL)
@@ -30,5 +39,58 @@ def make_page() -> str:
     return re.sub(r"[ \t]+$", "", page, flags=re.MULTILINE)
 
 
+def make_settings_page() -> str:
+    """Write a section for everything that has settings; plug-ins are left out."""
+    owners = {
+        "Metrics": METRICS.built_in.values(),
+        "Matchers": MATCHERS.built_in.values(),
+        "Tokens": [Tokenizer],
+        "Vectors": [VectorChoice],
+    }
+    return "\n".join(_page(owners)) + "\n"
+
+
+def _page(owners: dict[str, Iterator[type[Declared]]]) -> Iterator[str]:
+    yield "# All settings\n"
+    yield (
+        "Every setting has one name: the keyword in Python (`softbleu.score(…, smooth_value=1)`), the key in an\n"
+        "expression (`bleu(smooth=add-k, smooth_value=1)`) and in experiment files; with dashes it is the option\n"
+        "(`--smooth-value 1`) and the key of the signature (`smooth-value:1.0`). A metric over a matcher has the\n"
+        "settings of the matcher, too, and every metric those of tokens and vectors. This page is made of the\n"
+        "declarations by `python docs/reference/make_cli.py`."
+    )
+    for title, kinds in owners.items():
+        yield f"\n## {title}"
+        for kind in kinds:
+            if kind.name:
+                yield f"\n### {kind.name}"
+            yield f"\n{str(kind.__doc__).splitlines()[0]}"
+            rows = list(_rows(kind))
+            if rows:
+                yield "\n| setting | values | default | what it does |\n|---|---|---|---|"
+                yield from rows
+
+
+def _rows(kind: type[Declared]) -> Iterator[str]:
+    for each in own_settings(kind):
+        if each.part is not None and not each.names:
+            yield from _rows(each.part)
+        elif each.name != "quantile":
+            default = each.default.name if each.part else each.unset or format_value(each.default)
+            cells = (f"`{each.name}`", _values(each), default, each.help)
+            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _values(setting: Setting) -> str:
+    if setting.names:
+        return ", ".join(f"`{name}`" for name in setting.names)
+    least, most = ("" if bound is None else f"{bound:,.10g}" for bound in (setting.least, setting.most))
+    kind = setting.metavar if setting.kind == "anything" else setting.kind
+    if least and most:
+        return f"{kind}, {least} to {most}"
+    return f"{kind}, {least} or more" if least else kind
+
+
 if __name__ == "__main__":
     (HERE / "cli.md").write_text(make_page(), encoding="utf-8")
+    (HERE / "settings.md").write_text(make_settings_page(), encoding="utf-8")

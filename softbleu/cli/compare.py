@@ -45,6 +45,7 @@ def compare(
     write = COMPARERS.find(output_format)
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
+    target.check_format(output_format)
     resampled = None if distribution is None else Output.of(distribution, inputs)
     if resampled == target:
         raise InputError("--distribution and --output would write to the same place: name another file")

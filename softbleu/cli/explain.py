@@ -53,6 +53,7 @@ def explain(
 
     write = EXPLAINERS.find(output_format)
     target = Output.of(output, input_files(ctx.params))
+    target.check_format(output_format)
     layout = Layout(digits, target.colours)
     measure = measure_from(ctx.params)
     with open_corpus(ctx.params) as corpus:

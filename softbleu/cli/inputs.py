@@ -84,7 +84,8 @@ def measures_from(options: Options) -> list[Measure]:
             raise InputError("--signature says what to compute: leave out --metric")
         metrics: list[str | Measure] = [Measure.from_signature(options["signature"])]
     else:
-        metrics = list(options.get("metric") or ["bleu"])
+        named = options.get("metric") or "bleu"
+        metrics = [named] if isinstance(named, str) else list(named)
     measures, idle = [], []
     for each in metrics:
         head, own = (each.metric.name, {}) if isinstance(each, Measure) else read_settings(each)
@@ -106,7 +107,7 @@ def measure_from(options: Options) -> Measure:
     """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
     measures = measures_from(options)
     if len(measures) > 1:
-        raise InputError(f"one metric at a time here: name one of {', '.join(map(str, measures))} with --metric")
+        raise InputError(f"one metric at a time here, not {len(measures)}: leave out all --metric but one")
     return measures[0]
 
 

@@ -21,7 +21,7 @@ Input
   --encoding NAME: Encoding of the text files (default: utf-8); .gz is recognised.
 Score
   --metric NAME: What to compute: a metric, a matcher (BLEU over it), or either with settings, as
-    'vleu(threshold=0.8)' (default: bleu). Repeat it for several.
+    'vleu(threshold=0.8)' (default: bleu).
   --preset NAME: Settings of a paper: morgan2014. Options given beside it go before it.
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
   --level NAME: corpus; segment or reference: each of them, too; macro: mean of segments (default: corpus).
@@ -86,9 +86,9 @@ def _read_table() -> dict[str, tuple[list[str], str | None, str, str]]:
 _READ = _read_table()
 
 
-def _of(name: str, complete: Completion = None) -> Any:
+def _of(name: str, complete: Completion = None, more: str = "") -> Any:
     names, metavar, text, panel = _READ[name]
-    return option(text, *names, metavar=metavar, panel=panel, complete=complete)
+    return option(text + more, *names, metavar=metavar, panel=panel, complete=complete)
 
 
 def format_option(formats: str, complete: Completion = None) -> Any:
@@ -104,7 +104,8 @@ Source = Annotated[str | None, _of("--source")]
 Gold = Annotated[str | None, _of("--gold")]
 Encoding = Annotated[str, _of("--encoding")]
 
-Metric = Annotated[list[str] | None, _of("--metric", completion.metrics)]
+Metric = Annotated[str | None, _of("--metric", completion.metrics)]
+Metrics = Annotated[list[str] | None, _of("--metric", completion.metrics, " Repeat it for several.")]
 Preset = Annotated[str | None, _of("--preset", completion.presets)]
 Signature = Annotated[str | None, _of("--signature")]
 Level = Annotated[str | None, _of("--level", completion.levels)]
@@ -131,19 +132,30 @@ Distribution = Annotated[str | None, _of("--distribution")]
 Format = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex or html (default: text).", completion.score_formats
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (with --output) or html (default: text).",
+        completion.score_formats,
     ),
 ]
 ExplainFormat = Annotated[
-    str, format_option("Output format: text, json or jsonl (default: text).", completion.explain_formats)
+    str,
+    format_option(
+        "Output format: text, json, jsonl, tsv, csv or parquet (with --output) (default: text).",
+        completion.explain_formats,
+    ),
 ]
 CompareFormat = Annotated[
     str,
-    format_option("Output format: text, json, tsv, markdown or latex (default: text).", completion.compare_formats),
+    format_option(
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (with --output) (default: text).",
+        completion.compare_formats,
+    ),
 ]
 RecordFormat = Annotated[
     str,
-    format_option("Output format: text, json, jsonl, tsv, markdown or latex (default: text).", completion.formats),
+    format_option(
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (with --output) (default: text).",
+        completion.formats,
+    ),
 ]
 TableFormat = Annotated[
     str | None,

@@ -82,6 +82,19 @@ class Output:
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         return self.path is None and sys.stdout.isatty() and not plain
 
+    def check_format(self, name: str) -> None:
+        """See that a format can go there.
+
+        Raises
+        ------
+        InputError
+            It is bytes, and this is standard output.
+        """
+        from softbleu.report import BINARY_FORMATS
+
+        if name in BINARY_FORMATS and self.path is None:
+            raise InputError(f"{name} is not for standard output: name a file with --output")
+
     def write(self, pieces: Iterable[str] | bytes) -> None:
         """Write text, or bytes to a file.
 
@@ -112,12 +125,11 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     UnknownNameError
         No such format.
     """
-    from softbleu.report import BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS
+    from softbleu.report import DATA_FORMATS, RECORD_WRITERS
 
     chosen = name or (target.suffix if target.suffix in DATA_FORMATS else "text")
     write = RECORD_WRITERS.find(chosen)
-    if chosen in BINARY_FORMATS and target.path is None:
-        raise InputError(f"{chosen} is not for standard output: name a file with --output")
+    target.check_format(chosen)
     return write
 
 

@@ -20,7 +20,7 @@ def score(
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
-    metric: opt.Metric = None,
+    metric: opt.Metrics = None,
     signature: opt.Signature = None,
     preset: opt.Preset = None,
     level: opt.Level = None,
@@ -51,6 +51,7 @@ def score(
 
     write: Any = PAGES[output_format] if output_format in PAGES else WRITERS.find(output_format, PAGES)
     target = Output.of(output, input_files(ctx.params))
+    target.check_format(output_format)
     layout = Layout(digits, target.colours, long_signature)
     run: dict[str, Any] = {"level": check_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
     shown: Any

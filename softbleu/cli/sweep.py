@@ -34,7 +34,7 @@ def sweep(
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
-    metric: opt.Metric = None,
+    metric: opt.Metrics = None,
     matchers: Annotated[
         list[str] | None,
         opt.option(

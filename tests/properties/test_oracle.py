@@ -129,13 +129,10 @@ def test_longer_lines(path: str, case: Case) -> None:
 @settings(max_examples=60)
 def test_raw_norms_weigh_words(case: Case) -> None:
     """Without normalisation a block sum is that of the raw products; a word without a vector has the mean norm."""
-    present = {word for texts in (case.candidates, *case.references) for text in texts for word in text}
-    norms = {
-        word: sqrt(sum(value * value for value in vector))
-        for word in present
-        if any(vector := case.known.get(word, []))
-    }
-    mean = sum(norms.values()) / len(norms) if norms else 1.0
+    norms = {word: sqrt(sum(value * value for value in vector)) for word, vector in case.known.items() if any(vector)}
+    # Of the references' words, whatever is beside them.
+    present = {word for texts in case.references for text in texts for word in text if word in norms}
+    mean = sum(norms[word] for word in present) / len(present) if present else 1.0
     unit = case.product
 
     def product(first: str, second: str) -> float:

@@ -16,8 +16,10 @@ from strategies import WORDS, Vectors, lines, word_vectors
 
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
+from softbleu.kernels import choose_kernels
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore
 from softbleu.scoring import Measure, VectorChoice, collect_statistics, score_corpus
+from softbleu.scoring.prepare import prepare_corpus
 from softbleu.tokens import Tokenizer
 
 MILLION = 1_000_000
@@ -306,8 +308,9 @@ def test_the_other_limit_is_on_different_words() -> None:
 
 
 def test_no_vectors_no_score(tmp_path: Path) -> None:
-    corpus = Segments.of(["a"], ["a"])
-    with pytest.raises(InputError, match=r"^this matcher compares words by vectors: name some[^\n]*$"):
-        collect_statistics(corpus, Softbleu())
+    (block,) = prepare_corpus(Segments.of(["a"], ["a"]), Tokenizer(), Softbleu().requires).blocks()
+    (chunk,) = block.chunks(0, 1)
+    with pytest.raises(InputError, match=r"^softbleu compares words by vectors: name some[^\n]*$"):
+        Softbleu().statistics(chunk, None, choose_kernels("numpy"))
     with pytest.raises(InputError, match=r"cannot be read \(Is a directory\)$"):
         IdfCorpus.of(str(tmp_path))

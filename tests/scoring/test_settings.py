@@ -215,7 +215,7 @@ def test_score_corpus_is_what_score_does() -> None:
             "unknown vector case 'upper'.*exact.*fallback",
         ),
         ({"order": 2.5}, InputError, r"order must be a whole number, not 2\.5"),
-        ({"threshold": 0.5}, InputError, "bleu has no setting 'threshold'; it has: matcher, order"),
+        ({"threshold": 0.5}, InputError, "bleu over 'exact' has no setting 'threshold'; it has: mat"),
     ],
 )
 def test_errors(settings: dict[str, Any], error: type[Exception], message: str) -> None:

@@ -1,0 +1,280 @@
+"""Options that are made of declarations, those of plug-ins among them; several metrics in one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import softbleu
+from softbleu.cli.settings import identifier, setting_options, with_settings
+from softbleu.declare import all_settings
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.matchers import MATCHERS
+from softbleu.metrics.base import METRICS
+from softbleu.signature import parse_signature
+from softbleu.tokens import Tokenizer
+
+OWNERS = (*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice)
+SETTINGS = {(owner.name or owner.kind, each.name): each for owner in OWNERS for each in all_settings(owner)}
+BAD = {"yes or no": None, "a whole number": "few", "a number": "few"}
+PLUG_IN = """
+from __future__ import annotations
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+from softbleu.declare import setting
+from softbleu.matchers import SoftMatcher
+from softbleu.metrics import Metric, Score
+
+@dataclass(frozen=True)
+class Excess(Metric):
+    per_word: float = setting(1.0, "What a word [of excess] costs", least=0)
+    order: int = setting(3, "Nothing")
+    strict: bool = setting(True, "Nothing")
+    shape: str = setting("round", "Nothing", choices=("round", "flat"))
+    name: ClassVar[str] = "excess"
+    higher_is_better: ClassVar[bool] = False
+    def statistics(self, chunk, vectors, kernels):
+        return np.column_stack((chunk.candidates.lengths, chunk.closest_reference_lengths()))
+    def score(self, row):
+        return Score(self.per_word * float(row[0] - row[1]) + self.strict)
+
+@dataclass(frozen=True)
+class Near(SoftMatcher):
+    reach: int = setting(1, "How many orders away", least=0, most=3)
+    name: ClassVar[str] = "near"
+    def pool_orders(self, order, max_order):
+        return [n for n in range(1, max_order + 1) if abs(n - order) <= self.reach]
+"""
+ENTRIES = "[softbleu.metrics]\nexcess = odd_metric:Excess\n[softbleu.matchers]\nnear = odd_metric:Near\n"
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package with a metric and a matcher of its own."""
+    folder = tmp_path / "site"
+    made = folder / "odd_metric-1.0.dist-info"
+    made.mkdir(parents=True)
+    (folder / "odd_metric.py").write_text(PLUG_IN, encoding="utf-8")
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-metric\nVersion: 1.0\n", encoding="utf-8")
+    (made / "entry_points.txt").write_text(ENTRIES, encoding="utf-8")
+    before = os.environ.get("PYTHONPATH", str(Path(softbleu.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{before}")
+
+
+# every setting
+
+
+@pytest.mark.parametrize(("owner", "name"), SETTINGS)
+def test_every_setting_is_an_option(owner, name):
+    each = SETTINGS[owner, name]
+    if name == "quantile":
+        assert name not in setting_options()
+        return
+    made = setting_options()[identifier(name)]
+    assert made.name == each.key
+    assert made.owners[owner] == each
+    assert each.part is not None or each.help[1:] in made.help
+    default = each.unset or (f"{each.default:g}" if isinstance(each.default, float) else each.default)
+    if isinstance(default, str | int) and not isinstance(default, bool) and default != "":
+        assert f"{default}" in made.help
+    assert all(choice in made.help for choice in each.names)
+
+
+@pytest.mark.parametrize(("owner", "name"), [key for key in SETTINGS if key[1] not in ("quantile", "vectors", "idf")])
+def test_every_option_refuses_what_its_setting_does(command, files, owner, name):
+    each = SETTINGS[owner, name]
+    bad = "-1e99" if each.least is not None and each.kind != "a whole number" else BAD.get(each.kind, "n,o")
+    if bad is None:
+        assert command("score", f"--{each.key}", f"--no-{each.key}", "--help").code == 0
+        return
+    metric = ["--metric", owner] if owner in METRICS.built_in else []
+    matcher = owner if owner in MATCHERS.built_in else "vleu" if owner == "vectors" else None
+    metric += [] if matcher is None else ["--matcher", matcher]
+    done = command("score", "-c", files.candidate, "-r", files.reference, *metric, f"--{each.key}", bad)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert name.replace("_", " ") in done.err.replace("_", " ").replace("-", " ")
+
+
+def test_commands_without_settings_are_left_alone():
+    def plain() -> None: ...
+
+    assert with_settings(plain) is plain
+
+
+def test_flags_are_taken_back(command, files):
+    arguments = ("score", "-c", files.candidate, "-r", files.reference, "-f", "json")
+    signature = json.loads(command(*arguments, "--lowercase").out)["signature"]
+    again = command(*arguments, "--signature", signature, "--no-lowercase")
+    assert parse_signature(json.loads(again.out)["signature"])["lowercase"] == "no"
+
+
+def test_vectors_of_any_length(command, files):
+    arguments = ["-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", files.vectors]
+    done = command("score", *arguments, "--no-normalize", "-f", "json")
+    texts = [path.read_text().splitlines() for path in (files.candidate, files.reference)]
+    expected = softbleu.score(*texts, metric="vleu", vectors=str(files.vectors), normalize=False)
+    found = json.loads(done.out)
+    assert (found["systems"][0]["score"], found["signature"]) == (expected.score.score, expected.signature)
+    assert "normalize:no" in found["signature"]
+
+
+# metrics
+
+
+def scores_of(done):
+    assert done.code == 0, done.err
+    return [system["score"] for system in json.loads(done.out)["systems"]]
+
+
+def test_several_metrics_are_those_of_single_runs(command, files):
+    given = ["-c", files.candidate, "-c", files.second, "-r", files.reference, "--vectors", files.vectors]
+    source = files.write("source.txt", ["the cat sat in mat", "a little dog bark loud", "rain fell the night long"])
+    given += ["--source", source, "--quiet", "-f", "json"]
+    metrics = ("bleu", "vleu(threshold=0.5)", "gleu(matcher=xleu, multi=max)", "softbleu", "imeasure")
+    several = command("score", *given, *(part for each in metrics for part in ("--metric", each)))
+    single = [score for each in metrics for score in scores_of(command("score", *given, "--metric", each))]
+    assert scores_of(several) == single
+    assert len(set(single)) == len(single) == 2 * len(metrics)
+
+
+def test_options_are_for_the_metrics_that_have_them(command, files):
+    given = ["score", "-c", files.candidate, "-r", files.reference, "--source", files.second, "-f", "json"]
+    both = command(*given, "--metric", "bleu", "--metric", "gleu", "--order", 2, "--variant", "gleu0", "--beta", 2)
+    assert both.err.splitlines() == [
+        "softbleu: note: --beta has no effect here, with these metrics: bleu(order=2), gleu(variant=gleu0, order=2)"
+    ]
+    alone = scores_of(command(*given, "--order", 2))
+    alone += scores_of(command(*given, "--metric", "gleu", "--order", 2, "--variant", "gleu0"))
+    assert scores_of(both) == alone
+
+
+def test_expressions_and_options_say_the_same(command, files):
+    given = ["score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors]
+    options = command(*given, "--matcher", "vleu", "-t", 0.5, "--lowercase")
+    assert options.code == 0
+    assert command(*given, "--metric", "vleu(threshold=0.5, lowercase=yes)").out == options.out
+    assert command(*given, "--metric", "vleu(threshold=0.9, lowercase=yes)", "-t", 0.5).out == options.out
+    assert command("explain", *given[1:], "--metric", "vleu(threshold=0.5, lowercase=yes)").out == (
+        command("explain", *given[1:], "--matcher", "vleu", "-t", 0.5, "--lowercase").out
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--metric", "vleu(threshold"], "unexpected its end"),
+        (["--metric", "vleu(treshold=1)"], "did you mean 'threshold'"),
+        (["--metric", "vlue"], "did you mean 'vleu'"),
+        (["--metric", "bleu", "--signature", "metric:bleu"], "leave out --metric"),
+        (["--metric", "bleu", "--metric", "gleu", "-f", "html"], "one metric at a time"),
+        (["--metric", "gleu"], "--source"),
+        (["--metric", "m2"], "--gold"),
+    ],
+)
+def test_what_is_refused(command, files, arguments, words):
+    done = command("score", "-c", files.candidate, "-r", files.reference, *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert words in done.err
+
+
+@pytest.mark.parametrize(("metric", "option"), [("gleu", "--source"), ("imeasure", "--source"), ("m2", "--gold")])
+@pytest.mark.parametrize("subcommand", ["score", "compare", "sweep"])
+def test_what_the_sample_lacks_is_named_for_the_metric(command, subcommand, metric, option):
+    done = command(subcommand, "--metric", metric)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert f"metric {metric!r} needs" in done.err
+    assert option in done.err
+
+
+def test_the_sample_has_what_softbleu_needs(command):
+    done = command("score", "--metric", "softbleu", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.lower().startswith("softbleu ")
+
+
+# signatures
+
+
+def test_signatures_are_short_unless_asked_for(command, files):
+    given = ("-c", files.candidate, "-r", files.reference, "--tokenize", "13a")
+    expected = softbleu.score(
+        *(path.read_text().splitlines() for path in (files.candidate, files.reference)), tokenize="13a"
+    )
+    assert expected.short_signature != expected.signature
+    assert expected.short_signature in command("score", *given).out
+    assert expected.signature in command("score", *given, "--long-signature").out
+
+
+def test_signatures_of_earlier_versions_run_again_without_a_note(command, files):
+    earlier = "metric:bleu|matcher:vleu|threshold:0.5|order:3|tok:13a|case:exact|postprocess:mean|lowercase:no"
+    given = ("score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
+    done = command(*given, "--signature", earlier)
+    assert (done.code, done.err) == (0, "")
+    expression = "vleu(threshold=0.5, order=3, tokenize=13a, vector_case=exact, vectors_postprocess=mean)"
+    assert command(*given, "--metric", expression).out == done.out
+    other = command(*given, "--signature", f"{earlier}|nrefs:2")
+    assert other.err == "softbleu: note: nrefs is 1 here, 2 in the signature\n"
+
+
+# plug-ins
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_brings_its_options(program, files):
+    given = ("-c", files.candidate, "-r", files.reference)
+    shown = " ".join(program("score", "--help", environment={"COLUMNS": "200"}).out.split())
+    for part in ("--excess-per-word", "[of excess]", "--excess-strict", "--near-reach", "near", "flat"):
+        assert part in shown
+    assert "--excess-order" not in shown
+    done = program(
+        "score", *given, "--metric", "excess", "--excess-per-word", 2.5, "--no-excess-strict", "-n", 2, "-f", "json"
+    )
+    assert done.err == ""
+    assert json.loads(done.out)["systems"][0]["score"] == 2.5 * (15 - 16)
+    assert json.loads(done.out)["signature"].startswith("metric:excess|per-word:2.5|order:2|strict:no|shape:round|")
+    again = program("score", *given, "--metric", "excess(per_word=2.5, strict=no, order=2)", "-f", "json")
+    assert again.out == done.out
+    for option, value, words in (
+        ("--excess-per-word", -1, "per_word must be"),
+        ("--excess-shape", "x", "round, flat"),
+    ):
+        refused = program("score", *given, "--metric", "excess", option, value)
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert words in refused.err
+    idle = program("score", *given, "--excess-per-word", 2)
+    assert idle.err.startswith("softbleu: note: --excess-per-word has no effect here, with --metric bleu")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_plug_in_matcher_brings_its_options(program, files):
+    given = ("score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors, "-f", "json")
+    done = program(*given, "--matcher", "near", "--near-reach", 0, "-t", 0.5)
+    assert (done.code, done.err) == (0, "")
+    signature = parse_signature(json.loads(done.out)["signature"])
+    assert (signature["matcher"], signature["reach"], signature["threshold"]) == ("near", "0", "0.5")
+    vleu = json.loads(program(*given, "--matcher", "vleu", "-t", 0.5).out)
+    assert json.loads(done.out)["systems"] == vleu["systems"]
+
+
+@pytest.mark.usefixtures("installed")
+def test_completion_knows_plug_ins(program):
+    words = {"COMP_WORDS": "softbleu score --metric ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
+    assert {"excess", "near", "bleu"} <= set(program(environment=words).out.split())
+
+
+# start
+
+
+def test_help_loads_no_numpy(program):
+    code = "import sys; sys.argv = ['softbleu', 'score', '--help']\n"
+    code += "from softbleu.cli import main\ntry: main()\nfinally: print('numpy.linalg' in sys.modules)"
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("False\n")
