@@ -132,7 +132,8 @@ Distribution = Annotated[str | None, _of("--distribution")]
 Format = Annotated[
     str,
     format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (with --output) or html (default: text).",
+        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (with --output) or html "
+        "(default: text).",
         completion.score_formats,
     ),
 ]
