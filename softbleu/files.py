@@ -6,6 +6,7 @@ Files and folders are written beside their place, and put there in one step.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import io
 import os
 import shutil
@@ -44,6 +45,22 @@ def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
             raise InputError(f"{target} is an input: write to another file")
         if place in source.parents:
             raise InputError(f"{target} holds the input {entry}: write elsewhere")
+
+
+def hash_files(*paths: Path) -> str:
+    """Hex SHA-256 over the bytes of files, one after the other.
+
+    Raises
+    ------
+    OSError
+        One cannot be read.
+    """
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as handle:
+            while block := handle.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
 
 
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:

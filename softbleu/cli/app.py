@@ -11,11 +11,11 @@ import typer.main
 
 from softbleu.cli.coercion import coerce_plainly
 from softbleu.cli.compare import compare
-from softbleu.cli.corpora import app as corpora
-from softbleu.cli.embeddings import app as embeddings
+from softbleu.cli.corpora import corpora_app
+from softbleu.cli.embeddings import embeddings_app
 from softbleu.cli.errors import guarded
 from softbleu.cli.examples import COMPARE, EXPLAIN, METAEVAL, SCORE, SWEEP, as_epilog
-from softbleu.cli.experiments import app as experiments
+from softbleu.cli.experiments import experiments_app
 from softbleu.cli.explain import explain
 from softbleu.cli.metaeval import metaeval
 from softbleu.cli.score import score
@@ -33,11 +33,11 @@ app = typer.Typer(
 app.command(epilog=as_epilog(SCORE))(score)
 app.command(epilog=as_epilog(COMPARE))(compare)
 app.command(epilog=as_epilog(EXPLAIN))(explain)
-app.add_typer(corpora)
+app.add_typer(corpora_app)
 app.command(epilog=as_epilog(SWEEP))(sweep)
 app.command(epilog=as_epilog(METAEVAL))(metaeval)
-app.add_typer(embeddings)
-app.add_typer(experiments)
+app.add_typer(embeddings_app)
+app.add_typer(experiments_app)
 
 
 def _show_version(wanted: bool) -> None:

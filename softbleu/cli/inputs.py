@@ -24,11 +24,16 @@ Options = Mapping[str, Any]
 
 
 def input_files(options: Options) -> list[str]:
-    """Files that will be read."""
+    """Files that will be read, and what else text in the settings may name."""
+    from softbleu.scoring.measure import read_settings
+
+    metrics = options.get("metric") or ()
+    own = [read_settings(each)[1] for each in ([metrics] if isinstance(metrics, str) else metrics)]
     pairs = [options["pairs"]] if options["pairs"] else []
     source = [options["source"]] if options.get("source") else []
     gold = [options["gold"]] if options.get("gold") else []
     settings = [value for each, value in chosen_options(options) if each.setting.hashed]
+    settings += [value for each in own for value in each.values() if isinstance(value, str)]
     return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *gold, *settings]
 
 

@@ -133,6 +133,23 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     return write
 
 
+def table_output(
+    name: str | None, output: str | None = None, inputs: Iterable[str | None] = (), digits: int = 2
+) -> Callable[[Records], None]:
+    """See that a table can be written there, in that format, and return what writes it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As `Output.of` and `find_table_format`.
+    """
+    from softbleu.report import Layout
+
+    target = Output.of(output, inputs)
+    write, layout = find_table_format(name, target), Layout(digits, target.colours)
+    return lambda records: target.write(write(records, layout))
+
+
 def _files_of(entry: str | None) -> list[Path]:
     """Files of an input: its own, or those of a set of vectors."""
     if entry is None or entry == STDOUT:

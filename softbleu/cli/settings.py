@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,7 +45,7 @@ class SettingOption:
     """
 
     setting: Setting
-    panel: str
+    panel: str | None
     plug_in: str = ""
     owners: dict[str, Setting] = field(default_factory=dict)
     kinds: set[str] = field(default_factory=set)
@@ -164,7 +164,12 @@ def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
 
 
 def _add(
-    made: dict[str, SettingOption], owner: type[Declared], panel: str, *, parts: bool = False, plug_in: bool = False
+    made: dict[str, SettingOption],
+    owner: type[Declared],
+    panel: str | None,
+    *,
+    parts: bool = False,
+    plug_in: bool = False,
 ) -> None:
     from softbleu.declare import all_settings
 
@@ -203,9 +208,27 @@ def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) 
 
     It finds them in the parameters of its context. They are made when the command is run, not before.
     """
+    return _marked(
+        lambda plug_ins: {name: each for name, each in setting_options(plug_ins=plug_ins).items() if wanted(each)}
+    )
 
+
+def takes_settings_of(
+    find: Callable[[], type[Declared]], panel: str | None = None, *, without: Sequence[str] = ()
+) -> Callable[[Command], Command]:
+    """Mark a command that takes the options of one declared class, which is found when the command is run."""
+
+    def options(plug_ins: bool) -> dict[str, SettingOption]:
+        made: dict[str, SettingOption] = {}
+        _add(made, find(), panel)
+        return {name: each for name, each in made.items() if name not in without}
+
+    return _marked(options)
+
+
+def _marked(options: Callable[[bool], dict[str, SettingOption]]) -> Callable[[Command], Command]:
     def mark(command: Command) -> Command:
-        setattr(command, _MARK, wanted)
+        setattr(command, _MARK, options)
         return command
 
     return mark
@@ -213,16 +236,14 @@ def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) 
 
 def with_settings(command: Command, *, plug_ins: bool = True) -> Command:
     """Give a command that is so marked its options; they stand behind that for the preset, if it has one."""
-    wanted = getattr(command, _MARK, None)
-    if wanted is None:
+    options = getattr(command, _MARK, None)
+    if options is None:
         return command
     own = inspect.signature(command, eval_str=True)
     parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
     place = next((n for n, each in enumerate(parameters, start=1) if each.name == "preset"), len(parameters))
     parameters[place:place] = [
-        each.parameter
-        for name, each in setting_options(plug_ins=plug_ins).items()
-        if name not in own.parameters and wanted(each)
+        each.parameter for name, each in options(plug_ins).items() if name not in own.parameters
     ]
 
     def call(**values: Any) -> Any:

@@ -73,7 +73,7 @@ def sweep(
     from softbleu.cli.output import Output, find_table_format
     from softbleu.cli.progress import ProgressBar
     from softbleu.experiments import sweep_corpus
-    from softbleu.experiments.sweep import table_of
+    from softbleu.experiments.sweep import remove_journal, table_of
     from softbleu.report import Layout, Records
     from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import draw_sweep
@@ -96,7 +96,7 @@ def sweep(
     if picture is not None:
         picture.write(draw_sweep(rows, picture.suffix))
     if journal is not None:
-        journal.unlink(missing_ok=True)
+        remove_journal(journal)
 
 
 def _points(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import hashlib
 import io
 import shutil
 import sys
@@ -17,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.files import hash_files
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -109,8 +109,7 @@ def hash_file(path: Path) -> str:
         It cannot be read.
     """
     try:
-        with path.open("rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
+        return hash_files(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
 

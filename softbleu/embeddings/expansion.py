@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,15 +62,17 @@ class Expansion(Declared):
         A value out of bounds.
     """
 
-    threshold: float = setting(0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1)
-    neighbours: int = setting(5, "At most so many neighbours of a word, the nearest ones", least=1, most=100)
+    threshold: float = setting(
+        0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1, flags=("-t",)
+    )
+    neighbours: int = setting(5, "At most so many neighbours of a word", least=1, most=100)
     budget: int = setting(
         4, "At most so many new references of a segment, the most probable ones", least=1, most=1000
     )
     max_replacements: int | None = setting(
         None, "Replace at most so many words", least=1, metavar="N", unset="any number"
     )
-    content_words: bool = setting(False, "Leave function words, such as 'the' and 'over', alone, and put none in")
+    content_words: bool = setting(False, "Leave function words, such as 'the' and 'over', alone")
 
     def expand(self, segment: Segment, alternatives: Alternatives) -> list[ExpandedReference]:
         """Give the most probable variants of all references of a segment, none of them one of the references.
@@ -165,14 +167,15 @@ def _spell_like(word: str, name: str) -> str:
     return name[0].upper() + name[1:] if word[0].isupper() else name
 
 
-def expand_tokens(
-    tokens: Sequence[str], alternatives: Alternatives, budget: int, max_replacements: int | None = None
-) -> list[ExpandedReference]:
-    """Give the most probable variants of a text, other than itself.
+def iterate_variants(
+    tokens: Sequence[str], alternatives: Alternatives, max_replacements: int | None = None, reference: int = 0
+) -> Iterator[ExpandedReference]:
+    """Give the variants of a text, other than itself, the most probable ones first.
 
     Every word may be replaced by one of its alternatives; the probability of a variant is the product of the
-    similarities of its replacements. Found by best-first search, exactly: time grows with the budget and with the
-    length of the text, not with the number of variants there are.
+    similarities of its replacements. Found by best-first search, exactly: time grows with how many are taken and with
+    the length of the text, not with the number of variants there are. Ties, to 12 digits: fewest replacements, then
+    leftmost, then the nearer neighbour.
 
     Parameters
     ----------
@@ -181,14 +184,10 @@ def expand_tokens(
     alternatives
         Of a word, those that may replace it and their similarities, greater than 0 and at most 1. The word itself
         and repeated ones are passed over.
-    budget
-        At most so many variants.
     max_replacements
         At most so many replacements in each; any number if None.
-
-    Returns
-    -------
-    Most probable first. Ties, to 12 digits: fewest replacements, then leftmost, then the nearer neighbour.
+    reference
+        Number of the text among the references of a segment.
 
     Raises
     ------
@@ -197,24 +196,17 @@ def expand_tokens(
 
     Examples
     --------
+    >>> from itertools import islice
     >>> near = {"car": [("vehicle", 0.9), ("truck", 0.8)], "fast": [("quick", 0.85)]}
-    >>> for variant in expand_tokens("a fast car".split(), near, budget=4):
+    >>> for variant in islice(iterate_variants("a fast car".split(), near), 4):
     ...     print(round(variant.probability, 3), *variant.tokens)
     0.9 a fast vehicle
     0.85 a quick car
     0.8 a fast truck
     0.765 a quick vehicle
     """
-    if budget < 1:
-        raise InputError(f"the budget must be at least 1 variant, not {budget}")
-    return list(islice(iterate_variants(tokens, alternatives, max_replacements), budget))
-
-
-def iterate_variants(
-    tokens: Sequence[str], alternatives: Alternatives, max_replacements: int | None = None, reference: int = 0
-) -> Iterator[ExpandedReference]:
-    """Give all variants of a text one after the other, as `expand_tokens` orders them."""
-    _check_replacements(max_replacements)
+    if max_replacements is not None and max_replacements < 1:
+        raise InputError(f"at least 1 replacement must be allowed, not {max_replacements}")
     ranked = {word: _ranked(word, alternatives[word]) for word in dict.fromkeys(tokens) if word in alternatives}
     places = [place for place, word in enumerate(tokens) if ranked.get(word)]
     choices = [ranked[tokens[place]] for place in places]
@@ -284,11 +276,6 @@ def expand_corpus(
         done += len(block)
         if progress is not None:
             progress(done)
-
-
-def _check_replacements(most: int | None) -> None:
-    if most is not None and most < 1:
-        raise InputError(f"at least 1 replacement must be allowed, not {most}")
 
 
 def _ranked(word: str, alternatives: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

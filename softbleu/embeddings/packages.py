@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
+from softbleu.files import hash_files
 
 if TYPE_CHECKING:
     import pyarrow
@@ -74,15 +74,11 @@ class PackageSource:
     @cached_property
     def fingerprint(self) -> str:
         """Hex SHA-256 over the bytes of both files, the array first; computed once."""
-        digest = hashlib.sha256()
-        for path in (self.rows_path, self.words_path):
-            try:
-                with path.open("rb") as handle:
-                    while block := handle.read(1 << 20):
-                        digest.update(block)
-            except OSError as error:
-                raise VectorError(f"{path}: cannot be read ({error.strerror or error}); install it again") from error
-        return digest.hexdigest()
+        try:
+            return hash_files(self.rows_path, self.words_path)
+        except OSError as error:
+            reason = error.strerror or error
+            raise VectorError(f"{error.filename}: cannot be read ({reason}); install it again") from error
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in vars(self).items() if key != "_words"}

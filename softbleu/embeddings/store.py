@@ -8,7 +8,6 @@ have a ``lookup.npy``, see `softbleu.embeddings.lookup`.
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.lookup import LOOKUP, LOOKUP_FROM, LookupBuilder
 from softbleu.errors import VectorError
-from softbleu.files import draft_folder, put_in_place
+from softbleu.files import draft_folder, hash_files, put_in_place
 
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
@@ -237,14 +236,8 @@ def store_fingerprint(directory: str | os.PathLike[str]) -> str:
 
     Equals ``meta["sha256"]`` unless the store was damaged or edited.
     """
-    digest = hashlib.sha256()
-    for path in (Path(directory, part) for part in _HASHED):
-        if path.name == SCALES and not path.exists():
-            continue
-        with path.open("rb") as handle:
-            while block := handle.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
+    paths = (Path(directory, part) for part in _HASHED)
+    return hash_files(*(path for path in paths if path.name != SCALES or path.exists()))
 
 
 def check_target(target: Path, dtype: str) -> None:

@@ -61,7 +61,7 @@ class TrainingSettings(Declared):
     min_ngram: int = setting(3, "fasttext: shortest character n-gram", least=1, most=1000)
     max_ngram: int = setting(6, "fasttext: longest character n-gram", least=1, most=1000)
     bucket: int = setting(2_000_000, "fasttext: vectors that n-grams share, 4 N D bytes", least=1, most=10**9)
-    seed: int = setting(1, "One worker repeats itself exactly", least=0, most=2**32 - 1)
+    seed: int = setting(1, "Seed; one worker repeats itself exactly", least=0, most=2**32 - 1)
     workers: int = setting(1, "Threads; with more than one, results vary", least=1, most=256)
 
     def check(self) -> None:

@@ -80,7 +80,7 @@ def test_formats(command, files, output_format):
         (["--corpus", "none.txt"], ["no such file: none.txt"]),
         (["--corpus", "empty.txt"], ["empty.txt", "no tokens"]),
         (["--corpus", "strange.txt"], ["strange.txt, line 1", "--encoding"]),
-        (["--tokenize", "14a"], ["unknown tokenizer '14a'"]),
+        (["--tokenize", "14a"], ["unknown tokenize '14a'"]),
         (["--missing", "-1"], ["--missing", "-1"]),
         (["--format", "xml"], ["unknown format 'xml'"]),
         (["--corpus", "candidate.txt", "--output", "candidate.txt"], ["candidate.txt is an input"]),

@@ -42,7 +42,7 @@ def test_info_as_text(command, files):
     [
         ((), WordMeasure()),
         (("--similarity", "csls"), WordMeasure("csls")),
-        (("--vectors-postprocess", "mean,pc:1"), WordMeasure(postprocess="mean,pc:1")),
+        (("--vectors-postprocess", "mean,pc:1"), WordMeasure(vectors_postprocess="mean,pc:1")),
         (("--neighbours", 2, "--mutual"), WordMeasure(neighbours=2, mutual=True)),
     ],
 )

@@ -67,6 +67,23 @@ def test_vectors(command: Any, place: Path, name: str, vectors: str, output: str
     assert contents(place) == before
 
 
+@pytest.mark.parametrize("name", ["score", "compare", "explain", "sweep"])
+@pytest.mark.parametrize(
+    ("options", "output"),
+    [
+        (["--vectors", "vectors.txt+store"], "vectors.txt"),
+        (["--vectors", "store"], "store/vocab.txt"),
+        (["--metric", "vleu(threshold=0.5, vectors='vectors.txt')"], "same.txt"),
+    ],
+)
+def test_scores(command: Any, place: Path, name: str, options: list[str], output: str) -> None:
+    before = contents(place)
+    text = ["-c", "candidate.txt", "-r", "reference.txt", *(["-c", "second.txt"] if name == "compare" else [])]
+    done = command(name, *text, *options, "-o", output)
+    assert (done.code, done.err) == (2, f"softbleu: error: {output} is an input: write to another file\n")
+    assert contents(place) == before
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -40,7 +40,7 @@ def measure_of(remedy: dict[str, Any]) -> WordMeasure:
     kept = {name: value for name, value in remedy.items() if name not in ("mean", "components")}
     components = remedy.get("components", 0)
     parts = ["mean"] * ("mean" in remedy) + [f"pc:{components}"] * (components > 0)
-    return WordMeasure(**kept, postprocess=",".join(parts) or "none")
+    return WordMeasure(**kept, vectors_postprocess=",".join(parts) or "none")
 
 
 @pytest.mark.parametrize("remedy", REMEDIES, ids=str)

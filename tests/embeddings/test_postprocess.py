@@ -19,7 +19,7 @@ def random_rows(count: int = 30, dimension: int = 7, seed: int = 3) -> np.ndarra
 def treated(rows: np.ndarray, postprocess: str) -> np.ndarray:
     words = [f"w{number}" for number in range(len(rows))]
     source = open_vectors(dict(zip(words, rows, strict=True)))
-    return measure_words(source, words, "exact", WordMeasure(postprocess=postprocess)).rows
+    return measure_words(source, words, "exact", WordMeasure(vectors_postprocess=postprocess)).rows
 
 
 @pytest.mark.parametrize(("mean", "components"), [(True, 0), (True, 1), (True, 6), (False, 1), (False, 3)])

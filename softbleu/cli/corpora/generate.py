@@ -13,129 +13,86 @@ GENERATION = "Generation"
 PARAPHRASE = "Paraphrases"
 
 
-def generate(
+def _generation(text: str, *names: str, metavar: str | None = None, complete: opt.Completion = None) -> Any:
+    return opt.option(text, *names, panel=GENERATION, metavar=metavar, complete=complete)
+
+
+def _paraphrase(text: str, *names: str, metavar: str = "0..1", complete: opt.Completion = None) -> Any:
+    return opt.option(text, *names, panel=PARAPHRASE, metavar=metavar, complete=complete)
+
+
+def generate_text(
     ctx: typer.Context,
     grammar: Annotated[
         str,
-        typer.Option(
+        opt.option(
+            "File in NLTK's notation, or morgan2014, agreement, modifiers, alternations (default: morgan2014).",
             "--grammar",
             "-g",
+            panel=opt.INPUT,
             metavar="FILE|NAME",
-            help="File in NLTK's notation, or morgan2014, agreement, modifiers, alternations (default: morgan2014).",
-            show_default=False,
-            autocompletion=grammars,
-            rich_help_panel=opt.INPUT,
+            complete=grammars,
         ),
     ] = "morgan2014",
     encoding: Annotated[
         str,
-        typer.Option(
-            "--encoding",
-            metavar="NAME",
-            help="Encoding of the grammar file (default: utf-8).",
-            show_default=False,
-            rich_help_panel=opt.INPUT,
-        ),
+        opt.option("Encoding of the grammar file (default: utf-8).", "--encoding", panel=opt.INPUT, metavar="NAME"),
     ] = "utf-8",
     pairing: Annotated[
         str,
-        typer.Option(
+        _generation(
+            "none: sentences; halves: all sentences, shuffled and paired; paraphrase: each and a way to say the same "
+            "(default: none).",
             "--pairing",
             metavar="NAME",
-            help="none: sentences; halves: all sentences, shuffled and paired; paraphrase: each and a way to say the "
-            "same (default: none).",
-            show_default=False,
-            autocompletion=lambda: ["none", "halves", "paraphrase"],
-            rich_help_panel=GENERATION,
+            complete=("none", "halves", "paraphrase"),
         ),
     ] = "none",
-    count: Annotated[
-        int | None,
-        typer.Option("--count", metavar="N", help="How many sentences or pairs.", rich_help_panel=GENERATION),
-    ] = None,
-    every: Annotated[
-        bool,
-        typer.Option("--all", help="All sentences of the grammar instead, in order.", rich_help_panel=GENERATION),
-    ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The same seed gives the same corpus (default: 0).",
-            show_default=False,
-            rich_help_panel=GENERATION,
-        ),
-    ] = 0,
+    count: Annotated[int | None, _generation("How many sentences or pairs.", "--count", metavar="N")] = None,
+    every: Annotated[bool, _generation("All sentences of the grammar instead, in order.", "--all")] = False,
+    seed: Annotated[int, _generation("The same seed gives the same corpus (default: 0).", "--seed", metavar="N")] = 0,
     max_depth: Annotated[
         int | None,
-        typer.Option(
+        _generation(
+            "Greatest depth of a derivation, words counted (default: none, or 20 for recursive grammars).",
             "--max-depth",
             metavar="N",
-            help="Greatest depth of a derivation, words counted (default: none, or 20 for recursive grammars).",
-            rich_help_panel=GENERATION,
         ),
     ] = None,
     sampling: Annotated[
         str,
-        typer.Option(
+        _generation(
+            "Draw by the weights of the rules, or each derivation equally likely: uniform (default: weights).",
             "--sampling",
             metavar="NAME",
-            help="Draw by the weights of the rules, or each derivation equally likely: uniform (default: weights).",
-            show_default=False,
-            autocompletion=lambda: ["weights", "uniform"],
-            rich_help_panel=GENERATION,
+            complete=("weights", "uniform"),
         ),
     ] = "weights",
-    distinct: Annotated[
-        bool, typer.Option("--distinct", help="Draw nothing twice.", rich_help_panel=GENERATION)
-    ] = False,
+    distinct: Annotated[bool, _generation("Draw nothing twice.", "--distinct")] = False,
     synonyms: Annotated[
-        float | None,
-        typer.Option(
-            "--synonyms",
-            metavar="0..1",
-            help="How likely a word becomes a synonym (default: 0.5).",
-            rich_help_panel=PARAPHRASE,
-        ),
+        float | None, _paraphrase("How likely a word becomes a synonym (default: 0.5).", "--synonyms")
     ] = None,
     category: Annotated[
         float | None,
-        typer.Option(
-            "--category",
-            metavar="0..1",
-            help="How likely it becomes another word of its category (default: 0).",
-            rich_help_panel=PARAPHRASE,
-        ),
+        _paraphrase("How likely it becomes another word of its category (default: 0).", "--category"),
     ] = None,
     alternate: Annotated[
-        float | None,
-        typer.Option(
-            "--alternate",
-            metavar="0..1",
-            help="How likely a declared alternation is taken (default: 0.5).",
-            rich_help_panel=PARAPHRASE,
-        ),
+        float | None, _paraphrase("How likely a declared alternation is taken (default: 0.5).", "--alternate")
     ] = None,
     noise: Annotated[
         list[str] | None,
-        typer.Option(
+        _paraphrase(
+            "Noise at each token: swap, drop, insert, substitute or function. Repeat it for several.",
             "--noise",
             metavar="NAME=0..1",
-            help="Noise at each token: swap, drop, insert, substitute or function. Repeat it for several.",
-            autocompletion=lambda: ["swap=", "drop=", "insert=", "substitute=", "function="],
-            rich_help_panel=PARAPHRASE,
+            complete=("swap=", "drop=", "insert=", "substitute=", "function="),
         ),
     ] = None,
     output_format: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="NAME",
-            help="plain (sentences), pairs ('candidate ||| reference'), tsv or jsonl (default: by the suffix).",
-            autocompletion=lambda: ["plain", "pairs", "tsv", "jsonl"],
-            rich_help_panel=opt.OUTPUT,
+        opt.format_option(
+            "plain (sentences), pairs ('candidate ||| reference'), tsv or jsonl (default: by the suffix).",
+            ("plain", "pairs", "tsv", "jsonl"),
         ),
     ] = None,
     output: opt.Output = None,
@@ -145,8 +102,7 @@ def generate(
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.corpora.generate import DerivationSampling, GenerationSettings, Pairing, format_for
-    from softbleu.corpora.generate import generate as generate_corpus
+    from softbleu.corpora.generate import DerivationSampling, GenerationSettings, Pairing, format_for, generate
 
     target = Output.of(output, [grammar])
     settings = GenerationSettings(
@@ -162,7 +118,7 @@ def generate(
         encoding=encoding,
     )
     with ProgressBar(quiet=quiet, what="generating") as progress:
-        target.write(generate_corpus(settings).lines(output_format or format_for(output), progress))
+        target.write(generate(settings).lines(output_format or format_for(output), progress))
 
 
 def _paraphrase_settings(params: dict[str, Any]) -> Any:

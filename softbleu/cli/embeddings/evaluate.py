@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from softbleu.cli import options as opt
+from softbleu.cli.embeddings.common import DIGITS, open_chosen
 
 if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
     from softbleu.report import Records
 
-Corpus = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--corpus",
-        metavar="FILE",
-        help="Text whose coverage is measured, plain or packed (.gz, .bz2). Repeat it for several.",
-        rich_help_panel=opt.INPUT,
-    ),
-]
-Missing = Annotated[
-    int,
-    typer.Option(
-        "--missing",
-        metavar="N",
-        help="Show so many words, or pairs, without a vector (default: 5).",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
-SHARE_DIGITS = 4
-
 
 def evaluate(
     vectors: opt.Vectors = None,
     vector_case: opt.VectorCase = None,
-    corpus: Corpus = None,
+    corpus: Annotated[
+        list[str] | None,
+        opt.option(
+            "Text whose coverage is measured, plain or packed (.gz, .bz2). Repeat it for several.",
+            "--corpus",
+            panel=opt.INPUT,
+            metavar="FILE",
+        ),
+    ] = None,
     encoding: opt.Encoding = "utf-8",
     tokenize: opt.Tokenize = None,
     lowercase: opt.Lowercase = None,
-    missing: Missing = 5,
+    missing: Annotated[
+        int,
+        opt.option(
+            "Show so many words, or pairs, without a vector (default: 5).",
+            "--missing",
+            panel=opt.OUTPUT,
+            metavar="N",
+        ),
+    ] = 5,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
     debug: opt.Debug = False,
@@ -50,28 +44,22 @@ def evaluate(
 
     The judgements are WordSim-353 and SimLex-999; the correlation is Spearman's, over the pairs with both words.
     """
-    from softbleu.cli.output import Output
-    from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
+    from softbleu.cli.output import table_output
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.embeddings.training_corpus import TextCorpus
-    from softbleu.errors import InputError, UnknownNameError
-    from softbleu.report import RECORD_WRITERS, Layout
+    from softbleu.errors import InputError
     from softbleu.tokens import Tokenizer
 
-    write = RECORD_WRITERS.find(output_format)
-    case = vector_case or "fallback"
-    if case not in ("exact", "fallback"):
-        raise UnknownNameError("vector case", case, ("exact", "fallback"))
     if missing < 0:
         raise InputError(f"--missing must be at least 0, not {missing}")
-    target = Output.of(output, [*(corpus or []), vectors])
+    write = table_output(output_format, output, [*(corpus or []), vectors])
+    source, case = open_chosen(vectors, vector_case)
     split = Tokenizer(tokenize or "none", bool(lowercase)).splitter
     texts = {name: TextCorpus([name], split, encoding) for name in corpus or []}
-    evaluation = evaluate_vectors(open_vectors(vectors or DEFAULT_VECTORS), texts, case)  # type: ignore[arg-type]
-    target.write(write(records_of(evaluation, missing), Layout(colour=target.colours)))
+    write(evaluation_records(evaluate_vectors(source, texts, case), missing))
 
 
-def records_of(evaluation: Evaluation, most_missing: int) -> Records:
+def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
     """Make a table of an evaluation: correlations first, then shares of tokens and of different words."""
     from softbleu.report import Records
 
@@ -83,10 +71,10 @@ def records_of(evaluation: Evaluation, most_missing: int) -> Records:
         often = ", ".join(f"{word} {count}" for word, count in text.missing.most_common(most_missing)) or None
         rows.append((name, "tokens", often, text.share, text.covered, text.tokens))
         rows.append((name, "words", None, text.type_share, text.covered_types, text.types))
-    facts: dict[str, Any] = {
+    facts: dict[str, str | int] = {
         "vectors": evaluation.name,
         "dimension": evaluation.dimension,
         "sha256": evaluation.fingerprint,
     }
     columns = ("of", "measure", "without_a_vector", "value", "found", "all")
-    return Records(columns, rows, facts, digits=SHARE_DIGITS)
+    return Records(columns, rows, facts, digits=DIGITS)

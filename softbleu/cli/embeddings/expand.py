@@ -4,113 +4,76 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from softbleu.cli import options as opt
+from softbleu.cli.embeddings.common import open_chosen
+from softbleu.cli.settings import takes_settings_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.files import TextFile
+    from softbleu.declare import Declared
     from softbleu.embeddings.expansion import ExpandedReference
     from softbleu.report import Records
 
-FORMATS = ("text", "jsonl")
-TOKENIZERS = ("none", "13a")
+EXPANSION_FORMATS = ("text", "jsonl")
+SPLITTERS = ("none", "13a")
 _MOST_FILES = 100
 
-References = Annotated[
-    list[str],
-    typer.Option(
-        "--reference",
-        "-r",
-        metavar="FILE",
-        help="Reference text, a segment a line; - is standard input. Repeat it for several references.",
-        rich_help_panel=opt.INPUT,
-    ),
-]
-OutputPrefix = Annotated[
-    str | None,
-    typer.Option(
-        "--output-prefix",
-        metavar="PREFIX",
-        help="Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.",
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
-Threshold = Annotated[
-    float,
-    typer.Option(
-        "--threshold",
-        "-t",
-        metavar="0..1",
-        help="A neighbour must be more similar than this (default: 0.7).",
-        show_default=False,
-    ),
-]
-Neighbours = Annotated[
-    int,
-    typer.Option(
-        "--neighbours", metavar="N", help="At most so many neighbours of a word (default: 5).", show_default=False
-    ),
-]
-Budget = Annotated[
-    int,
-    typer.Option(
-        "--budget",
-        metavar="N",
-        help="At most so many new references of a segment, the most probable ones (default: 4).",
-        show_default=False,
-    ),
-]
-ContentWords = Annotated[
-    bool, typer.Option("--content-words", help="Leave function words alone, such as 'the' and 'over'.")
-]
-MaxReplacements = Annotated[
-    int | None,
-    typer.Option("--max-replacements", metavar="N", help="Replace at most so many words (default: any number)."),
-]
-Tokenize = Annotated[
-    str,
-    typer.Option(
-        "--tokenize",
-        metavar="NAME",
-        help="Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references "
-        "(default: none).",
-        show_default=False,
-        autocompletion=lambda: list(TOKENIZERS),
-    ),
-]
-Format = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        help="text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and "
-        "replacements (--output) (default: text).",
-        show_default=False,
-        autocompletion=lambda: list(FORMATS),
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
+
+def _settings() -> type[Declared]:
+    from softbleu.embeddings.expansion import Expansion
+
+    return Expansion
 
 
+@takes_settings_of(_settings)
 def expand(
-    reference: References,
-    output_prefix: OutputPrefix = None,
+    ctx: typer.Context,
+    reference: Annotated[
+        list[str],
+        opt.option(
+            "Reference text, a segment a line; - is standard input. Repeat it for several references.",
+            "--reference",
+            "-r",
+            panel=opt.INPUT,
+            metavar="FILE",
+        ),
+    ],
+    output_prefix: Annotated[
+        str | None,
+        opt.option(
+            "Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.",
+            "--output-prefix",
+            panel=opt.OUTPUT,
+            metavar="PREFIX",
+        ),
+    ] = None,
     output: opt.Output = None,
-    output_format: Format = "text",
+    output_format: Annotated[
+        str,
+        opt.format_option(
+            "text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and "
+            "replacements (--output) (default: text).",
+            EXPANSION_FORMATS,
+        ),
+    ] = "text",
     vectors: opt.Vectors = None,
     vector_case: opt.VectorCase = None,
-    threshold: Threshold = 0.7,
-    neighbours: Neighbours = 5,
-    budget: Budget = 4,
-    content_words: ContentWords = False,
-    max_replacements: MaxReplacements = None,
-    tokenize: Tokenize = "none",
+    tokenize: Annotated[
+        str,
+        opt.option(
+            "Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references "
+            "(default: none).",
+            "--tokenize",
+            metavar="NAME",
+            complete=SPLITTERS,
+        ),
+    ] = "none",
     encoding: opt.Encoding = "utf-8",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -121,20 +84,16 @@ def expand(
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
     from softbleu.cli.inputs import check_name
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import table_output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.embeddings import DEFAULT_VECTORS, VectorCase, open_vectors
     from softbleu.embeddings.expansion import Expansion, expand_corpus
-    from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.tokens import Tokenizer
 
-    check_name("format", output_format, FORMATS)
-    check_name("tokenizer", tokenize, TOKENIZERS)
-    check_name("vector case", vector_case or "fallback", get_args(VectorCase))
-    expansion = Expansion(threshold, neighbours, budget, max_replacements, content_words)
-    inputs = [*reference, *([vectors] if vectors else [])]
-    targets = _targets(output_prefix, output, output_format, budget, inputs)
-    source = open_vectors(vectors or DEFAULT_VECTORS)
+    check_name("format", output_format, EXPANSION_FORMATS)
+    check_name("tokenizer", tokenize, SPLITTERS)
+    expansion = Expansion().revised({name: value for name, value in ctx.params.items() if value is not None})
+    targets = _targets(output_prefix, output, output_format, expansion.budget, [*reference, vectors])
+    source, case = open_chosen(vectors, vector_case)
     split = Tokenizer(tokenize).splitter
     with _open_texts(reference, encoding) as files, ProgressBar(quiet=quiet, what="expanding") as bar:
         total = files[0].lines
@@ -142,7 +101,7 @@ def expand(
             lambda: ([[split(text) for text in texts] for texts in block] for block in _blocks(files)),
             source,
             expansion,
-            vector_case or "fallback",  # type: ignore[arg-type]
+            case,
             lambda done: bar(done, total),
         )
         segments = (texts for block in _blocks(files) for texts in block)
@@ -150,12 +109,11 @@ def expand(
             targets[0].write(_json_lines(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    report = RECORD_WRITERS.find("text")(_summary(counts, [str(target.path) for target in targets]), Layout())
-    Output().write(report)
+    table_output("text")(_summary(counts, [str(target.path) for target in targets]))
 
 
 def _targets(
-    prefix: str | None, output: str | None, output_format: str, budget: int, inputs: Sequence[str]
+    prefix: str | None, output: str | None, output_format: str, budget: int, inputs: Sequence[str | None]
 ) -> list[Any]:
     """See, before any work is done, that what was asked for can be written."""
     from softbleu.cli.output import Output
@@ -229,8 +187,6 @@ def _write_parallel(
     targets: Sequence[Any], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
 ) -> list[int]:
     """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
-    from contextlib import ExitStack
-
     from softbleu.errors import InputError
     from softbleu.files import drafts_of, open_draft
 

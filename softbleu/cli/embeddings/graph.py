@@ -4,38 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from softbleu.cli import options as opt
-from softbleu.cli.embeddings.neighbours import DIGITS, Limit
-from softbleu.embeddings import DEFAULT_VECTORS
-
-Vocabulary = Annotated[
-    str,
-    typer.Option(
-        "--vocabulary",
-        metavar="FILE",
-        help="The words to find neighbours of, one a line; - is standard input.",
-        rich_help_panel=opt.INPUT,
-    ),
-]
-Threshold = Annotated[
-    float,
-    typer.Option(
-        "--threshold",
-        "-t",
-        metavar="X",
-        help="Pairs must be more similar than this.",
-        rich_help_panel=opt.MATCHING,
-    ),
-]
+from softbleu.cli.embeddings.common import DIGITS, SearchLimit, open_chosen
 
 
 def graph(
-    vocabulary: Vocabulary,
-    threshold: Threshold,
+    vocabulary: Annotated[
+        str,
+        opt.option(
+            "The words to find neighbours of, one a line; - is standard input.",
+            "--vocabulary",
+            panel=opt.INPUT,
+            metavar="FILE",
+        ),
+    ],
+    threshold: Annotated[
+        float,
+        opt.option("Pairs must be more similar than this.", "--threshold", "-t", panel=opt.MATCHING, metavar="X"),
+    ],
     vectors: opt.Vectors = None,
-    limit: Limit = None,
+    limit: SearchLimit = None,
     vector_case: opt.VectorCase = None,
     encoding: opt.Encoding = "utf-8",
     output_format: opt.RecordFormat = "tsv",
@@ -46,24 +34,16 @@ def graph(
 ) -> None:
     """Write all pairs of a vocabulary's words and other words more similar than a threshold."""
     from softbleu.cli.errors import say
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import table_output
     from softbleu.corpora import read_words
-    from softbleu.embeddings import open_vectors
     from softbleu.embeddings.neighbours import word_graph
-    from softbleu.report import RECORD_WRITERS, Layout, Records
+    from softbleu.report import Records
 
-    write = RECORD_WRITERS.find(output_format)
-    target = Output.of(output, [vocabulary, vectors])
-    layout = Layout(digits, target.colours)
+    write = table_output(output_format, output, [vocabulary, vectors], digits)
     words = read_words(vocabulary, encoding)
-    found = word_graph(
-        open_vectors(vectors or DEFAULT_VECTORS),
-        words,
-        threshold,
-        limit=limit,
-        case=vector_case or "fallback",  # type: ignore[arg-type]
-    )
+    source, case = open_chosen(vectors, vector_case)
+    found = word_graph(source, words, threshold, limit=limit, case=case)
     if found.unknown and not quiet:
         say(f"{len(found.unknown):,} of {len(found.unknown) + len(found.words):,} words have no vector")
     rows = [(word, neighbour, similarity) for word, _, neighbour, similarity in found.pairs()]
-    target.write(write(Records(["word", "neighbour", "similarity"], rows, digits=digits), layout))
+    write(Records(["word", "neighbour", "similarity"], rows, digits=digits))

@@ -8,26 +8,21 @@ import typer
 
 from softbleu.cli import options as opt
 
-Verify = Annotated[bool, typer.Option("--verify", help="Read everything, to see that it is whole and unchanged.")]
-VectorSet = Annotated[
-    str, typer.Argument(metavar="PATH|NAME", help="A store, a vector file, or a bundled or installed set.")
-]
-
 
 def info(
-    vectors: VectorSet = "glove-6b-100d",
-    verify: Verify = False,
+    vectors: Annotated[
+        str, typer.Argument(metavar="PATH|NAME", help="A store, a vector file, or a bundled or installed set.")
+    ] = "glove-6b-100d",
+    verify: Annotated[bool, opt.option("Read all of it, to see that it is whole and unchanged.", "--verify")] = False,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
     debug: opt.Debug = False,
 ) -> None:
     """Show what a set of vectors is: size, source, licence, content hash, how alike random words are."""
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import table_output
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.inspection import describe_vectors
-    from softbleu.report import RECORD_WRITERS, Layout, Records
+    from softbleu.report import Records
 
-    write = RECORD_WRITERS.find(output_format)
-    target = Output.of(output, [vectors])
-    facts = describe_vectors(open_vectors(vectors), verify=verify)
-    target.write(write(Records((), (), facts, digits=6), Layout()))
+    write = table_output(output_format, output, [vectors])
+    write(Records((), (), describe_vectors(open_vectors(vectors), verify=verify), digits=6))

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from softbleu.cli import options as opt
+from softbleu.cli.settings import takes_settings_of
 
-One = Annotated[str, typer.Argument(metavar="A", help="A word.")]
-Other = Annotated[str, typer.Argument(metavar="B", help="Another.")]
+if TYPE_CHECKING:
+    from softbleu.declare import Declared
 
 
+def _choice() -> type[Declared]:
+    from softbleu.embeddings.choice import VectorChoice
+
+    return VectorChoice
+
+
+@takes_settings_of(_choice, opt.MATCHING, without=("normalize",))
 def similarity(
     ctx: typer.Context,
-    one: One,
-    other: Other,
-    vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
-    similarity: opt.Similarity = None,
-    vectors_postprocess: opt.Postprocess = None,
-    neighbours: opt.Neighbours = None,
-    mutual: opt.Mutual = None,
-    function_words: opt.FunctionWords = None,
+    one: Annotated[str, typer.Argument(metavar="A", help="A word.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
     debug: opt.Debug = False,
 ) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import table_output
     from softbleu.embeddings import open_vectors
-    from softbleu.report import RECORD_WRITERS, Layout, Records
-    from softbleu.scoring import VectorChoice
+    from softbleu.embeddings.choice import VectorChoice
+    from softbleu.report import Records
     from softbleu.scoring.words import compare_words
 
-    write = RECORD_WRITERS.find(output_format)
-    target = Output.of(output, [vectors])
-    given = {name: value for name, value in ctx.params.items() if value is not None}
-    choice = VectorChoice().revised(given)
+    write = table_output(output_format, output, [ctx.params["vectors"]])
+    choice = VectorChoice().revised({name: value for name, value in ctx.params.items() if value is not None})
     source = open_vectors(choice.vectors)
     found = compare_words(source, one, other, choice.measure, choice.vector_case)
     columns = ("one", "other", "similarity", "percentile")
     row = (found.one, found.other, found.similarity, found.percentile)
-    target.write(write(Records(columns, [row], {"vectors": source.name}, digits=4), Layout()))
+    write(Records(columns, [row], {"vectors": source.name}, digits=4))

@@ -8,15 +8,15 @@ from softbleu.cli.examples import RUN, SPURIOUS, as_epilog
 from softbleu.cli.experiments.run import run
 from softbleu.cli.experiments.spurious import spurious
 
-app = typer.Typer(name="experiments", rich_markup_mode="rich")
+experiments_app = typer.Typer(name="experiments", rich_markup_mode="rich")
 
 
-@app.callback(invoke_without_command=True)
+@experiments_app.callback(invoke_without_command=True)
 def experiments(ctx: typer.Context) -> None:
     """Experiments: from a file that defines them, and which credit is spurious."""
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
 
-app.command(epilog=as_epilog(RUN))(run)
-app.command(epilog=as_epilog(SPURIOUS))(spurious)
+experiments_app.command(epilog=as_epilog(RUN))(run)
+experiments_app.command(epilog=as_epilog(SPURIOUS))(spurious)

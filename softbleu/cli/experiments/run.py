@@ -8,44 +8,28 @@ import typer
 
 from softbleu.cli import options as opt
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")]
-Folder = Annotated[
-    str | None,
-    typer.Option(
-        "--output-folder",
-        "-o",
-        metavar="DIR",
-        help="Where table, picture and manifest go (default: beside the file).",
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
-TableFormat = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="NAME",
-        help="Format of the table: csv, tsv, json, jsonl or parquet (default: csv).",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
-Picture = Annotated[
-    bool,
-    typer.Option(
-        "--picture/--no-picture",
-        help="Draw a picture, which needs softbleu[plots] (default: yes).",
-        show_default=False,
-        rich_help_panel=opt.OUTPUT,
-    ),
-]
-
 
 def run(
-    definition: File,
-    output_folder: Folder = None,
-    output_format: TableFormat = "csv",
-    picture: Picture = True,
+    definition: Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")],
+    output_folder: Annotated[
+        str | None,
+        opt.option(
+            "Where table, picture and manifest go (default: beside the file).",
+            "--output-folder",
+            "-o",
+            panel=opt.OUTPUT,
+            metavar="DIR",
+        ),
+    ] = None,
+    output_format: Annotated[
+        str, opt.format_option("Format of the table: csv, tsv, json, jsonl or parquet (default: csv).")
+    ] = "csv",
+    picture: Annotated[
+        bool,
+        opt.option(
+            "Draw a picture, which needs softbleu[plots] (default: yes).", "--picture/--no-picture", panel=opt.OUTPUT
+        ),
+    ] = True,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
