@@ -158,18 +158,18 @@ def test_what_is_there_stays_until_the_end(command: Any, files: Any, definition:
 def test_an_unfinished_run_goes_on(
     command: Any, files: Any, definition: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from softbleu.experiments import sweep
+    from softbleu.scoring.run import Runner
 
-    original, scored = sweep._score_system, []
+    original, scored = Runner.collect, []
 
-    def stop(corpus: Any, *arguments: Any) -> Any:
+    def stop(runner: Any, measures: Any, **more: Any) -> Any:
         if scored == ["candidate"]:
             raise KeyboardInterrupt
-        scored.append(corpus.systems[0])
-        return original(corpus, *arguments)
+        scored.append(more["system"])
+        return original(runner, measures, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sweep, "_score_system", stop)
+        patch.setattr(Runner, "collect", stop)
         assert command("experiments", "run", definition).code == 130
     assert names_in(files.folder) == INPUTS | {"tiny.unfinished"}
     journal = files.folder / "tiny.unfinished"

@@ -134,7 +134,7 @@ def test_without_pyarrow(command: Any, files: Any, options: list[Any], monkeypat
         (["-t", "0.5,2"], "between 0 and 1"),
         (["-t", "p200"], "quantile such as p99.9"),
         (["-m", "vlue"], "did you mean 'vleu'"),
-        (["-f", "xml"], "valid: csv, tsv, json, jsonl, parquet, text, markdown, latex"),
+        (["-f", "xml"], "valid: text, json, jsonl, tsv, markdown, latex, csv, parquet"),
         (["--plot", "x.pdf"], "unknown picture format 'pdf'; valid: svg, png"),
         (["--plot", "none/x.svg"], "there is no folder"),
         (["--composition", "average"], "unknown composition"),
