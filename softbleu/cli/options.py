@@ -32,14 +32,6 @@ Matching
   --vectors PATH|NAME: Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two
     (default: glove-6b-100d).
   --vector-case NAME: Look words up as written only (exact), or also in lower case (default: fallback).
-  --similarity NAME: Compare words by cosine, or by csls, which takes from words that are near to everything
-    (default: cosine).
-  --vectors-postprocess LIST: Remove from the vectors what they have in common: mean, pc:N (N components) or
-    mean,pc:N (default: none).
-  --neighbours K: Let a word meet only words that are among its K nearest, or it among theirs (default: any).
-  --mutual: With --neighbours: only if each is among the K nearest of the other.
-  --function-words NAME: Let English function words match others (soft), or only themselves (exact)
-    (default: soft).
 Significance
   --baseline NAME: System the others are tested against (default: the first).
   --test NAME: bootstrap (paired) or randomization (approximate) (default: bootstrap).
@@ -113,11 +105,6 @@ Level = Annotated[str | None, _of("--level", completion.levels)]
 # Settings of vectors and tokens, for commands without a metric.
 Vectors = Annotated[str | None, _of("--vectors", completion.vectors)]
 VectorCase = Annotated[str | None, _of("--vector-case", ("exact", "fallback"))]
-Similarity = Annotated[str | None, _of("--similarity", ("cosine", "csls"))]
-Postprocess = Annotated[str | None, _of("--vectors-postprocess", ("none", "mean", "pc:2", "mean,pc:2"))]
-Neighbours = Annotated[int | None, _of("--neighbours")]
-Mutual = Annotated[bool | None, _of("--mutual")]
-FunctionWords = Annotated[str | None, _of("--function-words", ("soft", "exact"))]
 Order = Annotated[int | None, _of("--order")]
 Tokenize = Annotated[str | None, _of("--tokenize", completion.tokenizers)]
 Lowercase = Annotated[bool | None, _of("--lowercase")]
