@@ -104,7 +104,7 @@ Level = Annotated[str | None, _of("--level", completion.levels)]
 
 # Settings of vectors and tokens, for commands without a metric.
 Vectors = Annotated[str | None, _of("--vectors", completion.vectors)]
-VectorCase = Annotated[str | None, _of("--vector-case", ("exact", "fallback"))]
+WordLookup = Annotated[str | None, _of("--vector-case", ("exact", "fallback"))]
 Order = Annotated[int | None, _of("--order")]
 Tokenize = Annotated[str | None, _of("--tokenize", completion.tokenizers)]
 Lowercase = Annotated[bool | None, _of("--lowercase")]

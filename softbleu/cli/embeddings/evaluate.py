@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
+    vector_case: opt.WordLookup = None,
     corpus: Annotated[
         list[str] | None,
         opt.option(

@@ -63,7 +63,7 @@ def expand(
         ),
     ] = "text",
     vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
+    vector_case: opt.WordLookup = None,
     tokenize: Annotated[
         str,
         opt.option(

@@ -24,7 +24,7 @@ def graph(
     ],
     vectors: opt.Vectors = None,
     limit: SearchLimit = None,
-    vector_case: opt.VectorCase = None,
+    vector_case: opt.WordLookup = None,
     encoding: opt.Encoding = "utf-8",
     output_format: opt.RecordFormat = "tsv",
     digits: opt.Digits = DIGITS,

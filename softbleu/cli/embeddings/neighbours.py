@@ -45,7 +45,7 @@ def neighbours(
         ),
     ] = "exact",
     limit: SearchLimit = None,
-    vector_case: opt.VectorCase = None,
+    vector_case: opt.WordLookup = None,
     encoding: opt.Encoding = "utf-8",
     output_format: opt.RecordFormat = "text",
     digits: opt.Digits = DIGITS,

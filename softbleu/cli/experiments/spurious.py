@@ -148,7 +148,7 @@ def spurious(
     threshold: Threshold = 0.8,
     thresholds: Thresholds = None,
     vectors: opt.Vectors = None,
-    vector_case: opt.VectorCase = None,
+    vector_case: opt.WordLookup = None,
     order: opt.Order = None,
     tokenize: opt.Tokenize = None,
     lowercase: opt.Lowercase = None,
