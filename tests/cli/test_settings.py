@@ -168,7 +168,7 @@ def test_expressions_and_options_say_the_same(command, files):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--metric", "vleu(threshold"], "unexpected its end"),
+        (["--metric", "vleu(threshold"], "unexpected end"),
         (["--metric", "vleu(treshold=1)"], "did you mean 'threshold'"),
         (["--metric", "vlue"], "did you mean 'vleu'"),
         (["--metric", "bleu", "--signature", "metric:bleu"], "leave out --metric"),
