@@ -224,6 +224,23 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
         return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
 
+def check_given(setting: Setting, value: Any) -> None:
+    """See that a setting can be given a value; the name of a part, or a text that is yet to be read, among them.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        It cannot.
+    """
+    if setting.part is not None and isinstance(value, str):
+        _REGISTRIES[setting.part.kind].find(value)
+    elif setting.read is None or not isinstance(value, str):
+        setting.check(value)
+    elif not setting.hashed:
+        # Files are not read for nothing.
+        setting.check(setting.read(value))
+
+
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     """Settings of a declared class, parts not spread."""
     return _own_settings(kind)

@@ -97,11 +97,12 @@ class SettingOption:
 
     def check(self, value: Any) -> None:
         """See that one of the settings can have the value, or say why the first cannot."""
+        from softbleu.declare import check_given
+
         errors = []
         for each in self.owners.values():
             try:
-                if each.part is None and not each.hashed:
-                    each.check(value if each.read is None else each.read(value))
+                check_given(each, value)
                 return
             except InputError as error:
                 errors.append(error)

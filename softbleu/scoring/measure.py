@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from softbleu.declare import Declared, Setting, all_settings, setting
+from softbleu.declare import Declared, Setting, all_settings, check_given, setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher
@@ -71,8 +71,7 @@ class Measure(Declared):
             if name not in every:
                 raise UnknownNameError("setting", name, sorted(every))
             # What does nothing here must be right all the same.
-            if not isinstance(given[name], str) or given[name].lower() not in every[name].names:
-                every[name].check(given[name])
+            check_given(every[name], given[name])
             if idle is None:
                 raise InputError(f"{_named(parts)} has no setting {name!r}; it has: {', '.join(known[1:])}")
             idle.append(name)

@@ -69,7 +69,7 @@ def test_invalid_utf8_names_file_line_and_byte(refused, files):
         ("--denominator", "candidate", ["order", "all", "reference"]),
         ("--preset", "morgan", ["morgan2014"]),
         ("--level", "document", ["corpus", "segment", "macro", "reference"]),
-        ("--format", "yaml", ["text", "json", "jsonl", "tsv", "markdown", "latex", "html"]),
+        ("--format", "yaml", ["text", "json", "jsonl", "tsv", "markdown", "latex", "csv", "parquet", "html"]),
         ("--vector-case", "lower", ["exact", "fallback"]),
     ],
 )
@@ -165,7 +165,11 @@ def test_segments_that_are_not_there(refused, text):
 
 
 def test_explain_refuses_formats_of_score(refused):
-    assert refused("--format", "latex", subcommand="explain").rstrip().endswith("valid: text, json, jsonl")
+    assert (
+        refused("--format", "latex", subcommand="explain")
+        .rstrip()
+        .endswith("valid: text, json, jsonl, tsv, csv, parquet")
+    )
 
 
 def test_existing_output_survives_an_error(command, files):
