@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from softbleu.types import Floats, Integers
+    from softbleu.ngrams import Chunk
+    from softbleu.tokens import Tokens
+    from softbleu.types import Flags, Floats, Integers
 
 
 _ZERO_NORM = 1e-12
@@ -25,9 +27,19 @@ SIF = 1e-3
 """The a of a / (a + p), as Arora et al. (2017) have it."""
 
 
+class Vectors(Protocol):
+    """Vectors of a text's tokens: of their words, or of each token where it stands."""
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of a chunk's tokens, weighted if a composition asks for it, and the row of each position."""
+
+
 @dataclass(frozen=True)
 class TokenVectors:
-    """Vectors of coded words, as their file has them."""
+    """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
 
     rows: NDArray[np.float32]
     """(words, dimension); a zero row for a word without a vector."""
@@ -35,11 +47,11 @@ class TokenVectors:
     """Euclidean norm of each row; 0 for a word without a vector."""
     weights: Floats | None = None
     """Weight of each word in an n-gram; None weighs all alike."""
-    density: Floats | None = None
+    mean_neighbour_similarity: Floats | None = None
     """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
-    links: Integers | None = None
+    allowed_pairs: Integers | None = None
     """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
-    lone: NDArray[np.bool_] | None = None
+    self_only: Flags | None = None
     """Words that meet nothing but themselves, whatever their vectors."""
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
@@ -50,10 +62,9 @@ class TokenVectors:
     gram_bounds: Integers | None = None
     """Bounds of the words among them (words + 1)."""
 
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Which words have a vector."""
-        known: NDArray[np.bool_] = self.norms > 0
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+        known: Flags = self.norms[tokens.codes] > 0
         return known
 
     def weighted(self, *, by_frequency: bool) -> TokenVectors:
@@ -65,19 +76,29 @@ class TokenVectors:
         weights = SIF / (SIF + self.frequencies)
         return replace(self, weights=weights if self.weights is None else weights * self.weights)
 
-    def unit(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
-        """Unit vectors of the distinct words among coded tokens, and the tokens coded anew for them."""
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the distinct words of a chunk, and the row of each position."""
+        return self.weighted(by_frequency=by_frequency).of_words(chunk.positions.codes)
+
+    def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the distinct words among coded tokens, and the row of each token."""
         distinct, codes_there = np.unique(codes, return_inverse=True)
         rows = self.rows[distinct].astype(np.float64)
         norms = self.norms[distinct]
         rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
         weights = None if self.weights is None else self.weights[distinct]
         relation = None
-        if not (self.density is None and self.links is None and self.lone is None):
-            density = None if self.density is None else self.density[distinct]
-            lone = None if self.lone is None else self.lone[distinct]
-            relation = Relation(distinct.astype(np.int64), len(self.norms), norms > 0, density, self.links, lone)
-        return UnitVectors(rows, weights, relation), codes_there
+        means, alone = self.mean_neighbour_similarity, self.self_only
+        if not (means is None and self.allowed_pairs is None and alone is None):
+            relation = Relation(
+                distinct.astype(np.int64),
+                len(self.norms),
+                norms > 0,
+                None if means is None else means[distinct],
+                self.allowed_pairs,
+                None if alone is None else alone[distinct],
+            )
+        return UnitVectors(rows, distinct, weights, relation), codes_there
 
 
 @dataclass(frozen=True)
@@ -88,50 +109,53 @@ class Relation:
     """The words' codes in the vocabulary."""
     size: int
     """Words of the vocabulary."""
-    known: NDArray[np.bool_]
-    density: Floats | None
-    links: Integers | None
-    lone: NDArray[np.bool_] | None
+    known: Flags
+    mean_neighbour_similarity: Floats | None
+    allowed_pairs: Integers | None
+    self_only: Flags | None
 
     def apply(self, products: Floats, left: Integers, right: Integers) -> None:
         """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
-        if self.density is not None:
+        means, allowed = self.mean_neighbour_similarity, self.allowed_pairs
+        if means is not None:
             both = self.known[left] & self.known[right]
-            np.copyto(products, 2 * products - self.density[left] - self.density[right], where=both)
+            np.copyto(products, 2 * products - means[left] - means[right], where=both)
             np.clip(products, -1, 1, out=products)
-        if self.links is not None:
+        if allowed is not None:
             pairs = self.words[left] * self.size + self.words[right]
-            places = np.minimum(np.searchsorted(self.links, pairs), max(len(self.links) - 1, 0))
-            met = self.links[places] == pairs if len(self.links) else np.zeros(pairs.shape, bool)
+            places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
+            met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
             np.copyto(products, 0.0, where=~met)
-        if self.lone is not None:
-            np.copyto(products, 0.0, where=self.lone[left] | self.lone[right])
+        if self.self_only is not None:
+            np.copyto(products, 0.0, where=self.self_only[left] | self.self_only[right])
 
 
 @dataclass(frozen=True)
 class UnitVectors:
-    """Unit vectors of a few coded words; a zero row for a word without one."""
+    """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
 
     rows: Floats
+    words: NDArray[np.int32]
+    """Word of each row: the product of a word with itself is 1, whatever its vectors."""
     weights: Floats | None = None
     relation: Relation | None = None
     """None: the product of two words is their cosine."""
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
-        """Token products of coded texts (batch, tokens), all with all: weighted, and plain."""
+        """Token products of texts, given as rows (batch, tokens), all with all: weighted, and plain."""
         if len(left) == 1:
-            # One long pair: words recur, so multiply each pair of distinct words once.
-            left_words, left_places = np.unique(left[0], return_inverse=True)
-            right_words, right_places = np.unique(right[0], return_inverse=True)
-            products = self.rows[left_words] @ self.rows[right_words].T
+            # One long pair: rows recur, so multiply each pair of distinct ones once.
+            left_rows, left_places = np.unique(left[0], return_inverse=True)
+            right_rows, right_places = np.unique(right[0], return_inverse=True)
+            products = self.rows[left_rows] @ self.rows[right_rows].T
             if self.relation is not None:
-                self.relation.apply(products, left_words[:, None], right_words[None, :])
+                self.relation.apply(products, left_rows[:, None], right_rows[None, :])
             plain = products[np.ix_(left_places, right_places)][None]
         else:
             plain = self.rows[left] @ self.rows[right].transpose(0, 2, 1)
             if self.relation is not None:
                 self.relation.apply(plain, left[:, :, None], right[:, None, :])
-        np.copyto(plain, 1.0, where=left[:, :, None] == right[:, None, :])
+        np.copyto(plain, 1.0, where=self.words[left][:, :, None] == self.words[right][:, None, :])
         if self.weights is None:
             return plain, plain
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
@@ -148,7 +172,7 @@ class UnitVectors:
                 band = (rows[:, : left.shape[1], None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
                 if self.relation is not None:
                     self.relation.apply(band, left, right)
-                np.copyto(band, 1.0, where=left == right)
+                np.copyto(band, 1.0, where=self.words[left] == self.words[right])
             bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
         return tuple(bands)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import Vectors
     from softbleu.types import Integers
 
 
@@ -53,11 +53,11 @@ class Matcher(Declared):
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
         """Orders of the reference n-grams that a candidate n-gram of that order may match approximately."""
 
-    def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Matches]:
+    def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
         """Match the candidate n-grams of orders 1…max_order of every line of a chunk."""
         return [Matches.exact(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
 
-    def matched(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int, kernels: Kernels) -> Integers:
+    def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Sum the matches of each candidate and order, in millionths: (lines, max_order)."""
         if vectors is None or not self.needs_vectors(max_order):
             return SCALE * kernels.clipped_counts(
@@ -142,7 +142,7 @@ class SoftMatcher(Matcher):
             composition(self.composition),
         )
 
-    def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Matches]:
+    def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
         """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)

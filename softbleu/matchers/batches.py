@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors, UnitVectors
+    from softbleu.similarity import UnitVectors, Vectors
     from softbleu.types import Floats, Integers
 
 
@@ -74,21 +74,21 @@ class WeighedText:
     """A chunk's tokens as vectors: what the similarity of its n-grams follows from."""
 
     vectors: UnitVectors
-    codes: Integers
-    """Word of each position, and any for padding."""
+    rows: Integers
+    """Row of the vectors of each position, and any for padding."""
     norms: list[Floats]
     """1 / norm of the n-gram that starts at each position, n = 1, 2, …; 0 for padding."""
 
     @classmethod
-    def of(cls, chunk: Chunk, vectors: TokenVectors, by_frequency: bool, order: int) -> WeighedText:
+    def of(cls, chunk: Chunk, vectors: Vectors, by_frequency: bool, order: int) -> WeighedText:
         """Look up the vectors of a chunk."""
-        unit_vectors, codes = vectors.weighted(by_frequency=by_frequency).unit(chunk.positions.codes)
-        norms = [np.append(each, 0.0) for each in unit_vectors.text_norms(codes, order)]
-        return cls(unit_vectors, np.append(codes, 0), norms)
+        unit_vectors, rows = vectors.unit(chunk, by_frequency=by_frequency)
+        norms = [np.append(each, 0.0) for each in unit_vectors.text_norms(rows, order)]
+        return cls(unit_vectors, np.append(rows, 0), norms)
 
     def products(self, batch: Batch) -> TokenProducts:
         """Products of the tokens of a batch."""
-        cross, plain = self.vectors.products(self.codes[batch.candidate], self.codes[batch.reference])
+        cross, plain = self.vectors.products(self.rows[batch.candidate], self.rows[batch.reference])
         return TokenProducts(cross, plain, self._norms(batch.candidate), self._norms(batch.reference))
 
     def _norms(self, places: Integers) -> list[Floats]:

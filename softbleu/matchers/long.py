@@ -81,7 +81,7 @@ def _match_order(
 
 
 def _codes(text: WeighedText, starts: Integers, order: int) -> Integers:
-    codes: Integers = text.codes[starts[:, None] + np.arange(order)].reshape(1, -1)
+    codes: Integers = text.rows[starts[:, None] + np.arange(order)].reshape(1, -1)
     return codes
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from softbleu.matchers.matches import Matches, Rules
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenProducts, TokenVectors
+    from softbleu.similarity import TokenProducts, Vectors
     from softbleu.types import Integers
 
 
-def soft_matches(rules: Rules, chunk: Chunk, vectors: TokenVectors) -> list[Matches]:
+def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     """Match the n-grams of every candidate, approximately where the rules allow."""
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]

@@ -20,7 +20,7 @@ from softbleu.similarity import threshold_in_millionths
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matchers.batches import Batch
-    from softbleu.similarity import TokenProducts, TokenVectors
+    from softbleu.similarity import TokenProducts, Vectors
     from softbleu.types import Integers
 
 
@@ -31,7 +31,7 @@ SWEEP_CELLS = 1 << 18
 def matched_by_all(
     matchers: Sequence[Matcher],
     chunks: Sequence[Chunk],
-    vectors: TokenVectors | None,
+    vectors: Vectors | None,
     max_order: int,
     kernels: Kernels,
 ) -> list[Integers]:
@@ -75,7 +75,7 @@ def matched_by_all(
     return [matched[number].reshape(shape) for number in range(len(matchers))]
 
 
-def _takes_systems(matcher: Matcher, vectors: TokenVectors | None, max_order: int) -> bool:
+def _takes_systems(matcher: Matcher, vectors: Vectors | None, max_order: int) -> bool:
     """Whether the matcher takes the candidates of several systems at once: its matches are made here."""
     return (
         isinstance(matcher, SoftMatcher)
@@ -132,7 +132,7 @@ class ThresholdSweep:
         self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
 
 
-def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: TokenVectors, kernels: Kernels) -> None:
+def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels: Kernels) -> None:
     weightings = sorted({sweep.by_frequency for sweep in sweeps})
     deepest = max(sweep.rules.deepest for sweep in sweeps)
     texts = {weighting: WeighedText.of(chunk, vectors, weighting, deepest) for weighting in weightings}
@@ -145,9 +145,7 @@ def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: TokenVectors, ke
             sweep.add(batch, products[sweep.by_frequency])
 
 
-def _match_long(
-    sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: TokenVectors, kernels: Kernels
-) -> None:
+def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: Vectors, kernels: Kernels) -> None:
     """Match a candidate that is too long for whole arrays, once for each threshold."""
     alone = chunk.alone(line)
     for sweep in sweeps:
@@ -181,7 +179,7 @@ class MatchIntervals:
 
 
 def match_intervals(
-    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: TokenVectors, max_order: int
+    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: Vectors, max_order: int
 ) -> MatchIntervals:
     """Match a chunk at every threshold, ascending; for matchers of any assignment and consumption."""
     lowest = replace(matcher, threshold=thresholds[0])
@@ -236,7 +234,7 @@ def match_intervals(
 
 
 def _one_by_one(
-    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: TokenVectors, max_order: int
+    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: Vectors, max_order: int
 ) -> Iterator[tuple[Integers, ...]]:
     """Match at each threshold anew; every match lives for one of them."""
     for number, threshold in enumerate(thresholds):

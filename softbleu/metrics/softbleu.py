@@ -197,7 +197,7 @@ class Softbleu(Metric):
                 "softbleu: split it"
             )
         unit: UnitVectors
-        unit, codes = vectors.unit(np.concatenate((left, right)))
+        unit, codes = vectors.of_words(np.concatenate((left, right)))
         _, table = unit.products(codes[: len(left)][None], codes[len(left) :][None])
         found: Floats = np.clip(table[0], 0, 1)
         if self.characters > 0:

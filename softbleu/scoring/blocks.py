@@ -20,8 +20,8 @@ from softbleu.tokens import Tokenizer, Tokens
 if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
     from softbleu.scoring.vectors import CorpusVectors, StoredVectors
-    from softbleu.similarity import TokenVectors
-    from softbleu.types import Flags, Integers
+    from softbleu.similarity import TokenVectors, Vectors
+    from softbleu.types import Integers
 
 
 PIECE = 512
@@ -137,7 +137,7 @@ class BlockWork:
         coverage = np.zeros((len(parts), 4), np.int64)
         if task.table is not None:
             for piece in pieces:
-                coverage += np.stack([_coverage(chunk, tables[task.table].known) for chunk in piece])
+                coverage += np.stack([_coverage(chunk, tables[task.table]) for chunk in piece])
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
 
@@ -174,12 +174,12 @@ def _chunks_of_texts(block: FileBlock, kernels: Kernels) -> Iterator[Chunk]:
         yield Chunk(text(count + system), by_segment, offsets, source_tokens)
 
 
-def _coverage(chunk: Chunk, known: Flags) -> Integers:
+def _coverage(chunk: Chunk, vectors: Vectors) -> Integers:
     """Count tokens, and those with a vector: candidates, known, references, known."""
     counts = [
         count
         for tokens in (chunk.candidates, chunk.references)
-        for count in (len(tokens.codes), int(known[tokens.codes].sum()))
+        for count in (len(tokens.codes), int(vectors.known(tokens).sum()))
     ]
     return np.array(counts, np.int64)
 

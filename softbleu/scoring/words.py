@@ -61,7 +61,7 @@ def compare_words(
         if not known:
             raise VectorError(f"{source.name}: no vector for the word {word!r}; try another spelling")
     vectors = CorpusVectors.of(measured, len(words), normalize=True).vectors
-    unit, codes = vectors.unit(np.arange(len(words), dtype=np.int32))
+    unit, codes = vectors.of_words(np.arange(len(words), dtype=np.int32))
     _, products = unit.products(codes[None, :1], codes[None, -1:])
     similarity = float(products[0, 0, 0])
     random = random_similarities(source, measure)

@@ -76,8 +76,8 @@ def test_no_word_stands_twice_in_a_class(name: str) -> None:
 
 def test_the_measure_says_which_words_are_lone() -> None:
     source = open_vectors(vectors_of(1))
-    assert measure_words(source, list(WORDS), "fallback", WordMeasure()).lone is None
-    lone = measure_words(source, list(WORDS), "fallback", WordMeasure(function_words="exact")).lone
+    assert measure_words(source, list(WORDS), "fallback", WordMeasure()).self_only is None
+    lone = measure_words(source, list(WORDS), "fallback", WordMeasure(function_words="exact")).self_only
     assert lone is not None
     assert lone.tolist() == [word in LONE for word in WORDS]
 
@@ -92,7 +92,9 @@ def test_token_products(seed: int, case: str) -> None:
     vectors = vectors_of(seed)
     measured = measure_words(open_vectors(vectors), list(WORDS), case, WordMeasure(function_words="exact"))  # type: ignore[arg-type]
     norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
-    unit, codes = TokenVectors(measured.rows, norms, lone=measured.lone).unit(np.arange(len(WORDS), dtype=np.int32))
+    unit, codes = TokenVectors(measured.rows, norms, self_only=measured.self_only).of_words(
+        np.arange(len(WORDS), dtype=np.int32)
+    )
     product = oracle_product(vectors, case)
     expected = np.array([product(a, b) for a, b in pairs(WORDS, WORDS)]).reshape(len(WORDS), -1)
     # One long text, and several side by side, take different ways.
@@ -155,7 +157,7 @@ def test_lone_words_may_still_stand_in_a_phrase() -> None:
     """`the cat` and `the dog` share `the`; `the cat` and `a cat` do not share their articles."""
     vectors = {"the": [1.0, 0.9], "a": [1.0, 1.0], "cat": [0.9, 1.0], "dog": [0.8, 1.0]}
     choice = VectorChoice(vectors, measure=WordMeasure(function_words="exact"))
-    assert choice.select(["the", "a", "cat"]).lone is not None
+    assert choice.select(["the", "a", "cat"]).self_only is not None
     segments = Segments.of(["the cat"], ["a cat"])
     exact, free = (
         score_corpus(segments, Measure.of("sleu", vectors=vectors, order=1, function_words=way))[0].score.score

@@ -165,9 +165,9 @@ def products(vectors: Vectors, words: list[str], case: str, remedy: dict[str, An
     with limits({SCOPE: scope}):
         measured = measure_words(open_vectors(vectors), words, case, WordMeasure(**as_settings(remedy)))  # type: ignore[arg-type]
     norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
-    unit, codes = TokenVectors(measured.rows, norms, None, measured.density, measured.links).unit(
-        np.arange(len(words), dtype=np.int32)
-    )
+    unit, codes = TokenVectors(
+        measured.rows, norms, None, measured.mean_neighbour_similarity, measured.allowed_pairs
+    ).of_words(np.arange(len(words), dtype=np.int32))
     return unit.products(codes[None], codes[None])[1][0]
 
 

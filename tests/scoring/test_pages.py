@@ -56,7 +56,7 @@ def literal_matches(page, corpus, chosen, threshold):
             alone = chunk.part(segment, segment + 1)
             for order, matches in enumerate(matcher.matches(alone, vectors, page.metric.order), start=1):
                 rows = zip(
-                    matches.starts, matches.masses, matches.partner_starts, matches.partner_orders, strict=True
+                    matches.starts, matches.matched, matches.partner_starts, matches.partner_orders, strict=True
                 )
                 for start, mass, partner, partner_order in rows:
                     if mass:
