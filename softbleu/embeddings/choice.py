@@ -10,6 +10,7 @@ from softbleu.declare import Declared, setting
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.measure import WordMeasure, measure_words, parse_percentile, similarity_quantile
 from softbleu.embeddings.vectors import VectorCase
+from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
@@ -44,6 +45,11 @@ class VectorChoice(Declared):
     measure: WordMeasure = setting(factory=WordMeasure)
     quantile: str | None = setting(None, "Quantile that the threshold was taken from")
     kind: ClassVar[str] = "vectors"
+
+    def check(self) -> None:
+        """See that the vectors may be some; whether they are is known when they are opened."""
+        if isinstance(self.vectors, int | float | list):
+            raise InputError(f"vectors must be a name, a path, a mapping or KeyedVectors, not {self.vectors!r}")
 
     @property
     def key(self) -> tuple[str | int, VectorChoice]:

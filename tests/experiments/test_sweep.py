@@ -15,11 +15,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from softbleu.corpora import ParallelFiles, Segments
+from softbleu.embeddings import choice
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.experiments import sweep as module
 from softbleu.experiments.sweep import table_of
-from softbleu.scoring import Measure, Runner, score_corpus, vectors
+from softbleu.scoring import Measure, Runner, score_corpus
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
 
@@ -183,13 +184,13 @@ TAIL = ["threshold", "score", "signature"]
 
 def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    original = vectors.similarity_quantile
+    original = choice.similarity_quantile
 
     def counted(source: Any, percentile: float, how: Any = None) -> float:
         asked.append(percentile)
         return original(source, percentile, how)
 
-    monkeypatch.setattr(vectors, "similarity_quantile", counted)
+    monkeypatch.setattr(choice, "similarity_quantile", counted)
     sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["sleu", "vleu", "xleu"], "threshold": ["p90", "p99"]}))
     assert asked == [90.0, 99.0]
 
