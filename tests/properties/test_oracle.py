@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from oracles import soft
 from strategies import GREEDY, MATCHERS, PATHS, SOFT, Case, cases, limits
@@ -29,8 +29,8 @@ def _whole_millionths(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soft, "take", take)
 
 
-def assert_statistics_equal(case: Case) -> None:
-    scores, expected = case.scores(), case.oracle()
+def assert_statistics_equal(case: Case, expected: list[soft.Statistics] | None = None) -> None:
+    scores, expected = case.scores(), case.oracle() if expected is None else expected
     assert len(scores) == len(expected)
     for score, statistics in zip(scores, expected, strict=True):
         assert score.candidate_length == statistics.candidate_length
@@ -39,10 +39,10 @@ def assert_statistics_equal(case: Case) -> None:
         assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
 
 
-def assert_partners_equal(case: Case) -> None:
+def assert_partners_equal(case: Case, oracle: list[soft.Statistics]) -> None:
     numbers = range(1, len(case.candidates) + 1)
     explained = explain_corpus(case.segments, case.measure, numbers)
-    for explanation, statistics in zip(explained, case.oracle(), strict=True):
+    for explanation, statistics in zip(explained, oracle, strict=True):
         expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
         found = [
             (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
@@ -60,24 +60,23 @@ def test_exact_statistics(case: Case) -> None:
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
 @pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
 @pytest.mark.parametrize("matcher", SOFT)
-@pytest.mark.parametrize("path", PATHS)
-def test_greedy_statistics_and_partners(
-    path: str, matcher: str, assignment: str, consumption: str, composition: str
-) -> None:
+def test_greedy_statistics_and_partners(matcher: str, assignment: str, consumption: str, composition: str) -> None:
     @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, composition=composition))
     @settings(max_examples=20)
     def check(case: Case) -> None:
-        assert_statistics_equal(case)
-        assert_partners_equal(case)
+        oracle = case.oracle()
+        for path, sizes in PATHS.items():
+            note(path)
+            with limits(sizes):
+                assert_statistics_equal(case, oracle)
+                assert_partners_equal(case, oracle)
 
-    with limits(PATHS[path]):
-        check()
+    check()
 
 
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
 @pytest.mark.parametrize("matcher", SOFT)
-@pytest.mark.parametrize("path", WIDE_PATHS)
-def test_optimal_statistics(path: str, matcher: str, composition: str) -> None:
+def test_optimal_statistics(matcher: str, composition: str) -> None:
     @given(
         case=cases(
             matcher=matcher,
@@ -92,10 +91,13 @@ def test_optimal_statistics(path: str, matcher: str, composition: str) -> None:
     )
     @settings(max_examples=20)
     def check(case: Case) -> None:
-        assert_statistics_equal(case)
+        oracle = case.oracle()
+        for path in WIDE_PATHS:
+            note(path)
+            with limits(PATHS[path]):
+                assert_statistics_equal(case, oracle)
 
-    with limits(PATHS[path]):
-        check()
+    check()
 
 
 @pytest.mark.parametrize("matcher", MATCHERS)
@@ -117,12 +119,14 @@ def test_reference_totals_of_low_orders_are_those_of_the_order_below_the_highest
     assert [score.totals for score in case.scores()] == expected
 
 
-@pytest.mark.parametrize("path", PATHS)
 @given(case=cases(consumption="similarity", assignment="sequential", longest=14, longest_reference=12))
 @settings(max_examples=25)
-def test_longer_lines(path: str, case: Case) -> None:
-    with limits(PATHS[path]):
-        assert_statistics_equal(case)
+def test_longer_lines(case: Case) -> None:
+    oracle = case.oracle()
+    for path, sizes in PATHS.items():
+        note(path)
+        with limits(sizes):
+            assert_statistics_equal(case, oracle)
 
 
 @given(case=cases(composition="mean", highest_order=4, most_segments=1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 from oracles import measure, soft
 from strategies import GREEDY, PATHS, SOFT, Case, Vectors, limits
@@ -124,15 +124,16 @@ def test_scores(remedy: str, composition: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
-def test_segments_of_any_length(remedy: str, path: str) -> None:
+def test_segments_of_any_length(remedy: str) -> None:
     @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
     @settings(max_examples=10)
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)
-        with limits(PATHS[path]):
-            assert_equal_to_the_oracle(case)
+        for path, sizes in PATHS.items():
+            note(path)
+            with limits(sizes):
+                assert_equal_to_the_oracle(case)
 
     check()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given, note, settings
 from oracles import soft
 from strategies import GREEDY, PATHS, SOFT, Case, cases, limits
 
@@ -90,18 +90,19 @@ def near_threshold(case: SifCase) -> bool:
 
 @pytest.mark.parametrize(("assignment", "consumption"), GREEDY)
 @pytest.mark.parametrize("matcher", SOFT)
-@pytest.mark.parametrize("path", PATHS)
-def test_greedy_scores(path: str, matcher: str, assignment: str, consumption: str) -> None:
+def test_greedy_scores(matcher: str, assignment: str, consumption: str) -> None:
     @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, highest_order=3))
     @settings(max_examples=10)
     def check(case: Case) -> None:
         weighed = of(case)
         assume(weighed.smallest_norm > SMALLEST_NORM)
         assume(not near_threshold(weighed))
-        assert_equal_to_the_oracle(weighed)
+        for path, sizes in PATHS.items():
+            note(path)
+            with limits(sizes):
+                assert_equal_to_the_oracle(weighed)
 
-    with limits(PATHS[path]):
-        check()
+    check()
 
 
 @given(
