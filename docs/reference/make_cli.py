@@ -14,6 +14,7 @@ import typer
 from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, app
+from softbleu.cli.examples import show_examples
 from softbleu.cli.settings import spread_settings
 from softbleu.declare import Declared, Setting, own_settings
 from softbleu.embeddings.choice import VectorChoice
@@ -28,6 +29,7 @@ HERE = Path(__file__).resolve().parent
 def make_page() -> str:
     """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
     spread_settings(app, lambda name: True, plug_ins=False)
+    show_examples(app)
     command = typer.main.get_command(app)
     context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})
     made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="All options")

@@ -14,7 +14,6 @@ from softbleu.cli.compare import compare
 from softbleu.cli.corpora import corpora_app
 from softbleu.cli.embeddings import embeddings_app
 from softbleu.cli.errors import guarded
-from softbleu.cli.examples import COMPARE, EXPLAIN, METAEVAL, SCORE, SWEEP, as_epilog
 from softbleu.cli.experiments import experiments_app
 from softbleu.cli.explain import explain
 from softbleu.cli.metaeval import metaeval
@@ -30,14 +29,10 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-app.command(epilog=as_epilog(SCORE))(score)
-app.command(epilog=as_epilog(COMPARE))(compare)
-app.command(epilog=as_epilog(EXPLAIN))(explain)
-app.add_typer(corpora_app)
-app.command(epilog=as_epilog(SWEEP))(sweep)
-app.command(epilog=as_epilog(METAEVAL))(metaeval)
-app.add_typer(embeddings_app)
-app.add_typer(experiments_app)
+for each in (score, compare, explain, sweep, metaeval):
+    app.command()(each)
+for group in (corpora_app, embeddings_app, experiments_app):
+    app.add_typer(group)
 
 
 def _show_version(wanted: bool) -> None:
@@ -67,6 +62,10 @@ def command(arguments: Sequence[str]) -> Callable[..., Any]:
     """Make the command; of its subcommands those that the arguments name get the options of settings."""
     completing = any(name.endswith("_COMPLETE") for name in os.environ)
     spread_settings(app, lambda name: completing or name in arguments)
+    if "--help" in arguments:
+        from softbleu.cli.examples import show_examples
+
+        show_examples(app)
     made = typer.main.get_command(app)
     coerce_plainly(made)
     return made

@@ -7,21 +7,23 @@ from importlib import import_module
 from typing import get_args
 
 
-def _names(module: str, name: str) -> Callable[[], list[str]]:
-    """Names that a table of the library has, or that a literal type allows."""
+def names(module: str, name: str) -> Callable[[], list[str]]:
+    """Names that a table of the library has, that a function of it finds, or that a literal type allows."""
 
     def found() -> list[str]:
         table = getattr(import_module(f"softbleu.{module}"), name)
-        return list(get_args(table) or table)
+        return list(get_args(table) or (table() if callable(table) else table))
 
     return found
 
 
-tokenizers = _names("tokens", "TOKENIZERS")
-levels = _names("metrics.base", "Level")
-formats = _names("report", "WRITERS")
-compare_formats = _names("report", "COMPARERS")
-explain_formats = _names("report", "EXPLAINERS")
+tokenizers = names("tokens", "TOKENIZERS")
+levels = names("metrics.base", "Level")
+formats = names("report", "WRITERS")
+compare_formats = names("report", "COMPARERS")
+explain_formats = names("report", "EXPLAINERS")
+vectors = names("embeddings", "bundled_names")
+grammars = names("corpora.grammar", "grammar_names")
 
 
 def score_formats() -> list[str]:
@@ -50,17 +52,3 @@ def presets() -> list[str]:
     from softbleu.metrics.base import METRICS
 
     return [name for each in METRICS.classes() for name in each.presets]  # type: ignore[attr-defined]
-
-
-def vectors() -> list[str]:
-    """Names of bundled vectors."""
-    from softbleu.embeddings import bundled_names
-
-    return list(bundled_names())
-
-
-def grammars() -> list[str]:
-    """Names of the grammars that travel with the package."""
-    from softbleu.corpora.grammar import grammar_names
-
-    return grammar_names()

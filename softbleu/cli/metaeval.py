@@ -5,162 +5,62 @@ from __future__ import annotations
 from typing import Annotated
 
 from softbleu.cli import options as opt
+from softbleu.cli.completion import names
 
-PEOPLE = "What people said"
-METRICS = "What metrics said"
+_of = opt.OptionTable("""
+What metrics said
+  --scores [NAME=]FILE: Scores of a metric: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
+    systems (or systems and segments) and scores. Repeat it for several.
+  --metric --metric-settings [NAME=]METRIC: Compute a metric: gleu, vleu(threshold=0.8), or a signature; of -c and -r,
+    or of the texts of --da. Repeat it.
+  --unescape: Turn entities such as &apos; in texts into characters.
+What people said
+  --rankings FILE: Rankings: Appraise XML, or WMT's CSV of two or five systems a line.
+  --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
+    five).
+  --unexpanded: Count systems that were shown as one, for their outputs were the same, once.
+  --rank-by NAME: Make scores of systems from the rankings: expected-wins or trueskill (default: expected-wins).
+  --human [NAME=]FILE: Human scores of systems, as a table of systems and scores. Repeat it for several.
+  --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.
+  --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
+Significance
+  --samples N: Bootstrap samples (default: 1000).
+  --runs N: Runs of TrueSkill (default: 100).
+Output
+  --table NAME: systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators
+    (default: systems, or what the input allows).
+  --digits N: Decimals in text, markdown and latex (default: 3); other formats have them all.
+  --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg or .png file (needs
+    softbleu[plots]).
+""")
 
 
-def _tables() -> list[str]:
-    from softbleu.experiments.metaeval import QUESTIONS
-
-    return list(QUESTIONS)
-
-
-def _ways() -> list[str]:
-    from softbleu.experiments.evidence import WAYS
-
-    return list(WAYS)
-
-
-Scores = Annotated[
-    list[str] | None,
-    opt.option(
-        "Scores of a metric: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of "
-        "systems (or systems and segments) and scores. Repeat it for several.",
-        "--scores",
-        panel=METRICS,
-        metavar="[NAME=]FILE",
-    ),
-]
-MetricTexts = Annotated[
-    list[str] | None,
-    opt.option(
-        "Compute a metric: gleu, vleu(threshold=0.8), or a signature; of -c and -r, or of the texts of --da. "
-        "Repeat it.",
-        "--metric",
-        "--metric-settings",
-        panel=METRICS,
-        metavar="[NAME=]METRIC",
-    ),
-]
-Unescape = Annotated[
-    bool, opt.option("Turn entities such as &apos; in texts into characters.", "--unescape", panel=METRICS)
-]
-Rankings = Annotated[
-    str | None,
-    opt.option(
-        "Rankings: Appraise XML, or WMT's CSV of two or five systems a line.",
-        "--rankings",
-        panel=PEOPLE,
-        metavar="FILE",
-    ),
-]
-RankingsStart = Annotated[
-    int | None,
-    opt.option(
-        "Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of five).",
-        "--rankings-start",
-        panel=PEOPLE,
-        metavar="0|1",
-    ),
-]
-Unexpanded = Annotated[
-    bool,
-    opt.option(
-        "Count systems that were shown as one, for their outputs were the same, once.", "--unexpanded", panel=PEOPLE
-    ),
-]
-RankBy = Annotated[
-    list[str] | None,
-    opt.option(
-        "Make scores of systems from the rankings: expected-wins or trueskill (default: expected-wins).",
-        "--rank-by",
-        panel=PEOPLE,
-        metavar="NAME",
-        complete=_ways,
-    ),
-]
-Human = Annotated[
-    list[str] | None,
-    opt.option(
-        "Human scores of systems, as a table of systems and scores. Repeat it for several.",
-        "--human",
-        panel=PEOPLE,
-        metavar="[NAME=]FILE",
-    ),
-]
-DirectAssessment = Annotated[
-    str | None,
-    opt.option(
-        "Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.",
-        "--da",
-        panel=PEOPLE,
-        metavar="FILE",
-    ),
-]
-Direction = Annotated[
-    str | None,
-    opt.option(
-        "Take rows of this direction (column LP) only, e.g. cs-en.", "--direction", panel=PEOPLE, metavar="NAME"
-    ),
-]
-TableName = Annotated[
-    str | None,
-    opt.option(
-        "systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators "
-        "(default: systems, or what the input allows).",
-        "--table",
-        panel=opt.OUTPUT,
-        metavar="NAME",
-        complete=_tables,
-    ),
-]
-Samples = Annotated[int, opt.option("Bootstrap samples (default: 1000).", "--samples", panel=opt.TEST, metavar="N")]
-Runs = Annotated[int, opt.option("Runs of TrueSkill (default: 100).", "--runs", panel=opt.TEST, metavar="N")]
-Digits = Annotated[
-    int,
-    opt.option(
-        "Decimals in text, markdown and latex (default: 3); other formats have them all.",
-        "--digits",
-        panel=opt.OUTPUT,
-        metavar="N",
-    ),
-]
-Plot = Annotated[
-    str | None,
-    opt.option(
-        "Also draw scores of metrics and people (or the p-values of williams) into this .svg or .png file "
-        "(needs softbleu[plots]).",
-        "--plot",
-        panel=opt.OUTPUT,
-        metavar="FILE",
-    ),
-]
+_tables = names("experiments.metaeval", "QUESTIONS")
 
 
 def metaeval(
-    scores: Scores = None,
-    metric: MetricTexts = None,
+    scores: Annotated[list[str] | None, _of("--scores")] = None,
+    metric: Annotated[list[str] | None, _of("--metric")] = None,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     source: opt.Source = None,
     encoding: opt.Encoding = "utf-8",
-    unescape: Unescape = False,
-    rankings: Rankings = None,
-    rankings_start: RankingsStart = None,
-    unexpanded: Unexpanded = False,
-    rank_by: RankBy = None,
-    human: Human = None,
-    da: DirectAssessment = None,
-    direction: Direction = None,
-    table: TableName = None,
-    samples: Samples = 1000,
-    runs: Runs = 100,
+    unescape: Annotated[bool, _of("--unescape")] = False,
+    rankings: Annotated[str | None, _of("--rankings")] = None,
+    rankings_start: Annotated[int | None, _of("--rankings-start")] = None,
+    unexpanded: Annotated[bool, _of("--unexpanded")] = False,
+    rank_by: Annotated[list[str] | None, _of("--rank-by", names("experiments.evidence", "WAYS"))] = None,
+    human: Annotated[list[str] | None, _of("--human")] = None,
+    da: Annotated[str | None, _of("--da")] = None,
+    direction: Annotated[str | None, _of("--direction")] = None,
+    table: Annotated[str | None, _of("--table", _tables)] = None,
+    samples: Annotated[int, _of("--samples")] = 1000,
+    runs: Annotated[int, _of("--runs")] = 100,
     seed: opt.TestSeed = 12345,
     output_format: opt.RecordFormat = "text",
-    digits: Digits = 3,
+    digits: Annotated[int, _of("--digits")] = 3,
     output: opt.Output = None,
-    plot: Plot = None,
+    plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,

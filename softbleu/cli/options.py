@@ -62,25 +62,28 @@ def option(
     )
 
 
-def _read_table() -> dict[str, tuple[list[str], str | None, str, str]]:
-    """Names, metavar, text and panel of the options, by their first names."""
-    found, panel = {}, ""
-    for entry in _TABLE.replace("\n    ", " ").splitlines():
-        head, colon, text = entry.strip().partition(": ")
-        if not colon:
-            panel = head
-            continue
-        names = [word for word in head.split() if word.startswith("-")]
-        found[names[0]] = (names, next((word for word in head.split() if word not in names), None), text, panel)
-    return found
+class OptionTable:
+    """Options as text: a line has names, what their value is, and help; one without a colon begins a panel."""
+
+    def __init__(self, text: str) -> None:
+        self._found: dict[str, tuple[list[str], str | None, str, str | None]] = {}
+        panel = None
+        for entry in text.strip().replace("\n    ", " ").splitlines():
+            head, colon, what = entry.strip().partition(": ")
+            if not colon:
+                panel = head or None
+                continue
+            names = [word for word in head.split() if word.startswith("-")]
+            value = next((word for word in head.split() if word not in names), None)
+            self._found[names[0].partition("/")[0]] = (names, value, what, panel)
+
+    def __call__(self, name: str, complete: Completion = None, more: str = "") -> Any:
+        """Make the option of that name."""
+        names, metavar, text, panel = self._found[name]
+        return option(text + more, *names, metavar=metavar, panel=panel, complete=complete)
 
 
-_READ = _read_table()
-
-
-def _of(name: str, complete: Completion = None, more: str = "") -> Any:
-    names, metavar, text, panel = _READ[name]
-    return option(text + more, *names, metavar=metavar, panel=panel, complete=complete)
+_of = OptionTable(_TABLE)
 
 
 def format_option(formats: str, complete: Completion = None) -> Any:
@@ -130,20 +133,9 @@ ExplainFormat = Annotated[
         completion.explain_formats,
     ),
 ]
-CompareFormat = Annotated[
-    str,
-    format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (to a file) (default: text).",
-        completion.compare_formats,
-    ),
-]
-RecordFormat = Annotated[
-    str,
-    format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (to a file) (default: text).",
-        completion.formats,
-    ),
-]
+_FORMATS = "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (to a file) (default: text)."
+CompareFormat = Annotated[str, format_option(_FORMATS, completion.compare_formats)]
+RecordFormat = Annotated[str, format_option(_FORMATS, completion.formats)]
 TableFormat = Annotated[
     str | None,
     format_option(

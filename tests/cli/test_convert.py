@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 
-from softbleu.cli.examples import CONVERT
+from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import open_vectors
 
 
@@ -156,11 +156,11 @@ def test_no_bar_where_there_is_no_terminal(program, files):
 def test_examples_run_in_their_order(command, files, monkeypatch):
     monkeypatch.chdir(files.folder)
     files.write("system.txt", files.candidate.read_bytes())
-    for example in CONVERT.values():
+    for example in EXAMPLES["embeddings convert"].values():
         name, *arguments = shlex.split(example)
         assert name == "softbleu"
         done = command(*arguments)
         assert done.code == 0, done.err
         assert done.out
     shown = " ".join(command("embeddings", "convert", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in CONVERT.values())
+    assert all(example in shown for example in EXAMPLES["embeddings convert"].values())

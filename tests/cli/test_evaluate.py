@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from softbleu.cli.examples import EVALUATE, LIST
+from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import write_store
 from softbleu.embeddings.catalogue import read_catalogue
 
@@ -140,7 +140,9 @@ def test_unknown_set(command):
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("name", "examples"), [("evaluate", EVALUATE), ("list", LIST)])
+@pytest.mark.parametrize(
+    ("name", "examples"), [("evaluate", EXAMPLES["embeddings evaluate"]), ("list", EXAMPLES["embeddings list"])]
+)
 def test_examples(command, files, monkeypatch, name, examples):
     import numpy as np
 

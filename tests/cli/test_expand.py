@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shared_data import shared
 
 from softbleu import score_corpus
-from softbleu.cli.examples import EXPAND
+from softbleu.cli.examples import EXAMPLES
 from softbleu.corpora import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.expansion import Expansion, expand_corpus
@@ -162,14 +162,14 @@ def test_content_words(command, files):
 def test_examples_run_in_their_order(command, files, monkeypatch):
     monkeypatch.chdir(files.folder)
     files.write("system.txt", files.candidate.read_bytes())
-    for example in EXPAND.values():
+    for example in EXAMPLES["embeddings expand"].values():
         name, *arguments = shlex.split(example)
         assert name == "softbleu"
         done = command(*arguments)
         assert done.code == 0, done.err
         assert done.out
     shown = " ".join(command("embeddings", "expand", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in EXPAND.values())
+    assert all(example in shown for example in EXAMPLES["embeddings expand"].values())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from softbleu.cli.examples import CORPORA_GENERATE
+from softbleu.cli.examples import EXAMPLES
 from softbleu.corpora.aligned import read_aligned
 
 GENERATE = ("corpora", "generate")
@@ -71,7 +71,7 @@ def test_rates_reach_the_pairs(command):
     assert "related" in {line.rpartition("\t")[2] for line in moved.out.splitlines()[1:]}
 
 
-@pytest.mark.parametrize("example", CORPORA_GENERATE.values())
+@pytest.mark.parametrize("example", EXAMPLES["corpora generate"].values())
 def test_examples_run(command, files, monkeypatch, example):
     files.write("my.cfg", SMALL)
     monkeypatch.chdir(files.folder)
@@ -87,7 +87,7 @@ def test_examples_run(command, files, monkeypatch, example):
 
 def test_help(command):
     shown = " ".join(command(*GENERATE, "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in CORPORA_GENERATE.values())
+    assert all(example in shown for example in EXAMPLES["corpora generate"].values())
     assert "generate" in command("corpora").out
     assert "corpora" in command("--help").out
 

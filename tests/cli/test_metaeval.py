@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from softbleu.cli.examples import METAEVAL
+from softbleu.cli.examples import EXAMPLES
 
 HUMAN = ["A 0.5", "B 0.4", "C 0.3", "D 0.1"]
 ONE = ["A 40", "B 30", "C 20", "D 10"]
@@ -195,10 +195,10 @@ def test_bad_input(command: Any, judged: Any, arguments: list[str], message: str
 
 def test_help(command: Any) -> None:
     shown = " ".join(command("metaeval", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in METAEVAL.values())
+    assert all(example in shown for example in EXAMPLES["metaeval"].values())
 
 
-@pytest.mark.parametrize("example", METAEVAL.values())
+@pytest.mark.parametrize("example", EXAMPLES["metaeval"].values())
 def test_examples_run(command: Any, judged: Any, example: str) -> None:
     judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in RANKINGS])
     name, *arguments = shlex.split(example)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softbleu.cli.examples import GRAPH, INDEX, NEIGHBOURS
+from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import write_store
 
 FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex")
@@ -173,7 +173,14 @@ def test_bad_graph(
     assert files.folder.joinpath("unheard.txt").read_text() == "unheard\n"
 
 
-@pytest.mark.parametrize("example", [*NEIGHBOURS.values(), *INDEX.values(), *GRAPH.values()])
+@pytest.mark.parametrize(
+    "example",
+    [
+        *EXAMPLES["embeddings neighbours"].values(),
+        *EXAMPLES["embeddings index"].values(),
+        *EXAMPLES["embeddings graph"].values(),
+    ],
+)
 def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
     files.write("words.txt", ["cat", "dog"])
     write_set(files.folder / "my-vectors", ["cat", "dog", *(f"w{number}" for number in range(700))])
@@ -184,7 +191,14 @@ def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch,
     assert done.out or (files.folder / "pairs.tsv").stat().st_size
 
 
-@pytest.mark.parametrize(("name", "examples"), [("neighbours", NEIGHBOURS), ("index", INDEX), ("graph", GRAPH)])
+@pytest.mark.parametrize(
+    ("name", "examples"),
+    [
+        ("neighbours", EXAMPLES["embeddings neighbours"]),
+        ("index", EXAMPLES["embeddings index"]),
+        ("graph", EXAMPLES["embeddings graph"]),
+    ],
+)
 def test_help(command: Any, name: str, examples: dict[str, str]) -> None:
     shown = " ".join(command("embeddings", name, "--help", environment={"COLUMNS": "200"}).out.split())
     assert all(example in shown for example in examples.values())

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import softbleu
-from softbleu.cli.examples import COMPARE, EXPLAIN, SCORE
+from softbleu.cli.examples import EXAMPLES
 from softbleu.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matchers.vleu import Vleu
@@ -60,14 +60,19 @@ def test_version_help_and_no_command(program):
     assert "explain" in program("--help").out
 
 
-@pytest.mark.parametrize(("name", "examples"), [("score", SCORE), ("compare", COMPARE), ("explain", EXPLAIN)])
+@pytest.mark.parametrize(
+    ("name", "examples"),
+    [("score", EXAMPLES["score"]), ("compare", EXAMPLES["compare"]), ("explain", EXAMPLES["explain"])],
+)
 def test_help_shows_examples(command, name, examples):
     shown = " ".join(command(name, "--help", environment={"COLUMNS": "200"}).out.split())
     assert len(examples) >= 3
     assert all(example in shown for example in examples.values())
 
 
-@pytest.mark.parametrize("example", [*SCORE.values(), *COMPARE.values(), *EXPLAIN.values()])
+@pytest.mark.parametrize(
+    "example", [*EXAMPLES["score"].values(), *EXAMPLES["compare"].values(), *EXAMPLES["explain"].values()]
+)
 def test_examples_run(command, files, monkeypatch, example):
     for name in ("system.txt", "reference.txt", "a.txt", "b.txt", "ref1.txt", "ref2.txt", "source.txt"):
         files.write(name, [f"line {number} ." for number in range(8)])

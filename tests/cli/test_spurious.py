@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from softbleu.cli.examples import SPURIOUS
+from softbleu.cli.examples import EXAMPLES
 from softbleu.corpora.generate import GenerationSettings, generate
 
 SMALL = ("experiments", "spurious", "--grammar", "alternations", "--count", "60")
@@ -171,11 +171,11 @@ def test_bad_input(command: Any, files: Any, monkeypatch: Any, arguments: list[s
 
 def test_help(command: Any) -> None:
     shown = " ".join(command("experiments", "spurious", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in SPURIOUS.values())
+    assert all(example in shown for example in EXAMPLES["experiments spurious"].values())
     assert command("experiments").out == command("experiments", "--help").out
 
 
-@pytest.mark.parametrize("example", SPURIOUS.values())
+@pytest.mark.parametrize("example", EXAMPLES["experiments spurious"].values())
 def test_examples_run(command: Any, files: Any, monkeypatch: Any, example: str) -> None:
     pairs_file(files)
     for name in ("system.txt", "reference.txt"):

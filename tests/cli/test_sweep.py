@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from softbleu.cli.examples import SWEEP
+from softbleu.cli.examples import EXAMPLES
 
 TAIL = ["threshold", "score", "signature"]
 
@@ -184,7 +184,7 @@ def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> 
     assert not Path("/dev/.null.sweep").exists()
 
 
-@pytest.mark.parametrize("example", SWEEP.values())
+@pytest.mark.parametrize("example", EXAMPLES["sweep"].values())
 def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch, example: str) -> None:
     for name in ("a.txt", "b.txt", "reference.txt"):
         files.write(name, files.candidate.read_bytes())
@@ -197,7 +197,7 @@ def test_examples_run(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch,
 
 def test_help_shows_the_examples(command: Any) -> None:
     shown = " ".join(command("sweep", "--help", environment={"COLUMNS": "200"}).out.split())
-    assert all(example in shown for example in SWEEP.values())
+    assert all(example in shown for example in EXAMPLES["sweep"].values())
 
 
 # killed

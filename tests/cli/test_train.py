@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import pytest
 
-from softbleu.cli.examples import TRAIN
+from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.training import TrainingSettings, train_vectors
 from softbleu.embeddings.training_corpus import TextCorpus
@@ -183,7 +183,7 @@ def test_examples(command, files, monkeypatch):
     files.write("system.txt", files.candidate.read_bytes())
     monkeypatch.chdir(files.folder)
     shown = " ".join(command("embeddings", "train", "--help", environment={"COLUMNS": "200"}).out.split())
-    for example in TRAIN.values():
+    for example in EXAMPLES["embeddings train"].values():
         assert example in shown
         name, *arguments = shlex.split(example)
         assert name == "softbleu"

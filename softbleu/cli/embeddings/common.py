@@ -10,39 +10,22 @@ if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
 
 DIGITS = 4
-_DTYPES = ("float16", "float32", "int8")
-
-DType = Annotated[
-    str,
-    opt.option(
-        "Keep values as float32, float16 or int8: 4, 2 or 1 bytes each (default: float16).",
-        "--dtype",
-        panel="Store",
-        metavar="NAME",
-        complete=_DTYPES,
-    ),
-]
-SetName = Annotated[
-    str | None,
-    opt.option("What to call the set (default: as the folder).", "--name", panel="Store", metavar="NAME"),
-]
-SetSource = Annotated[
-    str | None,
-    opt.option("Where it comes from (default: the file names).", "--source", panel="Store", metavar="TEXT"),
-]
-SetLicence = Annotated[
-    str, opt.option("Its licence (default: not stated).", "--licence", panel="Store", metavar="TEXT")
-]
-Force = Annotated[bool, opt.option("Replace a store that is there already.", "--force", panel="Store")]
-SearchLimit = Annotated[
-    int | None,
-    opt.option(
-        "Look only through the first, most frequent, words of the set (default: all).",
-        "--limit",
-        panel=opt.MATCHING,
-        metavar="N",
-    ),
-]
+_of = opt.OptionTable("""
+Store
+  --dtype NAME: Keep values as float32, float16 or int8: 4, 2 or 1 bytes each (default: float16).
+  --name NAME: What to call the set (default: as the folder).
+  --source TEXT: Where it comes from (default: the file names).
+  --licence TEXT: Its licence (default: not stated).
+  --force: Replace a store that is there already.
+Matching
+  --limit N: Look only through the first, most frequent, words of the set (default: all).
+""")
+DType = Annotated[str, _of("--dtype", ("float16", "float32", "int8"))]
+SetName = Annotated[str | None, _of("--name")]
+SetSource = Annotated[str | None, _of("--source")]
+SetLicence = Annotated[str, _of("--licence")]
+Force = Annotated[bool, _of("--force")]
+SearchLimit = Annotated[int | None, _of("--limit")]
 
 
 def open_chosen(vectors: str | None, vector_case: str | None) -> tuple[VectorSource, VectorCase]:

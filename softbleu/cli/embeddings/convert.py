@@ -11,6 +11,13 @@ from softbleu.cli.embeddings.common import DType, Force, SetLicence, SetName, Se
 
 OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over")
 
+_of = opt.OptionTable("""
+  --limit N: Only the first N words.
+  --vocabulary FILE: Only the words of this file, one a line, spelt as there.
+  --keep-lengths: Keep rows as long as they are; else each has length 1.
+  --trust: Open a pickle (.kv, .model), which can run any code, because you trust its maker.
+""")
+
 
 def convert(
     source_file: Annotated[
@@ -23,21 +30,13 @@ def convert(
     ],
     target: Annotated[str, typer.Argument(metavar="OUT", help="Folder for the store; it must not exist yet.")],
     dtype: DType = "float16",
-    limit: Annotated[int | None, opt.option("Only the first N words.", "--limit", metavar="N")] = None,
-    vocabulary: Annotated[
-        str | None,
-        opt.option("Only the words of this file, one a line, spelt as there.", "--vocabulary", metavar="FILE"),
-    ] = None,
+    limit: Annotated[int | None, _of("--limit")] = None,
+    vocabulary: Annotated[str | None, _of("--vocabulary")] = None,
     name: SetName = None,
     source: SetSource = None,
     licence: SetLicence = "not stated",
-    keep_lengths: Annotated[
-        bool, opt.option("Keep rows as long as they are; else each has length 1.", "--keep-lengths")
-    ] = False,
-    trust: Annotated[
-        bool,
-        opt.option("Open a pickle (.kv, .model), which can run any code, because you trust its maker.", "--trust"),
-    ] = False,
+    keep_lengths: Annotated[bool, _of("--keep-lengths")] = False,
+    trust: Annotated[bool, _of("--trust")] = False,
     force: Force = False,
     output_format: opt.RecordFormat = "text",
     quiet: opt.Quiet = False,

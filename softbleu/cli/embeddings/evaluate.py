@@ -11,31 +11,22 @@ if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
     from softbleu.report import Records
 
+_of = opt.OptionTable("""
+Input
+  --corpus FILE: Text whose coverage is measured, plain or packed (.gz, .bz2). Repeat it for several.
+Output
+  --missing N: Show so many words, or pairs, without a vector (default: 5).
+""")
+
 
 def evaluate(
     vectors: opt.Vectors = None,
     vector_case: opt.WordLookup = None,
-    corpus: Annotated[
-        list[str] | None,
-        opt.option(
-            "Text whose coverage is measured, plain or packed (.gz, .bz2). Repeat it for several.",
-            "--corpus",
-            panel=opt.INPUT,
-            metavar="FILE",
-        ),
-    ] = None,
+    corpus: Annotated[list[str] | None, _of("--corpus")] = None,
     encoding: opt.Encoding = "utf-8",
     tokenize: opt.Tokenize = None,
     lowercase: opt.Lowercase = None,
-    missing: Annotated[
-        int,
-        opt.option(
-            "Show so many words, or pairs, without a vector (default: 5).",
-            "--missing",
-            panel=opt.OUTPUT,
-            metavar="N",
-        ),
-    ] = 5,
+    missing: Annotated[int, _of("--missing")] = 5,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
     debug: opt.Debug = False,

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 EXPANSION_FORMATS = ("text", "jsonl")
 SPLITTERS = ("none", "13a")
 _MOST_FILES = 100
+_of = opt.OptionTable("""
+  --tokenize NAME: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references
+    (default: none).
+Input
+  --reference -r FILE: Reference text, a segment a line; - is standard input. Repeat it for several references.
+Output
+  --output-prefix PREFIX: Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.
+  --format -f NAME: text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and
+    replacements (--output) (default: text).
+""")
 
 
 def _settings() -> type[Declared]:
@@ -34,46 +44,13 @@ def _settings() -> type[Declared]:
 @takes_settings_of(_settings)
 def expand(
     ctx: typer.Context,
-    reference: Annotated[
-        list[str],
-        opt.option(
-            "Reference text, a segment a line; - is standard input. Repeat it for several references.",
-            "--reference",
-            "-r",
-            panel=opt.INPUT,
-            metavar="FILE",
-        ),
-    ],
-    output_prefix: Annotated[
-        str | None,
-        opt.option(
-            "Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.",
-            "--output-prefix",
-            panel=opt.OUTPUT,
-            metavar="PREFIX",
-        ),
-    ] = None,
+    reference: Annotated[list[str], _of("--reference")],
+    output_prefix: Annotated[str | None, _of("--output-prefix")] = None,
     output: opt.Output = None,
-    output_format: Annotated[
-        str,
-        opt.format_option(
-            "text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and "
-            "replacements (--output) (default: text).",
-            EXPANSION_FORMATS,
-        ),
-    ] = "text",
+    output_format: Annotated[str, _of("--format", EXPANSION_FORMATS)] = "text",
     vectors: opt.Vectors = None,
     vector_case: opt.WordLookup = None,
-    tokenize: Annotated[
-        str,
-        opt.option(
-            "Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references "
-            "(default: none).",
-            "--tokenize",
-            metavar="NAME",
-            complete=SPLITTERS,
-        ),
-    ] = "none",
+    tokenize: Annotated[str, _of("--tokenize", SPLITTERS)] = "none",
     encoding: opt.Encoding = "utf-8",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,

@@ -7,21 +7,17 @@ from typing import Annotated
 from softbleu.cli import options as opt
 from softbleu.cli.embeddings.common import DIGITS, SearchLimit, open_chosen
 
+_of = opt.OptionTable("""
+Input
+  --vocabulary FILE: The words to find neighbours of, one a line; - is standard input.
+Matching
+  --threshold -t X: Pairs must be more similar than this.
+""")
+
 
 def graph(
-    vocabulary: Annotated[
-        str,
-        opt.option(
-            "The words to find neighbours of, one a line; - is standard input.",
-            "--vocabulary",
-            panel=opt.INPUT,
-            metavar="FILE",
-        ),
-    ],
-    threshold: Annotated[
-        float,
-        opt.option("Pairs must be more similar than this.", "--threshold", "-t", panel=opt.MATCHING, metavar="X"),
-    ],
+    vocabulary: Annotated[str, _of("--vocabulary")],
+    threshold: Annotated[float, _of("--threshold")],
     vectors: opt.Vectors = None,
     limit: SearchLimit = None,
     vector_case: opt.WordLookup = None,

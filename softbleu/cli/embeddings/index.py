@@ -9,21 +9,14 @@ import typer
 from softbleu.cli import options as opt
 
 APPROXIMATE = ("hnsw", "ivfpq")
+_KINDS = "hnsw, fast and nearly exact, or ivfpq, small (default: hnsw)."
 
 
 def index(
     store: Annotated[
         str, typer.Argument(metavar="STORE", help="Folder of the vectors; see 'softbleu embeddings convert'.")
     ],
-    kind: Annotated[
-        str,
-        opt.option(
-            "hnsw, fast and nearly exact, or ivfpq, small (default: hnsw).",
-            "--kind",
-            metavar="NAME",
-            complete=APPROXIMATE,
-        ),
-    ] = "hnsw",
+    kind: Annotated[str, opt.option(_KINDS, "--kind", metavar="NAME", complete=APPROXIMATE)] = "hnsw",
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
     quiet: opt.Quiet = False,

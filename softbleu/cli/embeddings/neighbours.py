@@ -9,6 +9,13 @@ import typer
 from softbleu.cli import options as opt
 from softbleu.cli.embeddings.common import DIGITS, SearchLimit, open_chosen
 
+_of = opt.OptionTable("""
+Matching
+  --count -k N: Neighbours of each word (default: 10, or all above the threshold).
+  --threshold -t X: Only neighbours with a greater similarity.
+  --index NAME: How to search: exact, or by an approximate index, hnsw or ivfpq (default: exact).
+""")
+
 
 def neighbours(
     words: Annotated[
@@ -18,32 +25,9 @@ def neighbours(
         ),
     ] = None,
     vectors: opt.Vectors = None,
-    count: Annotated[
-        int | None,
-        opt.option(
-            "Neighbours of each word (default: 10, or all above the threshold).",
-            "--count",
-            "-k",
-            panel=opt.MATCHING,
-            metavar="N",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        opt.option(
-            "Only neighbours with a greater similarity.", "--threshold", "-t", panel=opt.MATCHING, metavar="X"
-        ),
-    ] = None,
-    index: Annotated[
-        str,
-        opt.option(
-            "How to search: exact, or by an approximate index, hnsw or ivfpq (default: exact).",
-            "--index",
-            panel=opt.MATCHING,
-            metavar="NAME",
-            complete=("exact", "hnsw", "ivfpq"),
-        ),
-    ] = "exact",
+    count: Annotated[int | None, _of("--count")] = None,
+    threshold: Annotated[float | None, _of("--threshold")] = None,
+    index: Annotated[str, _of("--index", ("exact", "hnsw", "ivfpq"))] = "exact",
     limit: SearchLimit = None,
     vector_case: opt.WordLookup = None,
     encoding: opt.Encoding = "utf-8",

@@ -8,28 +8,20 @@ import typer
 
 from softbleu.cli import options as opt
 
+_of = opt.OptionTable("""
+Output
+  --output-folder -o DIR: Where table, picture and manifest go (default: beside the file).
+  --picture/--no-picture: Draw a picture, which needs softbleu[plots] (default: yes).
+""")
+
 
 def run(
     definition: Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")],
-    output_folder: Annotated[
-        str | None,
-        opt.option(
-            "Where table, picture and manifest go (default: beside the file).",
-            "--output-folder",
-            "-o",
-            panel=opt.OUTPUT,
-            metavar="DIR",
-        ),
-    ] = None,
+    output_folder: Annotated[str | None, _of("--output-folder")] = None,
     output_format: Annotated[
         str, opt.format_option("Format of the table: csv, tsv, json, jsonl or parquet (default: csv).")
     ] = "csv",
-    picture: Annotated[
-        bool,
-        opt.option(
-            "Draw a picture, which needs softbleu[plots] (default: yes).", "--picture/--no-picture", panel=opt.OUTPUT
-        ),
-    ] = True,
+    picture: Annotated[bool, _of("--picture")] = True,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,

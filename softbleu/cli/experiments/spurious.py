@@ -5,159 +5,59 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from softbleu.cli import options as opt
-from softbleu.cli.completion import grammars, matchers
+from softbleu.cli.completion import grammars, names
+from softbleu.cli.completion import matchers as complete_matchers
 
-GENERATED = "Artificial text"
-
-
-def _remedies() -> list[str]:
-    from softbleu.experiments.remedies import REMEDIES
-
-    return list(REMEDIES)
-
-
-def _tables() -> list[str]:
-    from softbleu.experiments.credit_tables import CREDIT_TABLES
-
-    return list(CREDIT_TABLES)
-
-
-Pairs = Annotated[
-    str | None,
-    opt.option(
-        "Aligned pairs, as 'softbleu corpora generate' writes them in jsonl.",
-        "--pairs",
-        panel=opt.INPUT,
-        metavar="FILE",
-    ),
-]
-Grammar = Annotated[
-    str | None,
-    opt.option(
-        "Generate aligned pairs from this grammar (default, without any input: modifiers).",
-        "--grammar",
-        "-g",
-        panel=GENERATED,
-        metavar="NAME|FILE",
-        complete=grammars,
-    ),
-]
-PairingOption = Annotated[
-    str | None,
-    opt.option(
-        "paraphrase, or halves: random sentences in pairs (default: paraphrase).",
-        "--pairing",
-        panel=GENERATED,
-        metavar="NAME",
-        complete=["paraphrase", "halves"],
-    ),
-]
-Count = Annotated[
-    int | None, opt.option("How many pairs (default: 2000; halves: all).", "--count", panel=GENERATED, metavar="N")
-]
-Seed = Annotated[
-    int | None, opt.option("Seed of the generator (default: 0).", "--seed", panel=GENERATED, metavar="N")
-]
-Matchers = Annotated[
-    list[str] | None,
-    opt.option(
-        "Matcher with approximate matches; repeat it for several (default: vleu and xleu).",
-        "--matcher",
-        "-m",
-        panel=opt.MATCHING,
-        metavar="NAME",
-        complete=matchers,
-    ),
-]
-Remedies = Annotated[
-    list[str] | None,
-    opt.option(
-        "plain, optimal, aligned, sif, neighbours, mutual, csls, centred, function-words, or several joined "
-        "by +; repeat it to compare (default: plain).",
-        "--remedy",
-        panel=opt.MATCHING,
-        metavar="NAME",
-        complete=_remedies,
-    ),
-]
-AllRemedies = Annotated[
-    bool, opt.option("Every remedy, and some combinations.", "--all-remedies", panel=opt.MATCHING)
-]
-Threshold = Annotated[
-    float,
-    opt.option(
-        "Threshold at which to report, and to collect partners (default: 0.8).",
-        "--threshold",
-        "-t",
-        panel=opt.MATCHING,
-        metavar="0..1",
-    ),
-]
-Thresholds = Annotated[
-    list[str] | None,
-    opt.option(
-        "Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default: 0:0.95:0.05).",
-        "--thresholds",
-        panel=opt.MATCHING,
-        metavar="LIST",
-    ),
-]
-TableName = Annotated[
-    str,
-    opt.option(
-        "summary, thresholds, orders, partners or offenders (default: summary).",
-        "--table",
-        panel=opt.OUTPUT,
-        metavar="NAME",
-        complete=_tables,
-    ),
-]
-Most = Annotated[
-    int,
-    opt.option(
-        "Partners or offenders to list of each matcher and remedy (default: 20).",
-        "--most",
-        panel=opt.OUTPUT,
-        metavar="N",
-    ),
-]
-Plot = Annotated[
-    str | None,
-    opt.option(
-        "Also draw spurious shares and precision against recall (without alignments: a histogram of "
-        "partners) into this .svg or .png file (needs softbleu[plots]).",
-        "--plot",
-        panel=opt.OUTPUT,
-        metavar="FILE",
-    ),
-]
+_of = opt.OptionTable("""
+Input
+  --pairs FILE: Aligned pairs, as 'softbleu corpora generate' writes them in jsonl.
+Artificial text
+  --grammar -g NAME|FILE: Generate aligned pairs from this grammar (default, without any input: modifiers).
+  --pairing NAME: paraphrase, or halves: random sentences in pairs (default: paraphrase).
+  --count N: How many pairs (default: 2000; halves: all).
+  --seed N: Seed of the generator (default: 0).
+Matching
+  --matcher -m NAME: Matcher with approximate matches; repeat it for several (default: vleu and xleu).
+  --remedy NAME: plain, optimal, aligned, sif, neighbours, mutual, csls, centred, function-words, or several joined by
+    +; repeat it to compare (default: plain).
+  --all-remedies: Every remedy, and some combinations.
+  --threshold -t 0..1: Threshold at which to report, and to collect partners (default: 0.8).
+  --thresholds LIST: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
+    0:0.95:0.05).
+Output
+  --table NAME: summary, thresholds, orders, partners or offenders (default: summary).
+  --most N: Partners or offenders to list of each matcher and remedy (default: 20).
+  --plot FILE: Also draw spurious shares and precision against recall (without alignments: a histogram of partners)
+    into this .svg or .png file (needs softbleu[plots]).
+""")
+_tables = names("experiments.credit_tables", "CREDIT_TABLES")
 
 
 def spurious(
-    pairs: Pairs = None,
+    pairs: Annotated[str | None, _of("--pairs")] = None,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     encoding: opt.Encoding = "utf-8",
-    grammar: Grammar = None,
-    pairing: PairingOption = None,
-    count: Count = None,
-    seed: Seed = None,
-    matchers: Matchers = None,
-    remedies: Remedies = None,
-    all_remedies: AllRemedies = False,
-    threshold: Threshold = 0.8,
-    thresholds: Thresholds = None,
+    grammar: Annotated[str | None, _of("--grammar", grammars)] = None,
+    pairing: Annotated[str | None, _of("--pairing", ("paraphrase", "halves"))] = None,
+    count: Annotated[int | None, _of("--count")] = None,
+    seed: Annotated[int | None, _of("--seed")] = None,
+    matchers: Annotated[list[str] | None, _of("--matcher", complete_matchers)] = None,
+    remedies: Annotated[list[str] | None, _of("--remedy", names("experiments.remedies", "REMEDIES"))] = None,
+    all_remedies: Annotated[bool, _of("--all-remedies")] = False,
+    threshold: Annotated[float, _of("--threshold")] = 0.8,
+    thresholds: Annotated[list[str] | None, _of("--thresholds")] = None,
     vectors: opt.Vectors = None,
     vector_case: opt.WordLookup = None,
     order: opt.Order = None,
     tokenize: opt.Tokenize = None,
     lowercase: opt.Lowercase = None,
-    table: TableName = "summary",
-    most: Most = 20,
+    table: Annotated[str, _of("--table", _tables)] = "summary",
+    most: Annotated[int, _of("--most")] = 20,
     output_format: opt.TableFormat = None,
     digits: opt.Digits = 2,
     output: opt.Output = None,
-    plot: Plot = None,
+    plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
