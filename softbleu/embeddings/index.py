@@ -41,26 +41,18 @@ _RESCORED = 4
 
 @dataclass(frozen=True, eq=False)
 class NeighbourIndex:
-    """Vectors made ready for search; `build_index` makes one, `index_files.load_index` reads one.
-
-    Attributes
-    ----------
-    kind
-        How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed
-        vectors), which may miss some.
-    faiss_index
-        A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product.
-    places
-        Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed.
-    units
-        Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was
-        loaded without rows: its similarities are then approximate as well.
-    """
+    """Vectors made ready for search; `build_index` makes one, `index_files.load_index` reads one."""
 
     kind: IndexKind
+    """How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed vectors), which
+    may miss some."""
     faiss_index: Any
+    """A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product."""
     places: Integers
+    """Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed."""
     units: Singles | None
+    """Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was loaded
+    without rows: its similarities are then approximate as well."""
 
     def __len__(self) -> int:
         return len(self.places)

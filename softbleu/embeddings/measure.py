@@ -110,27 +110,18 @@ class WordMeasure(Declared):
 
 @dataclass(frozen=True)
 class MeasuredWords:
-    """Words and what their similarity follows from.
-
-    Attributes
-    ----------
-    selected
-        Their vectors as the set has them.
-    rows
-        Shape (words, dimension): their directions, common parts removed; zero for a word without a vector.
-    mean_neighbour_similarity
-        Shape (words,): mean cosine to the nearest neighbours, under CSLS.
-    allowed_pairs
-        Ascending numbers `one * words + other` of the words that may meet; None: any may.
-    self_only
-        Shape (words,): words that meet nothing but themselves.
-    """
+    """Words and what their similarity follows from."""
 
     selected: WordVectors
+    """Their vectors as the set has them."""
     rows: NDArray[np.float32]
+    """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
     mean_neighbour_similarity: Floats | None = None
+    """Shape (words,): mean cosine to the nearest neighbours, under CSLS."""
     allowed_pairs: Integers | None = None
+    """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
     self_only: Flags | None = None
+    """Shape (words,): words that meet nothing but themselves."""
 
 
 class Scope:

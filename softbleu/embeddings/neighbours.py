@@ -25,24 +25,16 @@ _NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class WordGraph:
-    """A neighbour graph and the words it is about.
-
-    Attributes
-    ----------
-    words
-        The words asked about that have a vector, one for each query of the graph.
-    scope
-        The words that were looked through.
-    graph
-        Places in the scope, and similarities.
-    unknown
-        The words asked about that have no vector.
-    """
+    """A neighbour graph and the words it is about."""
 
     words: Sequence[str]
+    """The words asked about that have a vector, one for each query of the graph."""
     scope: Sequence[str]
+    """The words that were looked through."""
     graph: NeighbourGraph
+    """Places in the scope, and similarities."""
     unknown: Sequence[str] = ()
+    """The words asked about that have no vector."""
 
     def pairs(self) -> Iterator[tuple[str, int, str, float]]:
         """Go through word, rank from 1, neighbour and similarity."""

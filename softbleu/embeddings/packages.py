@@ -22,25 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VectorPackage:
-    """Where a Python package keeps its vectors.
-
-    Attributes
-    ----------
-    module
-        Name under which Python finds it.
-    rows, words
-        Its files: a NumPy array with a row a word, and a Parquet table of the words.
-    column
-        Column of the words.
-    extra
-        Extra of softbleu that installs it.
-    """
+    """Where a Python package keeps its vectors."""
 
     module: str
+    """Name under which Python finds it."""
     rows: str
     words: str
+    """Its files: a NumPy array with a row a word, and a Parquet table of the words."""
     column: str
+    """Column of the words."""
     extra: str
+    """Extra of softbleu that installs it."""
 
 
 PACKAGES = {
@@ -52,24 +44,17 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class PackageSource:
-    """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker.
-
-    Attributes
-    ----------
-    name
-        What was asked for.
-    rows_path, words_path, column
-        The array, the table of words, and its column.
-    count, dimension
-        Number of words, and length of each vector.
-    """
+    """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker."""
 
     name: str
+    """What was asked for."""
     rows_path: Path
     words_path: Path
     column: str
+    """The array, the table of words, and its column."""
     count: int
     dimension: int
+    """Number of words, and length of each vector."""
 
     @cached_property
     def fingerprint(self) -> str:

@@ -29,26 +29,18 @@ _NEEDED: dict[str, type] = {"dimension": int, "count": int, "dtype": str, "sha25
 
 @dataclass(frozen=True)
 class StoreSource:
-    """A store directory that has been checked; holds no data, so that it is cheap to send to a worker.
-
-    Attributes
-    ----------
-    directory
-        Where the store lies.
-    name
-        What was asked for.
-    dimension, count, dtype
-        Length of each vector, number of words, and how values are kept.
-    fingerprint
-        Hex SHA-256 of the content, as written in ``meta.json``.
-    """
+    """A store directory that has been checked; holds no data, so that it is cheap to send to a worker."""
 
     directory: Path
+    """Where the store lies."""
     name: str
+    """What was asked for."""
     dimension: int
     count: int
     dtype: str
+    """Length of each vector, number of words, and how values are kept."""
     fingerprint: str
+    """Hex SHA-256 of the content, as written in ``meta.json``."""
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -18,19 +18,6 @@ VectorCase = Literal["exact", "fallback"]
 class WordVectors:
     """Vectors of a list of words, in that order.
 
-    Attributes
-    ----------
-    rows
-        Shape (words, dimension), as in the file, not normalised; a zero row where the word has none.
-    norms
-        Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector.
-    name
-        What was asked for: a bundled name, or the file name.
-    fingerprint
-        Hex SHA-256 of the content the vectors came from.
-    zero_words
-        How many of the words were found with an all-zero row, which counts as no vector.
-
     Examples
     --------
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
@@ -40,10 +27,15 @@ class WordVectors:
     """
 
     rows: NDArray[np.float32]
+    """Shape (words, dimension), as in the file, not normalised; a zero row where the word has none."""
     norms: NDArray[np.float64]
+    """Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector."""
     name: str
+    """What was asked for: a bundled name, or the file name."""
     fingerprint: str
+    """Hex SHA-256 of the content the vectors came from."""
     zero_words: int
+    """How many of the words were found with an all-zero row, which counts as no vector."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -108,15 +100,10 @@ class VectorSource(Protocol):
 
 
 class Sink(Protocol):
-    """What goes through a source's words wants of them.
-
-    Attributes
-    ----------
-    tolerant
-        Whether rows with values that are not finite are wanted as well, not refused.
-    """
+    """What goes through a source's words wants of them."""
 
     tolerant: bool
+    """Whether rows with values that are not finite are wanted as well, not refused."""
 
     @property
     def take(self) -> Callable[[bytes, None], int | None]:

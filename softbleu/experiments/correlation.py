@@ -24,34 +24,22 @@ INTERVAL = (2.5, 97.5)
 
 @dataclass(frozen=True)
 class Correlation:
-    """A correlation and its 95% interval.
-
-    Attributes
-    ----------
-    value
-        -1 to 1; None where it is not defined: one side is constant.
-    interval
-        Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none.
-    """
+    """A correlation and its 95% interval."""
 
     value: float | None
+    """-1 to 1; None where it is not defined: one side is constant."""
     interval: tuple[float, float] | None
+    """Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none."""
 
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """How likely a correlation with people is greater by chance than another one with the same people.
-
-    Attributes
-    ----------
-    t
-        Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater.
-    p_value
-        One-sided, for the greater of both.
-    """
+    """How likely a correlation with people is greater by chance than another one with the same people."""
 
     t: float
+    """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
     p_value: float
+    """One-sided, for the greater of both."""
 
 
 def correlate(

@@ -22,18 +22,12 @@ AROUND = 8
 
 @dataclass(frozen=True)
 class CreditTable:
-    """A table: its columns beside matcher and remedy, and the rows of one analysis.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    rows
-        Called with an analysis, with all, and with the most rows of lists without end.
-    """
+    """A table: its columns beside matcher and remedy, and the rows of one analysis."""
 
     columns: Sequence[str]
+    """Their names."""
     rows: Callable[[Analysis, Sequence[Analysis], int], Iterator[_Cells]]
+    """Called with an analysis, with all, and with the most rows of lists without end."""
 
 
 def credit_table(

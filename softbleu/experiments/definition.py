@@ -34,27 +34,18 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Definition:
-    """A TOML file that has been read and checked.
-
-    Attributes
-    ----------
-    path
-        The file.
-    name
-        What its outputs are called: the file's name without its suffix.
-    kind
-        What is done, one of `KINDS`.
-    title
-        One line about it.
-    tables
-        All tables of the file by name.
-    """
+    """A TOML file that has been read and checked."""
 
     path: Path
+    """The file."""
     name: str
+    """What its outputs are called: the file's name without its suffix."""
     kind: str
+    """What is done, one of `KINDS`."""
     title: str
+    """One line about it."""
     tables: Mapping[str, Any]
+    """All tables of the file by name."""
 
     @classmethod
     def read(cls, path: Path) -> Definition:

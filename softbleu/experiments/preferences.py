@@ -27,35 +27,24 @@ _COUNTED: dict[str, tuple[Integers, Integers]] = {
 
 @dataclass(frozen=True)
 class Tau:
-    """(Concordant - discordant) / pairs.
-
-    Attributes
-    ----------
-    metric, variant
-        Their names.
-    value
-        -1 to 1; None where no pair counts.
-    interval
-        Between the percentiles 2.5 and 97.5 of the bootstrap samples.
-    pairs
-        In the denominator.
-    untied
-        Those of them that neither people nor the metric tie.
-    concordant, discordant
-        Pairs; with `hties`, ties on both sides are concordant.
-    skipped
-        Comparisons of systems that the metric did not score.
-    """
+    """(Concordant - discordant) / pairs."""
 
     metric: str
     variant: str
+    """Their names."""
     value: float | None
+    """-1 to 1; None where no pair counts."""
     interval: tuple[float, float] | None
+    """Between the percentiles 2.5 and 97.5 of the bootstrap samples."""
     pairs: int
+    """In the denominator."""
     untied: int
+    """Those of them that neither people nor the metric tie."""
     concordant: int
     discordant: int
+    """Pairs; with `hties`, ties on both sides are concordant."""
     skipped: int
+    """Comparisons of systems that the metric did not score."""
 
 
 VARIANTS = tuple(_COUNTED)

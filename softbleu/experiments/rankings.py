@@ -22,33 +22,23 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """Where people's comparisons put a system.
-
-    Attributes
-    ----------
-    name
-        Of the system.
-    score
-        Expected wins, or mean TrueSkill.
-    mean
-        Of the scores of the samples.
-    best, worst
-        The range of its ranks in 95% of the samples.
-    cluster
-        From 1; systems of different clusters have ranges that do not overlap.
-    wins, ties, losses
-        Of its comparisons.
-    """
+    """Where people's comparisons put a system."""
 
     name: str
+    """Of the system."""
     score: float
+    """Expected wins, or mean TrueSkill."""
     mean: float
+    """Of the scores of the samples."""
     best: int
     worst: int
+    """The range of its ranks in 95% of the samples."""
     cluster: int
+    """From 1; systems of different clusters have ranges that do not overlap."""
     wins: int
     ties: int
     losses: int
+    """Of its comparisons."""
 
 
 def check_samples(samples: int, seed: int) -> None:

@@ -41,30 +41,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What one variant did with a text.
-
-    Attributes
-    ----------
-    variant
-        Which one.
-    thresholds
-        Ascending.
-    at
-        Number of the threshold at which partners were collected.
-    tally
-        Its credit by threshold and order.
-    partners
-        What was matched at that threshold.
-    vectors
-        Name and content of the vectors' set.
-    """
+    """What one variant did with a text."""
 
     variant: RemediedMatcher
+    """Which one."""
     thresholds: tuple[float, ...]
+    """Ascending."""
     at: int
+    """Number of the threshold at which partners were collected."""
     tally: CreditTally
+    """Its credit by threshold and order."""
     partners: PartnerTally
+    """What was matched at that threshold."""
     vectors: str
+    """Name and content of the vectors' set."""
 
     @property
     def name(self) -> str:
@@ -100,18 +90,12 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False)
 class SpuriousCredit:
-    """What variants did with a text.
-
-    Attributes
-    ----------
-    analyses
-        One a variant.
-    facts
-        What the text was, and the vectors.
-    """
+    """What variants did with a text."""
 
     analyses: list[Analysis]
+    """One a variant."""
     facts: dict[str, str]
+    """What the text was, and the vectors."""
 
     def table(self, name: str = "summary", most: int = 20) -> ResultTable:
         """Make a table; see `credit_table`."""

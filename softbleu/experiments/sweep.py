@@ -33,49 +33,32 @@ _MARK = b'{"sweep": "'
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One way to score.
-
-    Attributes
-    ----------
-    label
-        What tells it from others with the same settings; may be empty.
-    measure
-        All of it.
-    """
+    """One way to score."""
 
     label: str
+    """What tells it from others with the same settings; may be empty."""
     measure: Measure
+    """All of it."""
 
 
 @dataclass(frozen=True)
 class SweepRow:
-    """The score of one system in one way.
-
-    Attributes
-    ----------
-    system
-        Its name.
-    label
-        That of the point.
-    varied
-        Settings that differ between points, by name.
-    threshold
-        As a number, also where a quantile was asked for.
-    score
-        0 to 100.
-    numbers
-        Precisions, lengths and so on, as the metric has them.
-    signature
-        Everything the score depends on.
-    """
+    """The score of one system in one way."""
 
     system: str
+    """Its name."""
     label: str
+    """That of the point."""
     varied: dict[str, str | float | None]
+    """Settings that differ between points, by name."""
     threshold: float | None
+    """As a number, also where a quantile was asked for."""
     score: float
+    """0 to 100."""
     numbers: dict[str, Any]
+    """Precisions, lengths and so on, as the metric has them."""
     signature: str
+    """Everything the score depends on."""
 
 
 def sweep_points(
