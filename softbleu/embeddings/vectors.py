@@ -63,17 +63,14 @@ class VectorSource(Protocol):
     @property
     def name(self) -> str:
         """What was asked for: a bundled name, or the file name."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of each vector."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Hex SHA-256 of the content; a file not yet read to its end is read for it, once."""
-        ...
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
         """Take the first words, the most frequent ones in most sets, and their rows; all if `count` is None.
@@ -83,7 +80,6 @@ class VectorSource(Protocol):
         VectorError
             The content is damaged as far as it was read.
         """
-        ...
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words, in this order; repeated words are fine.
@@ -96,7 +92,6 @@ class VectorSource(Protocol):
         VectorError
             The content is damaged, or holds values that are not finite, even for words not asked for.
         """
-        ...
 
 
 class Sink(Protocol):
@@ -108,16 +103,13 @@ class Sink(Protocol):
     @property
     def take(self) -> Callable[[bytes, None], int | None]:
         """Gives a word, as UTF-8 bytes, its slot, or the second argument if its row is not wanted."""
-        ...
 
     @property
     def full(self) -> bool:
         """Whether nothing more is wanted."""
-        ...
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
         """Keep these rows, shape (slots, dimension), for these slots."""
-        ...
 
 
 class Selection:

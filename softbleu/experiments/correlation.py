@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -87,10 +87,15 @@ def correlate(
     check_samples(samples, seed)
     drawn = np.random.default_rng(seed).integers(len(one), size=(samples, len(one)))
     varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
-    if 2 * varied.sum() < samples:
-        return Correlation(value, None)
-    low, high = np.percentile(COEFFICIENTS[coefficient](one, other, drawn[varied]), INTERVAL)
-    return Correlation(value, (float(low), float(high)))
+    return Correlation(value, interval_of(COEFFICIENTS[coefficient](one, other, drawn[varied]), samples))
+
+
+def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
+    """Interval of what samples gave; None where most of them gave nothing."""
+    if 2 * len(values) < samples:
+        return None
+    low, high = np.percentile(values, INTERVAL)
+    return float(low), float(high)
 
 
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:

@@ -132,13 +132,11 @@ def rank_systems(
     return {way: WAYS[way](comparisons, settings, progress) for way in ways}
 
 
-def _by_skill(comparisons: Comparisons, settings: IntervalSettings, progress: Progress | None) -> list[RankedSystem]:
-    return rank_by_skill(comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress)
-
-
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
     "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
-    "trueskill": _by_skill,
+    "trueskill": lambda comparisons, settings, progress: rank_by_skill(
+        comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
+    ),
 }
 """How systems are ranked by people's comparisons."""
 

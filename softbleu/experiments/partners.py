@@ -155,9 +155,7 @@ class PartnerTally:
         to_candidate = int(whole.candidates.offsets[segment])
         to_reference = int(whole.references.offsets[whole.segment_offsets[segment]])
         for key, (matches, mass, suspects, suspect_mass, left, right) in pairs.items():
-            entry = self._pairs.get(key)
-            if entry is None:
-                entry = self._pairs[key] = [0, 0, 0, 0, -1, -1]
+            entry = self._pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
             entry[0] += matches
             entry[1] += mass
             if suspects and (self._judged or not self._differ_in_case(*key)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.correlation import INTERVAL
+from softbleu.experiments.correlation import interval_of
 from softbleu.experiments.rankings import check_samples
 
 if TYPE_CHECKING:
@@ -127,21 +127,8 @@ def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 
     found = []
     for variant, (above, below) in _COUNTED.items():
         values = [value for each in drawn if (value := tau_of(each, variant)) is not None]
-        interval = None
-        if 2 * len(values) >= samples:
-            low, high = np.percentile(values, INTERVAL)
-            interval = (float(low), float(high))
-        found.append(
-            Tau(
-                table.name,
-                variant,
-                tau_of(counts, variant),
-                interval,
-                int((counts * below).sum()),
-                int((counts * np.abs(_ALIKE)).sum()),
-                int((counts * (above > 0)).sum()),
-                int((counts * (above < 0)).sum()),
-                len(comparisons) - total,
-            )
-        )
+        sums = (int((counts * part).sum()) for part in (below, np.abs(_ALIKE), above > 0, above < 0))
+        pairs, untied, concordant, discordant = sums
+        tau, interval, skipped = tau_of(counts, variant), interval_of(values, samples), len(comparisons) - total
+        found.append(Tau(table.name, variant, tau, interval, pairs, untied, concordant, discordant, skipped))
     return found

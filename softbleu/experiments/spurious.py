@@ -15,7 +15,7 @@ from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.partners import PartnerTally, count_pairs
 from softbleu.experiments.remedies import PLAIN, make_variants
-from softbleu.experiments.text import open_text
+from softbleu.experiments.text import open_matched_text
 from softbleu.matchers.sweep import match_intervals
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
@@ -149,7 +149,7 @@ def spurious(
     grid = read_thresholds([f"{each}" for each in thresholds])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
     tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
-    with open_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
+    with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
         order = settings.get("order", 4)
         found = find_spurious(
             text, variants, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from softbleu.cli.examples import RUN, SPURIOUS, as_epilog
-from softbleu.cli.experiments.run import run
+from softbleu.cli.experiments.run import run_experiment
 from softbleu.cli.experiments.spurious import spurious
 
 experiments_app = typer.Typer(name="experiments", rich_markup_mode="rich")
@@ -18,5 +18,5 @@ def experiments(ctx: typer.Context) -> None:
         typer.echo(ctx.get_help())
 
 
-experiments_app.command(epilog=as_epilog(RUN))(run)
+experiments_app.command("run", epilog=as_epilog(RUN))(run_experiment)
 experiments_app.command(epilog=as_epilog(SPURIOUS))(spurious)

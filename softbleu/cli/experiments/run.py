@@ -9,7 +9,7 @@ import typer
 from softbleu.cli import options as opt
 
 
-def run(
+def run_experiment(
     definition: Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")],
     output_folder: Annotated[
         str | None,
