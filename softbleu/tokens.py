@@ -117,12 +117,6 @@ class Tokens:
         return Tokens(self.codes[places], offsets)
 
 
-def join_tokens(parts: Sequence[Tokens]) -> Tokens:
-    """Put lines behind one another."""
-    lengths = np.concatenate([part.lengths for part in parts])
-    return Tokens(np.concatenate([part.codes for part in parts]), np.concatenate(([0], np.cumsum(lengths))))
-
-
 class Vocabulary(dict[str, int]):
     """Codes of words, given in order of first appearance.
 

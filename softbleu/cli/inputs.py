@@ -160,7 +160,7 @@ def check_signature(signature: str, made: str, *, quiet: bool) -> None:
             say(f"note: {key} is {kept.get(key, 'missing')} here, {value} in the signature")
 
 
-def check_level(name: str | None, signature: str | None) -> Level:
+def find_level(name: str | None, signature: str | None) -> Level:
     """See that there is such a level; without a name it is that of the signature, or the corpus.
 
     Raises

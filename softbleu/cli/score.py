@@ -37,8 +37,8 @@ def score(
     from softbleu.cli.errors import say
     from softbleu.cli.inputs import (
         check_kernels,
-        check_level,
         check_signature,
+        find_level,
         input_files,
         measure_from,
         measures_from,
@@ -53,7 +53,7 @@ def score(
     target = Output.of(output, input_files(ctx.params))
     target.check_format(output_format)
     layout = Layout(digits, target.colours, long_signature)
-    run: dict[str, Any] = {"level": check_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
+    run: dict[str, Any] = {"level": find_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
     shown: Any
     measures = [measure_from(ctx.params)] if output_format in PAGES else measures_from(ctx.params)
     with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:

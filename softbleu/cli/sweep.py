@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from softbleu.cli.inputs import Options
     from softbleu.experiments import SweepPoint
 
-MATCHERS = ("exact", "sleu", "vleu", "xleu")
+SWEPT = ("exact", "sleu", "vleu", "xleu")
 GRID = "0:0.95:0.05"
 
 
@@ -38,7 +38,7 @@ def sweep(
     matchers: Annotated[
         list[str] | None,
         opt.option(
-            f"Matcher; repeat it for several (default: {', '.join(MATCHERS)}).",
+            f"Matcher; repeat it for several (default: {', '.join(SWEPT)}).",
             "--matcher",
             "-m",
             metavar="NAME",
@@ -112,7 +112,7 @@ def _points(
     points: list[SweepPoint] = []
     for metric in metrics:
         head, own = read_settings(metric)
-        names = matchers or ([own["matcher"]] if "matcher" in own else MATCHERS)
+        names = matchers or ([own["matcher"]] if "matcher" in own else SWEPT)
         given = given_settings(options, (head, *names))
         points += sweep_points({"metric": metric, **given}, {"matcher": names, "threshold": grid})
     return points

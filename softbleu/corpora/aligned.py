@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.records import SEPARATOR
+from softbleu.corpora.records import SEPARATOR, read_json
 from softbleu.errors import InputError
 
 Label = Literal["identical", "paraphrase", "related", "unrelated"]
@@ -88,12 +88,7 @@ def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
 
 
 def _parse(where: str, line: str) -> AlignedPair:
-    try:
-        entry = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}, column {error.colno}: not JSON ({error.msg})") from None
-    except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply") from None
+    entry = read_json(where, line)
     entry = entry if isinstance(entry, dict) else {}
     sides = [side for name in ("candidate", "reference") if isinstance(side := entry.get(name), str)]
     if len(sides) < 2:

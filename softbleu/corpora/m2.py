@@ -94,13 +94,11 @@ class CodedGold:
 
     def recoded(self, codes: Sequence[int]) -> CodedGold:
         """Put other numbers in the place of the numbers of words."""
-        edits = tuple(
-            tuple(
-                (start, end, tuple(tuple(codes[word] for word in text) for text in texts))
-                for start, end, texts in each
-            )
-            for each in self.edits
-        )
+
+        def recode(texts: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+            return tuple(tuple(codes[word] for word in text) for text in texts)
+
+        edits = tuple(tuple((start, end, recode(texts)) for start, end, texts in each) for each in self.edits)
         return CodedGold(self.annotators, edits)
 
 

@@ -98,12 +98,10 @@ def recursion_of(rules: Sequence[Rule]) -> list[str] | None:
 
 def greatest_height(start: str, rules: Sequence[Rule]) -> int:
     """Height of the highest derivation of a grammar that is not recursive."""
-    graph: dict[str, set[str]] = {}
-    for rule in rules:
-        graph.setdefault(rule.symbol, set()).update(symbols_below(rule))
     by_symbol: dict[str, list[Rule]] = {}
     for rule in rules:
         by_symbol.setdefault(rule.symbol, []).append(rule)
+    graph = {symbol: {below for rule in own for below in symbols_below(rule)} for symbol, own in by_symbol.items()}
     heights: dict[str, float] = {}
     for symbol in TopologicalSorter(graph).static_order():
         heights[symbol] = max(least_height(rule, heights) for rule in by_symbol[symbol])

@@ -24,37 +24,24 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A known vector set; None where its publisher says nothing, or nothing certain.
-
-    Attributes
-    ----------
-    name
-        What it is called; bundled and installed sets open by it.
-    words, dimension
-        How many words, and the length of each vector.
-    trained_on
-        The text it comes from.
-    licence
-        Its terms, by the SPDX name if there is one.
-    address
-        Where its publisher describes it.
-    get
-        Commands that fetch it and make it usable, one after the other.
-    download_megabytes
-        Size of the download as the publisher states it, in millions of bytes.
-    note
-        What one should know.
-    """
+    """A known vector set; None where its publisher says nothing, or nothing certain."""
 
     name: str
+    """What it is called; bundled and installed sets open by it."""
     dimension: int
     trained_on: str
+    """The text it comes from."""
     licence: str
+    """Its terms, by the SPDX name if there is one."""
     address: str
+    """Where its publisher describes it."""
     get: tuple[str, ...]
+    """Commands that fetch it and make it usable, one after the other."""
     words: int | None = None
     download_megabytes: float | None = None
+    """Size of the download as the publisher states it, in millions of bytes."""
     note: str | None = None
+    """What one should know."""
 
     @property
     def state(self) -> str:

@@ -21,14 +21,8 @@ if TYPE_CHECKING:
 class VectorChoice(Declared):
     """Which word vectors to compare words by, and how.
 
-    Parameters
-    ----------
-    vectors : a name (`glove-6b-100d`), a file or folder, gensim's KeyedVectors, or a mapping from words to vectors
-    vector_case : words are looked up as written (`exact`), then lower-cased (`fallback`)
-    normalize : compare unit vectors; else a word weighs as much as its vector is long, one without a vector the mean
-        of the references' words
-    measure : how the similarity of two words follows from their vectors
-    quantile : where the threshold was taken from, such as `p99.9` of random pairs of words; it changes nothing
+    Without `normalize` a word weighs as much as its vector is long, one without a vector the mean of the references'
+    words. `quantile`, such as `p99.9` of random pairs of words, changes nothing.
     """
 
     vectors: VectorLocation = setting(

@@ -25,42 +25,28 @@ JudgedPair = tuple[str, str, float]
 
 @dataclass(frozen=True)
 class RankAgreement:
-    """Rank correlation of cosines with human judgements, over the pairs of which both words have a vector.
-
-    Attributes
-    ----------
-    spearman
-        Spearman's rank correlation, -1 to 1; None where it is not defined: fewer than 3 pairs, or all alike.
-    pairs
-        How many pairs entered.
-    missing
-        Those that did not, as ``one–other``.
-    """
+    """Rank correlation of cosines with human judgements, over the pairs of which both words have a vector."""
 
     spearman: float | None
+    """Spearman's rank correlation, -1 to 1; None where it is not defined: fewer than 3 pairs, or all alike."""
     pairs: int
+    """How many pairs entered."""
     missing: tuple[str, ...]
+    """Those that did not, as ``one–other``."""
 
 
 @dataclass(frozen=True)
 class TextCoverage:
-    """How much of a text has a vector.
-
-    Attributes
-    ----------
-    tokens, covered
-        All tokens, and those with a vector.
-    types, covered_types
-        The same of different words.
-    missing
-        How often each word without a vector occurs.
-    """
+    """How much of a text has a vector."""
 
     tokens: int
     covered: int
+    """All tokens, and those with a vector."""
     types: int
     covered_types: int
+    """The same of different words."""
     missing: Counter[str]
+    """How often each word without a vector occurs."""
 
     @property
     def share(self) -> float:
@@ -75,23 +61,16 @@ class TextCoverage:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that was measured about a set.
-
-    Attributes
-    ----------
-    name, fingerprint, dimension
-        Of the vectors.
-    agreements
-        By the name of the benchmark.
-    coverages
-        By the name of the text.
-    """
+    """All that was measured about a set."""
 
     name: str
     fingerprint: str
     dimension: int
+    """Of the vectors."""
     agreements: Mapping[str, RankAgreement]
+    """By the name of the benchmark."""
     coverages: Mapping[str, TextCoverage]
+    """By the name of the text."""
 
 
 def read_benchmark(name: str) -> list[JudgedPair]:

@@ -42,10 +42,8 @@ def stored_units(index: Any) -> NDArray[np.float32] | None:
     store = faiss.downcast_index(core.storage) if hasattr(core, "storage") else core
     if not isinstance(store, faiss.IndexFlat) or not store.ntotal:
         return None
-    units: NDArray[np.float32] = faiss.rev_swig_ptr(store.get_xb(), store.ntotal * store.d).reshape(
-        store.ntotal, store.d
-    )
-    return units
+    units: NDArray[np.float32] = faiss.rev_swig_ptr(store.get_xb(), store.ntotal * store.d)
+    return units.reshape(store.ntotal, store.d)
 
 
 def core_of(index: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.binary import read_binary
-from softbleu.embeddings.formats import FileLayout, detect_layout
+from softbleu.embeddings.formats import detect_layout
 from softbleu.embeddings.streams import BLOCK_SIZE, Watch, open_stream
 from softbleu.embeddings.text import read_text
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
@@ -44,23 +44,10 @@ class FileSource:
     def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
         self.path = path
         self._block_size = block_size
-        self._layout = detect_layout(path)
-        self._fingerprint: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The file's name."""
-        return self.path.name
-
-    @property
-    def layout(self) -> FileLayout:
+        self.layout = detect_layout(path)
         """What the first bytes of the file say about it."""
-        return self._layout
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector."""
-        return self._layout.dimension
+        self.name, self.dimension = path.name, self.layout.dimension
+        self._fingerprint: str | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -95,6 +82,6 @@ class FileSource:
             Whether the file is hashed to its end even if the sink is full before.
         """
         with open_stream(self.path, self._block_size) as stream:
-            _READERS[self._layout.kind](self.path, stream, self._layout, sink, self._block_size, watch)
+            _READERS[self.layout.kind](self.path, stream, self.layout, sink, self._block_size, watch)
             if to_end or not sink.full:
                 self._fingerprint = stream.fingerprint(unpack=not sink.full)

@@ -25,24 +25,16 @@ _REFUSED = (
 
 @dataclass(frozen=True)
 class FileLayout:
-    """How a vector file is laid out.
-
-    Attributes
-    ----------
-    kind
-        word2vec's ``binary``, or ``text`` as word2vec and GloVe write it.
-    dimension
-        Values of each vector.
-    count
-        Vectors that the header announces; None without a header.
-    start
-        Bytes of the header.
-    """
+    """How a vector file is laid out."""
 
     kind: Literal["binary", "text"]
+    """word2vec's ``binary``, or ``text`` as word2vec and GloVe write it."""
     dimension: int
+    """Values of each vector."""
     count: int | None
+    """Vectors that the header announces; None without a header."""
     start: int
+    """Bytes of the header."""
 
 
 def detect_layout(path: Path) -> FileLayout:

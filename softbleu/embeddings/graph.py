@@ -24,15 +24,6 @@ GRAPH_FORMAT = 1
 class NeighbourGraph:
     """Neighbours of each query, as compressed rows: the nearest first, ties by place.
 
-    Attributes
-    ----------
-    bounds
-        Shape (queries + 1,), int64: the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``.
-    targets
-        Shape (pairs,), int64: places of the neighbours in the scope.
-    similarities
-        Shape (pairs,), float32: their cosines with the query.
-
     Examples
     --------
     >>> graph = range_graph([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [3.0, 3.0]], 0.5)
@@ -43,8 +34,11 @@ class NeighbourGraph:
     """
 
     bounds: NDArray[np.int64]
+    """Shape (queries + 1,), int64: the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``."""
     targets: NDArray[np.int64]
+    """Shape (pairs,), int64: places of the neighbours in the scope."""
     similarities: NDArray[np.float32]
+    """Shape (pairs,), float32: their cosines with the query."""
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -141,33 +135,22 @@ def nearest_graph(
 
 @dataclass(frozen=True)
 class GraphKey:
-    """All that a graph depends on.
-
-    Attributes
-    ----------
-    fingerprint
-        Content hash of the vectors.
-    words
-        The words asked about, in order.
-    scope
-        How many words of the set, from its first, are looked through.
-    rule
-        Which neighbours are kept, such as ``{"threshold": 0.8}`` or ``{"count": 10}``.
-    case
-        How words are looked up.
-    processing
-        What was done to the vectors before they were compared.
-    kind
-        How they were searched.
-    """
+    """All that a graph depends on."""
 
     fingerprint: str
+    """Content hash of the vectors."""
     words: Sequence[str]
+    """The words asked about, in order."""
     scope: int
+    """How many words of the set, from its first, are looked through."""
     rule: Mapping[str, float]
+    """Which neighbours are kept, such as ``{"threshold": 0.8}`` or ``{"count": 10}``."""
     case: str = "fallback"
+    """How words are looked up."""
     processing: str = ""
+    """What was done to the vectors before they were compared."""
     kind: IndexKind = "exact"
+    """How they were searched."""
 
     def digest(self) -> str:
         """Hex SHA-256 over all fields and the number of the format.

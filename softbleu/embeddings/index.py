@@ -1,14 +1,18 @@
-"""Which vectors are near a vector: FAISS indexes over unit vectors, so that inner products are cosines."""
+"""Which vectors are near a vector: FAISS indexes over unit vectors (inner products are cosines), and their files."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softbleu.embeddings.faiss_kinds import (
+    FAISS_CLASSES,
     INDEX_KINDS,
     MAKERS,
     MINIMUM_FOR_IVFPQ,
@@ -20,6 +24,7 @@ from softbleu.embeddings.faiss_kinds import (
     stored_units,
 )
 from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.files import drafts_of
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -33,6 +38,7 @@ _WIDE_QUERIES_AT_ONCE = 256
 _RESULTS_AT_ONCE = 1 << 24
 _ROWS_AT_ONCE = 16_384
 _PAIRS_AT_ONCE = 4096
+_SEAL = b"softbleu"
 _SPARE = 8
 """Candidates beyond those asked for: all of them are compared again in double precision."""
 _RESCORED = 4
@@ -41,26 +47,18 @@ _RESCORED = 4
 
 @dataclass(frozen=True, eq=False)
 class NeighbourIndex:
-    """Vectors made ready for search; `build_index` makes one, `index_files.load_index` reads one.
-
-    Attributes
-    ----------
-    kind
-        How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed
-        vectors), which may miss some.
-    faiss_index
-        A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product.
-    places
-        Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed.
-    units
-        Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was
-        loaded without rows: its similarities are then approximate as well.
-    """
+    """Vectors made ready for search; `build_index` makes one, `load_index` reads one."""
 
     kind: IndexKind
+    """How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed vectors), which
+    may miss some."""
     faiss_index: Any
+    """A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product."""
     places: Integers
+    """Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed."""
     units: Singles | None
+    """Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was loaded
+    without rows: its similarities are then approximate as well."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -258,6 +256,117 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
                 index.train(units)
         index.add_with_ids(units, places)
     return NeighbourIndex(kind, index, places, units if kind == "ivfpq" else stored_units(index))
+
+
+def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint: str) -> Path:
+    """Write an index beside the store whose vectors it holds, complete or not at all.
+
+    Parameters
+    ----------
+    index
+        Over all rows of the store, in their order.
+    store
+        The directory.
+    fingerprint
+        The store's content hash; part of the file's name, so that an index of other vectors is never taken.
+
+    Returns
+    -------
+    Path
+        The file: what FAISS writes, and after it a SHA-256 of that.
+
+    Raises
+    ------
+    VectorError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     path = save_index(build_index([[3.0, 0.0], [1.0, 1.0]]), place, "0123456789abcdef")
+    ...     print(path.name, len(load_index(place, "exact", "0123456789abcdef")))
+    neighbours-exact-0123456789ab.faiss 2
+    """
+    path = index_path(store, index.kind, fingerprint)
+    try:
+        with drafts_of([path]) as (draft,):
+            import_faiss().write_index(index.faiss_index, str(draft))
+            digest = _digest(draft)
+            with draft.open("ab") as stream:
+                stream.write(digest + _SEAL)
+    except (OSError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no permission or no space"
+        raise VectorError(f"{path}: the index cannot be written ({reason})") from error
+    return path
+
+
+def load_index(
+    store: str | os.PathLike[str], kind: IndexKind, fingerprint: str, rows: ArrayLike | None = None
+) -> NeighbourIndex | None:
+    """Read the index of that kind that lies beside a store, memory-mapped where FAISS can; None without one.
+
+    Parameters
+    ----------
+    store, kind, fingerprint
+        As `save_index` had them.
+    rows
+        The store's rows: with them the similarities of ``ivfpq`` are true cosines, not approximations.
+
+    Raises
+    ------
+    VectorError
+        The file is damaged or does not belong to these rows.
+    """
+    path = index_path(store, kind, fingerprint)
+    if not path.is_file():
+        return None
+    faiss = import_faiss()
+    remedy = "build it again with 'softbleu embeddings index'"
+    try:
+        if _digest(path, tail=len(_SEAL) + 32) + _SEAL != _tail(path):
+            raise VectorError(f"{path}: damaged; {remedy}")
+        index = faiss.read_index(str(path), getattr(faiss, "IO_FLAG_MMAP_IFC", 0))
+        core = core_of(index)
+    except (OSError, RuntimeError, MemoryError, AttributeError) as error:
+        raise VectorError(f"{path}: cannot be read; {remedy}") from error
+    places = faiss.vector_to_array(index.id_map)
+    given = None if rows is None else as_rows(rows, "rows")
+    fits = given is None or (given.shape[1] == index.d and len(given) > places.max(initial=-1))
+    if not isinstance(core, getattr(faiss, FAISS_CLASSES[kind])) or not fits:
+        raise VectorError(f"{path}: an index of other vectors, or of another kind; {remedy}")
+    units = stored_units(index)
+    if units is None and given is not None:
+        units, _ = units_and_norms(given[places])
+    elif units is None:
+        core.make_direct_map()
+    return NeighbourIndex(kind, index, places, units)
+
+
+def index_path(store: str | os.PathLike[str], kind: IndexKind, fingerprint: str) -> Path:
+    """Name the file beside a store that holds its index of a kind.
+
+    >>> index_path("my-vectors", "hnsw", "0123456789abcdef").name
+    'neighbours-hnsw-0123456789ab.faiss'
+    """
+    return Path(store, f"neighbours-{kind}-{fingerprint[:12]}.faiss")
+
+
+def _tail(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - 32 - len(_SEAL)))
+        return stream.read()
+
+
+def _digest(path: Path, tail: int = 0) -> bytes:
+    """SHA-256 of a file but for its tail: FAISS trusts what it reads, and may crash on a damaged file."""
+    digest = hashlib.sha256()
+    left = path.stat().st_size - tail
+    with path.open("rb") as stream:
+        while left > 0 and (block := stream.read(min(left, 1 << 20))):
+            digest.update(block)
+            left -= len(block)
+    return digest.digest()
 
 
 def units_and_norms(rows: NDArray[Any]) -> tuple[Singles, NDArray[np.float64]]:

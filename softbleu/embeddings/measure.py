@@ -49,19 +49,8 @@ _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
 class WordMeasure(Declared):
     """How the similarity of two words follows from their vectors.
 
-    Parameters
-    ----------
-    similarity
-        `cosine`, or `csls`: twice the cosine less both words' mean cosine to their 10 nearest neighbours
-        (Conneau et al. 2018). It takes from words that are near to everything.
-    vectors_postprocess
-        What is removed from the vectors first, see `Postprocess`.
-    neighbours
-        A word meets another only if one of them is among the so many nearest neighbours of the other.
-    mutual
-        Only if each is among those of the other.
-    function_words
-        `exact`: English function words, and tokens without a letter, meet nothing but themselves.
+    CSLS is twice the cosine less both words' mean cosine to their 10 nearest neighbours (Conneau et al. 2018); for
+    what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
 
     Raises
     ------
@@ -110,27 +99,18 @@ class WordMeasure(Declared):
 
 @dataclass(frozen=True)
 class MeasuredWords:
-    """Words and what their similarity follows from.
-
-    Attributes
-    ----------
-    selected
-        Their vectors as the set has them.
-    rows
-        Shape (words, dimension): their directions, common parts removed; zero for a word without a vector.
-    mean_neighbour_similarity
-        Shape (words,): mean cosine to the nearest neighbours, under CSLS.
-    allowed_pairs
-        Ascending numbers `one * words + other` of the words that may meet; None: any may.
-    self_only
-        Shape (words,): words that meet nothing but themselves.
-    """
+    """Words and what their similarity follows from."""
 
     selected: WordVectors
+    """Their vectors as the set has them."""
     rows: NDArray[np.float32]
+    """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
     mean_neighbour_similarity: Floats | None = None
+    """Shape (words,): mean cosine to the nearest neighbours, under CSLS."""
     allowed_pairs: Integers | None = None
+    """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
     self_only: Flags | None = None
+    """Shape (words,): words that meet nothing but themselves."""
 
 
 class Scope:
@@ -196,14 +176,20 @@ class Scope:
         """Mean cosine of each word to its nearest neighbours; 0 for a word without a vector."""
         owners, places = self.nearest(words, rows, CSLS_NEIGHBOURS)
         # Multiplied anew, in double precision: the search says which, and need not say how near.
-        cosines = np.empty(len(owners))
-        for start in range(0, len(owners), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            left, right = rows[owners[part]].astype(np.float64), self.rows[places[part]].astype(np.float64)
-            np.einsum("ij,ij->i", left, right, out=cosines[part])
+        cosines = _products(rows, owners, self.rows, places)
         found = np.bincount(owners, minlength=len(words))
         means: Floats = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
         return means
+
+
+def _products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.float32], other: Integers) -> Floats:
+    """Inner products of pairs of rows, in double precision."""
+    products = np.empty(len(one))
+    for start in range(0, len(one), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        left, right = rows[one[part]].astype(np.float64), others[other[part]].astype(np.float64)
+        np.einsum("ij,ij->i", left, right, out=products[part])
+    return products
 
 
 def measure_words(
@@ -368,11 +354,7 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
     one = generator.integers(len(rows), size=PAIRS)
     # Any word but the same.
     other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
-    similarities = np.empty(PAIRS)
-    for start in range(0, PAIRS, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        left, right = rows[one[part]].astype(np.float64), rows[other[part]].astype(np.float64)
-        np.einsum("ij,ij->i", left, right, out=similarities[part])
+    similarities = _products(rows, one, rows, other)
     if means is not None:
         similarities = np.clip(2 * similarities - means[one] - means[other], -1, 1)
     similarities.setflags(write=False)

@@ -44,7 +44,7 @@ class MemorySource:
     def __init__(self, words: Iterable[str], rows: NDArray[Any], name: str) -> None:
         self._words = list(words)
         self._rows = rows
-        self._name = name
+        self.name = name
         self._fingerprint: str | None = None
         if strange := [word for word in self._words if not isinstance(word, str)]:
             raise VectorError(f"{name}: word {strange[0]!r} is no string; give words as strings")
@@ -52,11 +52,6 @@ class MemorySource:
             raise VectorError(
                 f"{name}: {len(self._words)} words with vectors of shape {rows.shape}; give one row a word"
             )
-
-    @property
-    def name(self) -> str:
-        """What the vectors are called."""
-        return self._name
 
     @property
     def dimension(self) -> int:
@@ -80,7 +75,7 @@ class MemorySource:
             rows = self._rows[start : min(start + _ROWS_AT_ONCE, end)].astype(np.float32)
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._words[start + int(np.argmin(finite))]
-            raise VectorError(f"{self._name}: NaN or infinite value for word {word!r}; mend or drop that vector")
+            raise VectorError(f"{self.name}: NaN or infinite value for word {word!r}; mend or drop that vector")
         return rows
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
@@ -108,7 +103,7 @@ class MemorySource:
         if found:
             kept = np.array([row for row, _ in found], dtype=np.intp)
             selection.add([slot for _, slot in found], self._rows[kept].astype(np.float32))
-        return selection.finish(self.dimension, self._name, fingerprint)
+        return selection.finish(self.dimension, self.name, fingerprint)
 
 
 def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:

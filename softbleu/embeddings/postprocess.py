@@ -32,18 +32,12 @@ def unit_rows(rows: NDArray[np.floating]) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class CommonParts:
-    """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components.
-
-    Attributes
-    ----------
-    mean
-        Shape (dimension,).
-    components
-        Shape (components, dimension), orthonormal.
-    """
+    """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components."""
 
     mean: Rows
+    """Shape (dimension,)."""
     components: Rows
+    """Shape (components, dimension), orthonormal."""
 
     @classmethod
     def estimate(cls, rows: Rows, components: int, *, subtract_mean: bool = True) -> CommonParts:

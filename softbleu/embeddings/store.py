@@ -92,7 +92,8 @@ def write_store(
     target = Path(directory)
     _check_store(target, words, rows, dtype, extra or {})
     with StoreWriter(target, rows.shape[1], dtype) as writer:
-        for part in _parts(len(rows)):
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
+            part = slice(start, start + _ROWS_AT_ONCE)
             with np.errstate(over="ignore"):
                 block = rows[part].astype(np.float32)
             writer.add([word.encode() for word in words[part]], block)
@@ -279,10 +280,6 @@ def _check_words(target: Path, words: Iterable[str]) -> None:
         except UnicodeEncodeError:
             raise VectorError(f"{target}: word {word!r} is not valid Unicode; leave it out") from None
         seen.add(word)
-
-
-def _parts(count: int) -> Iterator[slice]:
-    return (slice(start, min(start + _ROWS_AT_ONCE, count)) for start in range(0, count, _ROWS_AT_ONCE))
 
 
 def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

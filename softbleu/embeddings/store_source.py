@@ -29,26 +29,18 @@ _NEEDED: dict[str, type] = {"dimension": int, "count": int, "dtype": str, "sha25
 
 @dataclass(frozen=True)
 class StoreSource:
-    """A store directory that has been checked; holds no data, so that it is cheap to send to a worker.
-
-    Attributes
-    ----------
-    directory
-        Where the store lies.
-    name
-        What was asked for.
-    dimension, count, dtype
-        Length of each vector, number of words, and how values are kept.
-    fingerprint
-        Hex SHA-256 of the content, as written in ``meta.json``.
-    """
+    """A store directory that has been checked; holds no data, so that it is cheap to send to a worker."""
 
     directory: Path
+    """Where the store lies."""
     name: str
+    """What was asked for."""
     dimension: int
     count: int
     dtype: str
+    """Length of each vector, number of words, and how values are kept."""
     fingerprint: str
+    """Hex SHA-256 of the content, as written in ``meta.json``."""
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -96,7 +88,7 @@ class StoreSource:
         """Slots of the words that are there, and their rows."""
         if (self.directory / LOOKUP).exists():
             forms, slots = list(selection.open_forms), list(selection.open_forms.values())
-            table = _map_array(self.directory / LOOKUP)
+            table = map_array(self.directory / LOOKUP)
             yield from ((slots[place], row) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
             return
         take = selection.take
@@ -114,11 +106,11 @@ class StoreSource:
         # A window at a time: pages that are mapped count as memory.
         while start < len(kept):
             end = int(np.searchsorted(kept, kept[start] + height))
-            window = _map_array(self.directory / VECTORS)
+            window = map_array(self.directory / VECTORS)
             rows[start:end] = window[kept[start:end]]
             start = end
         if self.dtype == "int8":
-            rows *= _map_array(self.directory / SCALES)[kept, None]
+            rows *= map_array(self.directory / SCALES)[kept, None]
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._word(int(kept[np.argmin(finite)]))
             raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; write the store again")
@@ -189,16 +181,22 @@ def _read_meta(place: Path) -> dict[str, Any]:
     return dict(meta)
 
 
-def _map_array(path: Path) -> NDArray[Any]:
+def map_array(path: Path, advice: str = "write the store again") -> NDArray[Any]:
+    """Map an array file into memory; VectorError, with advice, where it cannot be."""
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise VectorError(f"{path}: missing or damaged ({error}); write the store again") from error
+        raise damaged(path, error, advice) from error
     return array
 
 
+def damaged(path: Path, reason: object, advice: str) -> VectorError:
+    """Say what is wrong with a file."""
+    return VectorError(f"{path}: missing or damaged ({' '.join(str(reason).split())}); {advice}")
+
+
 def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:
-    array = _map_array(path)
+    array = map_array(path)
     if array.shape != shape or array.dtype != np.dtype(dtype):
         raise VectorError(
             f"{path}: {array.dtype} of shape {array.shape}, {dtype} of shape {shape} expected; write the store again"

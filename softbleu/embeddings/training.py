@@ -76,28 +76,19 @@ class TrainingSettings(Declared):
 
 @dataclass(frozen=True)
 class Training:
-    """What was trained.
-
-    Attributes
-    ----------
-    words
-        Words with a vector.
-    rare_words
-        Words without one, for they are rarer than `min_count`.
-    segments, tokens
-        Size of the corpus.
-    trained_tokens
-        How many of its tokens have a vector.
-    fingerprint
-        Of the store, see `write_store`.
-    """
+    """What was trained."""
 
     words: int
+    """Words with a vector."""
     rare_words: int
+    """Words without one, for they are rarer than `min_count`."""
     segments: int
     tokens: int
+    """Size of the corpus."""
     trained_tokens: int
+    """How many of its tokens have a vector."""
     fingerprint: str
+    """Of the store, see `write_store`."""
 
 
 def train_vectors(

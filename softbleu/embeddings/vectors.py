@@ -18,19 +18,6 @@ VectorCase = Literal["exact", "fallback"]
 class WordVectors:
     """Vectors of a list of words, in that order.
 
-    Attributes
-    ----------
-    rows
-        Shape (words, dimension), as in the file, not normalised; a zero row where the word has none.
-    norms
-        Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector.
-    name
-        What was asked for: a bundled name, or the file name.
-    fingerprint
-        Hex SHA-256 of the content the vectors came from.
-    zero_words
-        How many of the words were found with an all-zero row, which counts as no vector.
-
     Examples
     --------
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
@@ -40,10 +27,15 @@ class WordVectors:
     """
 
     rows: NDArray[np.float32]
+    """Shape (words, dimension), as in the file, not normalised; a zero row where the word has none."""
     norms: NDArray[np.float64]
+    """Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector."""
     name: str
+    """What was asked for: a bundled name, or the file name."""
     fingerprint: str
+    """Hex SHA-256 of the content the vectors came from."""
     zero_words: int
+    """How many of the words were found with an all-zero row, which counts as no vector."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -71,17 +63,14 @@ class VectorSource(Protocol):
     @property
     def name(self) -> str:
         """What was asked for: a bundled name, or the file name."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of each vector."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Hex SHA-256 of the content; a file not yet read to its end is read for it, once."""
-        ...
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
         """Take the first words, the most frequent ones in most sets, and their rows; all if `count` is None.
@@ -91,7 +80,6 @@ class VectorSource(Protocol):
         VectorError
             The content is damaged as far as it was read.
         """
-        ...
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words, in this order; repeated words are fine.
@@ -104,33 +92,24 @@ class VectorSource(Protocol):
         VectorError
             The content is damaged, or holds values that are not finite, even for words not asked for.
         """
-        ...
 
 
 class Sink(Protocol):
-    """What goes through a source's words wants of them.
-
-    Attributes
-    ----------
-    tolerant
-        Whether rows with values that are not finite are wanted as well, not refused.
-    """
+    """What goes through a source's words wants of them."""
 
     tolerant: bool
+    """Whether rows with values that are not finite are wanted as well, not refused."""
 
     @property
     def take(self) -> Callable[[bytes, None], int | None]:
         """Gives a word, as UTF-8 bytes, its slot, or the second argument if its row is not wanted."""
-        ...
 
     @property
     def full(self) -> bool:
         """Whether nothing more is wanted."""
-        ...
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
         """Keep these rows, shape (slots, dimension), for these slots."""
-        ...
 
 
 class Selection:

@@ -31,27 +31,18 @@ TESTED = ("pearson", "spearman")
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Scores of the same points by people and by metrics.
-
-    Attributes
-    ----------
-    human
-        What the human scores are called.
-    points
-        Names of the points; empty for single outputs.
-    people
-        Of shape (points,).
-    metrics
-        The same by the name of the metric.
-    left_out
-        Systems that were scored on one side only, by where they are missing.
-    """
+    """Scores of the same points by people and by metrics."""
 
     human: str
+    """What the human scores are called."""
     points: tuple[str, ...]
+    """Names of the points; empty for single outputs."""
     people: Floats
+    """Of shape (points,)."""
     metrics: Mapping[str, Floats]
+    """The same by the name of the metric."""
     left_out: Mapping[str, tuple[str, ...]]
+    """Systems that were scored on one side only, by where they are missing."""
 
     @property
     def constant(self) -> list[str]:
@@ -62,49 +53,33 @@ class Columns:
 
 @dataclass(frozen=True)
 class MetricAgreement:
-    """How a metric agrees with people.
-
-    Attributes
-    ----------
-    metric, human
-        Their names.
-    points
-        How many systems, or outputs.
-    correlations
-        By the name of the coefficient.
-    """
+    """How a metric agrees with people."""
 
     metric: str
     human: str
+    """Their names."""
     points: int
+    """How many systems, or outputs."""
     correlations: Mapping[str, Correlation]
+    """By the name of the coefficient."""
 
 
 @dataclass(frozen=True)
 class MetricPair:
-    """Two metrics beside one another, the one with the greater correlation first.
-
-    Attributes
-    ----------
-    human, coefficient
-        What was correlated with, and how.
-    better, worse
-        Names of the metrics.
-    values
-        Their correlations with people.
-    between
-        Of both metrics.
-    test
-        Of the difference.
-    """
+    """Two metrics beside one another, the one with the greater correlation first."""
 
     human: str
     coefficient: str
+    """What was correlated with, and how."""
     better: str
     worse: str
+    """Names of the metrics."""
     values: tuple[float, float]
+    """Their correlations with people."""
     between: float
+    """Of both metrics."""
     test: WilliamsTest
+    """Of the difference."""
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:

@@ -21,26 +21,18 @@ Outcomes = Counter[int]
 
 @dataclass(frozen=True)
 class AnnotatorAgreement:
-    """Agreement of two annotators, or of one with itself where both are the same.
-
-    Attributes
-    ----------
-    one, other
-        Names; both empty for the weighted mean over all pairs.
-    kappa
-        (observed - expected) / (1 - expected); None where everything that both said was the same outcome.
-    observed, expected
-        Share of equal outcomes, and that of chance.
-    comparisons
-        Pairs of judgements of the same two outputs.
-    """
+    """Agreement of two annotators, or of one with itself where both are the same."""
 
     one: str
     other: str
+    """Names; both empty for the weighted mean over all pairs."""
     kappa: float | None
+    """(observed - expected) / (1 - expected); None where everything that both said was the same outcome."""
     observed: float
     expected: float
+    """Share of equal outcomes, and that of chance."""
     comparisons: int
+    """Pairs of judgements of the same two outputs."""
 
 
 def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:

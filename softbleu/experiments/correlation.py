@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,34 +24,22 @@ INTERVAL = (2.5, 97.5)
 
 @dataclass(frozen=True)
 class Correlation:
-    """A correlation and its 95% interval.
-
-    Attributes
-    ----------
-    value
-        -1 to 1; None where it is not defined: one side is constant.
-    interval
-        Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none.
-    """
+    """A correlation and its 95% interval."""
 
     value: float | None
+    """-1 to 1; None where it is not defined: one side is constant."""
     interval: tuple[float, float] | None
+    """Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none."""
 
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """How likely a correlation with people is greater by chance than another one with the same people.
-
-    Attributes
-    ----------
-    t
-        Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater.
-    p_value
-        One-sided, for the greater of both.
-    """
+    """How likely a correlation with people is greater by chance than another one with the same people."""
 
     t: float
+    """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
     p_value: float
+    """One-sided, for the greater of both."""
 
 
 def correlate(
@@ -99,10 +87,15 @@ def correlate(
     check_samples(samples, seed)
     drawn = np.random.default_rng(seed).integers(len(one), size=(samples, len(one)))
     varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
-    if 2 * varied.sum() < samples:
-        return Correlation(value, None)
-    low, high = np.percentile(COEFFICIENTS[coefficient](one, other, drawn[varied]), INTERVAL)
-    return Correlation(value, (float(low), float(high)))
+    return Correlation(value, interval_of(COEFFICIENTS[coefficient](one, other, drawn[varied]), samples))
+
+
+def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
+    """Interval of what samples gave; None where most of them gave nothing."""
+    if 2 * len(values) < samples:
+        return None
+    low, high = np.percentile(values, INTERVAL)
+    return float(low), float(high)
 
 
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:

@@ -43,21 +43,6 @@ class JudgedCredit:
 
     Masses are in n-grams: 1 is what an exact match counts. What needs alignments is None without them.
 
-    Attributes
-    ----------
-    matches
-        How many approximate matches there are.
-    mass
-        Their mass.
-    deserved, misordered, spurious
-        The mass of each class.
-    rewarded
-        Candidate n-grams that deserve credit and have a deserved match.
-    deserving
-        Candidate n-grams that deserve credit: without an exact match by BLEU's counting (the leftmost occurrences
-        first), and whose tokens are all aligned, in order, to adjacent tokens of the reference. It depends on the
-        text only.
-
     Examples
     --------
     >>> credit = JudgedCredit(4, mass=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
@@ -66,12 +51,19 @@ class JudgedCredit:
     """
 
     matches: int
+    """How many approximate matches there are."""
     mass: float
+    """Their mass."""
     deserved: float | None
     misordered: float | None
     spurious: float | None
+    """The mass of each class."""
     rewarded: int | None
+    """Candidate n-grams that deserve credit and have a deserved match."""
     deserving: int | None
+    """Candidate n-grams that deserve credit: without an exact match by BLEU's counting (the leftmost occurrences
+    first), and whose tokens are all aligned, in order, to adjacent tokens of the reference. It depends on the text
+    only."""
 
     @property
     def precision(self) -> float | None:

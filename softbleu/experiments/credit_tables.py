@@ -22,18 +22,12 @@ AROUND = 8
 
 @dataclass(frozen=True)
 class CreditTable:
-    """A table: its columns beside matcher and remedy, and the rows of one analysis.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    rows
-        Called with an analysis, with all, and with the most rows of lists without end.
-    """
+    """A table: its columns beside matcher and remedy, and the rows of one analysis."""
 
     columns: Sequence[str]
+    """Their names."""
     rows: Callable[[Analysis, Sequence[Analysis], int], Iterator[_Cells]]
+    """Called with an analysis, with all, and with the most rows of lists without end."""
 
 
 def credit_table(
@@ -89,14 +83,8 @@ def _per_cent(share: float | None) -> float | None:
 
 
 def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    plain = next(
-        (
-            each
-            for each in analyses
-            if (each.variant.matcher, each.variant.remedy) == (analysis.variant.matcher, PLAIN)
-        ),
-        None,
-    )
+    by_name = {(each.variant.matcher, each.variant.remedy): each for each in analyses}
+    plain = by_name.get((analysis.variant.matcher, PLAIN))
     recall = plain.tally.credit(plain.at).recall if plain else None
     places = {
         "given": analysis.at,
@@ -169,15 +157,5 @@ CREDIT_TABLES: dict[str, CreditTable] = {
     "offenders": CreditTable(("candidate", "reference", "similarity", "matches", "segment"), _offenders),
 }
 _UNALIGNED = CreditTable(
-    (
-        "most_promiscuous",
-        "candidates",
-        "threshold",
-        "matches",
-        "mass",
-        "partners",
-        "function_ngrams",
-        "function_words",
-    ),
-    _plain_summary,
+    ("most_promiscuous", "candidates", *CREDIT[:3], "partners", "function_ngrams", "function_words"), _plain_summary
 )

@@ -20,7 +20,6 @@ from softbleu.scoring.measure import every_setting
 
 if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
-    from softbleu.tokens import Tokenizer
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
@@ -34,27 +33,18 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Definition:
-    """A TOML file that has been read and checked.
-
-    Attributes
-    ----------
-    path
-        The file.
-    name
-        What its outputs are called: the file's name without its suffix.
-    kind
-        What is done, one of `KINDS`.
-    title
-        One line about it.
-    tables
-        All tables of the file by name.
-    """
+    """A TOML file that has been read and checked."""
 
     path: Path
+    """The file."""
     name: str
+    """What its outputs are called: the file's name without its suffix."""
     kind: str
+    """What is done, one of `KINDS`."""
     title: str
+    """One line about it."""
     tables: Mapping[str, Any]
+    """All tables of the file by name."""
 
     @classmethod
     def read(cls, path: Path) -> Definition:
@@ -107,10 +97,6 @@ class Definition:
         """Settings that the whole experiment has in common."""
         return self._located("settings", self.table("settings", {*every_setting(), "preset"}))
 
-    def tokenizer(self) -> Tokenizer:
-        """That of the settings."""
-        return Measure.of(idle=[], **self.settings()).tokenizer
-
     def variants(self) -> dict[str, dict[str, Any]] | None:
         """Further settings by label."""
         if "variants" not in self.tables:
@@ -160,9 +146,10 @@ class Definition:
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
+            tokenizer = Measure.of(idle=[], **self.settings()).tokenizer
             with self.corpus() as corpus:
                 for system in corpus.systems:
-                    yield system, MatchedText.of_corpus(corpus.only(system), self.tokenizer())
+                    yield system, MatchedText.of_corpus(corpus.only(system), tokenizer)
 
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""

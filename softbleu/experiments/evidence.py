@@ -39,21 +39,14 @@ Outputs = Sequence[str] | Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class IntervalSettings:
-    """How intervals are made.
-
-    Attributes
-    ----------
-    samples
-        Of the bootstrap.
-    runs
-        Of TrueSkill.
-    seed
-        Of NumPy's generator.
-    """
+    """How intervals are made."""
 
     samples: int = 1000
+    """Of the bootstrap."""
     runs: int = 100
+    """Of TrueSkill."""
     seed: int = 12345
+    """Of NumPy's generator."""
 
     def __post_init__(self) -> None:
         check_samples(self.samples, self.seed)
@@ -66,25 +59,17 @@ class IntervalSettings:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is known of the systems; what is not is empty or None.
-
-    Attributes
-    ----------
-    metrics
-        Scores by metrics.
-    human
-        Scores of the systems by people, by the name of these scores.
-    comparisons, assessments
-        Judgements by people.
-    rankings
-        The systems as ranked by the comparisons, by the name of the way.
-    """
+    """All that is known of the systems; what is not is empty or None."""
 
     metrics: Sequence[ScoreTable] = ()
+    """Scores by metrics."""
     human: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Scores of the systems by people, by the name of these scores."""
     comparisons: Comparisons | None = None
     assessments: Assessments | None = None
+    """Judgements by people."""
     rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
+    """The systems as ranked by the comparisons, by the name of the way."""
 
     def of_systems(self) -> list[Columns]:
         """Join metrics with each kind of human scores of systems.
@@ -147,13 +132,11 @@ def rank_systems(
     return {way: WAYS[way](comparisons, settings, progress) for way in ways}
 
 
-def _by_skill(comparisons: Comparisons, settings: IntervalSettings, progress: Progress | None) -> list[RankedSystem]:
-    return rank_by_skill(comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress)
-
-
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
     "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
-    "trueskill": _by_skill,
+    "trueskill": lambda comparisons, settings, progress: rank_by_skill(
+        comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
+    ),
 }
 """How systems are ranked by people's comparisons."""
 

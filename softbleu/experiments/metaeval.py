@@ -44,27 +44,18 @@ RANKED = ("ranking", "systems", "williams", "left-out")
 
 @dataclass(frozen=True, eq=False)
 class MetaEvaluation:
-    """The answer to one of `QUESTIONS`.
-
-    Attributes
-    ----------
-    question
-        Its name.
-    table
-        What was found.
-    columns
-        Scores of people and metrics side by side, where the question is about them.
-    pairs
-        Of `williams`: the metrics tested.
-    notes
-        What was left out, and where no correlation is defined.
-    """
+    """The answer to one of `QUESTIONS`."""
 
     question: str
+    """Its name."""
     table: ResultTable
+    """What was found."""
     columns: tuple[Columns, ...] = ()
+    """Scores of people and metrics side by side, where the question is about them."""
     pairs: tuple[MetricPair, ...] = ()
+    """Of `williams`: the metrics tested."""
     notes: tuple[str, ...] = ()
+    """What was left out, and where no correlation is defined."""
 
 
 def metaeval(

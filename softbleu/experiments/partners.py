@@ -25,29 +25,20 @@ PROMISCUOUS = 20
 
 @dataclass(frozen=True)
 class Partner:
-    """A reference n-gram and the approximate matches with it.
-
-    Attributes
-    ----------
-    ngram
-        Its tokens.
-    matches, mass
-        How many there are, and their mass in n-grams.
-    candidates
-        How many different candidate n-grams matched it.
-    suspects
-        How many of the matches are spurious; of unaligned text, where nobody knows, all but those whose n-grams
-        differ in case only.
-    suspect_mass
-        Their mass.
-    """
+    """A reference n-gram and the approximate matches with it."""
 
     ngram: Ngram
+    """Its tokens."""
     matches: int
     mass: float
+    """How many there are, and their mass in n-grams."""
     candidates: int
+    """How many different candidate n-grams matched it."""
     suspects: int
+    """How many of the matches are spurious; of unaligned text, where nobody knows, all but those whose n-grams differ
+    in case only."""
     suspect_mass: float
+    """Their mass."""
 
     @property
     def is_function(self) -> bool:
@@ -96,25 +87,17 @@ class Context:
 
 @dataclass(frozen=True)
 class Offender:
-    """A pair of n-grams that are matched and should not be, and the first place where they are.
-
-    Attributes
-    ----------
-    similarity
-        Mean mass of a match.
-    matches
-        How many there are.
-    segment
-        Number of the first, from 1.
-    candidate, reference
-        Where it stands.
-    """
+    """A pair of n-grams that are matched and should not be, and the first place where they are."""
 
     similarity: float
+    """Mean mass of a match."""
     matches: int
+    """How many there are."""
     segment: int
+    """Number of the first, from 1."""
     candidate: Context
     reference: Context
+    """Where it stands."""
 
 
 Pairs = dict[tuple[bytes, bytes], list[int]]
@@ -172,9 +155,7 @@ class PartnerTally:
         to_candidate = int(whole.candidates.offsets[segment])
         to_reference = int(whole.references.offsets[whole.segment_offsets[segment]])
         for key, (matches, mass, suspects, suspect_mass, left, right) in pairs.items():
-            entry = self._pairs.get(key)
-            if entry is None:
-                entry = self._pairs[key] = [0, 0, 0, 0, -1, -1]
+            entry = self._pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
             entry[0] += matches
             entry[1] += mass
             if suspects and (self._judged or not self._differ_in_case(*key)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.correlation import INTERVAL
+from softbleu.experiments.correlation import interval_of
 from softbleu.experiments.rankings import check_samples
 
 if TYPE_CHECKING:
@@ -27,35 +27,24 @@ _COUNTED: dict[str, tuple[Integers, Integers]] = {
 
 @dataclass(frozen=True)
 class Tau:
-    """(Concordant - discordant) / pairs.
-
-    Attributes
-    ----------
-    metric, variant
-        Their names.
-    value
-        -1 to 1; None where no pair counts.
-    interval
-        Between the percentiles 2.5 and 97.5 of the bootstrap samples.
-    pairs
-        In the denominator.
-    untied
-        Those of them that neither people nor the metric tie.
-    concordant, discordant
-        Pairs; with `hties`, ties on both sides are concordant.
-    skipped
-        Comparisons of systems that the metric did not score.
-    """
+    """(Concordant - discordant) / pairs."""
 
     metric: str
     variant: str
+    """Their names."""
     value: float | None
+    """-1 to 1; None where no pair counts."""
     interval: tuple[float, float] | None
+    """Between the percentiles 2.5 and 97.5 of the bootstrap samples."""
     pairs: int
+    """In the denominator."""
     untied: int
+    """Those of them that neither people nor the metric tie."""
     concordant: int
     discordant: int
+    """Pairs; with `hties`, ties on both sides are concordant."""
     skipped: int
+    """Comparisons of systems that the metric did not score."""
 
 
 VARIANTS = tuple(_COUNTED)
@@ -138,21 +127,8 @@ def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 
     found = []
     for variant, (above, below) in _COUNTED.items():
         values = [value for each in drawn if (value := tau_of(each, variant)) is not None]
-        interval = None
-        if 2 * len(values) >= samples:
-            low, high = np.percentile(values, INTERVAL)
-            interval = (float(low), float(high))
-        found.append(
-            Tau(
-                table.name,
-                variant,
-                tau_of(counts, variant),
-                interval,
-                int((counts * below).sum()),
-                int((counts * np.abs(_ALIKE)).sum()),
-                int((counts * (above > 0)).sum()),
-                int((counts * (above < 0)).sum()),
-                len(comparisons) - total,
-            )
-        )
+        sums = (int((counts * part).sum()) for part in (below, np.abs(_ALIKE), above > 0, above < 0))
+        pairs, untied, concordant, discordant = sums
+        tau, interval, skipped = tau_of(counts, variant), interval_of(values, samples), len(comparisons) - total
+        found.append(Tau(table.name, variant, tau, interval, pairs, untied, concordant, discordant, skipped))
     return found

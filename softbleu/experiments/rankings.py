@@ -22,33 +22,23 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """Where people's comparisons put a system.
-
-    Attributes
-    ----------
-    name
-        Of the system.
-    score
-        Expected wins, or mean TrueSkill.
-    mean
-        Of the scores of the samples.
-    best, worst
-        The range of its ranks in 95% of the samples.
-    cluster
-        From 1; systems of different clusters have ranges that do not overlap.
-    wins, ties, losses
-        Of its comparisons.
-    """
+    """Where people's comparisons put a system."""
 
     name: str
+    """Of the system."""
     score: float
+    """Expected wins, or mean TrueSkill."""
     mean: float
+    """Of the scores of the samples."""
     best: int
     worst: int
+    """The range of its ranks in 95% of the samples."""
     cluster: int
+    """From 1; systems of different clusters have ranges that do not overlap."""
     wins: int
     ties: int
     losses: int
+    """Of its comparisons."""
 
 
 def check_samples(samples: int, seed: int) -> None:
@@ -147,22 +137,11 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
     best, worst = rank_ranges(resampled)
     order = np.argsort(-scores, kind="stable")
     clusters = cut_clusters(best[order], worst[order])
-    wins, ties, losses = comparisons.tallies().sum(axis=2)
-    means = resampled.mean(axis=0)
-    return [
-        RankedSystem(
-            comparisons.systems[place],
-            float(scores[place]),
-            float(means[place]),
-            int(best[place]),
-            int(worst[place]),
-            cluster,
-            int(wins[place]),
-            int(ties[place]),
-            int(losses[place]),
-        )
-        for place, cluster in zip(order, clusters, strict=True)
-    ]
+    outcomes = comparisons.tallies().sum(axis=2)
+    columns = [column[order].tolist() for column in (scores, resampled.mean(axis=0), best, worst)]
+    counts = [column[order].tolist() for column in outcomes]
+    names = [comparisons.systems[place] for place in order]
+    return [RankedSystem(*each) for each in zip(names, *columns, clusters, *counts, strict=True)]
 
 
 def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:

@@ -29,19 +29,13 @@ COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "ali
 
 @dataclass(frozen=True)
 class RemediedMatcher:
-    """One way to match.
-
-    Attributes
-    ----------
-    matcher, remedy
-        Their names.
-    measure
-        All of it; the threshold is left open.
-    """
+    """One way to match."""
 
     matcher: str
     remedy: str
+    """Their names."""
     measure: Measure
+    """All of it; the threshold is left open."""
 
     def make_matcher(self) -> SoftMatcher:
         """Make the matcher."""

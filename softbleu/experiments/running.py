@@ -26,27 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment found; what is not of its kind is empty.
-
-    Attributes
-    ----------
-    definition
-        What was asked.
-    started
-        When, in UTC.
-    seconds
-        How long it took.
-    sweep
-        Scores.
-    analyses
-        Analyses of matches, by the name of the text.
-    """
+    """What an experiment found; what is not of its kind is empty."""
 
     definition: Definition
+    """What was asked."""
     started: datetime
+    """When, in UTC."""
     seconds: float
+    """How long it took."""
     sweep: list[SweepRow] = field(default_factory=list)
+    """Scores."""
     analyses: dict[str, list[Analysis]] = field(default_factory=dict)
+    """Analyses of matches, by the name of the text."""
 
     def manifest(self) -> dict[str, Any]:
         """What the numbers were made from, and when."""

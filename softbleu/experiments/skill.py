@@ -22,30 +22,20 @@ _PIECE = 4096
 
 @dataclass(frozen=True)
 class SkillSettings:
-    """How matches are played.
-
-    Attributes
-    ----------
-    runs
-        So many, with matches of their own; the score of a system is its mean over them.
-    matches
-        Of a run; unless given, one for each comparison and one more, as in the published program.
-    seed
-        Of NumPy's generator.
-    deviation
-        Standard deviation of a system's skill before its first match.
-    draws
-        Share of matches that are expected to end in a draw.
-    pace
-        The performance of a system varies by ``deviation * matches / pace`` from match to match.
-    """
+    """How matches are played."""
 
     runs: int = 100
+    """So many, with matches of their own; the score of a system is its mean over them."""
     matches: int | None = None
+    """Of a run; unless given, one for each comparison and one more, as in the published program."""
     seed: int = 12345
+    """Of NumPy's generator."""
     deviation: float = 0.5
+    """Standard deviation of a system's skill before its first match."""
     draws: float = 0.25
+    """Share of matches that are expected to end in a draw."""
     pace: float = 40.0
+    """The performance of a system varies by ``deviation * matches / pace`` from match to match."""
 
     def __post_init__(self) -> None:
         check_samples(self.runs, self.seed)

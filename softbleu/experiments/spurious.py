@@ -15,7 +15,7 @@ from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.partners import PartnerTally, count_pairs
 from softbleu.experiments.remedies import PLAIN, make_variants
-from softbleu.experiments.text import open_text
+from softbleu.experiments.text import open_matched_text
 from softbleu.matchers.sweep import match_intervals
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
@@ -41,30 +41,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What one variant did with a text.
-
-    Attributes
-    ----------
-    variant
-        Which one.
-    thresholds
-        Ascending.
-    at
-        Number of the threshold at which partners were collected.
-    tally
-        Its credit by threshold and order.
-    partners
-        What was matched at that threshold.
-    vectors
-        Name and content of the vectors' set.
-    """
+    """What one variant did with a text."""
 
     variant: RemediedMatcher
+    """Which one."""
     thresholds: tuple[float, ...]
+    """Ascending."""
     at: int
+    """Number of the threshold at which partners were collected."""
     tally: CreditTally
+    """Its credit by threshold and order."""
     partners: PartnerTally
+    """What was matched at that threshold."""
     vectors: str
+    """Name and content of the vectors' set."""
 
     @property
     def name(self) -> str:
@@ -100,18 +90,12 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False)
 class SpuriousCredit:
-    """What variants did with a text.
-
-    Attributes
-    ----------
-    analyses
-        One a variant.
-    facts
-        What the text was, and the vectors.
-    """
+    """What variants did with a text."""
 
     analyses: list[Analysis]
+    """One a variant."""
     facts: dict[str, str]
+    """What the text was, and the vectors."""
 
     def table(self, name: str = "summary", most: int = 20) -> ResultTable:
         """Make a table; see `credit_table`."""
@@ -165,7 +149,7 @@ def spurious(
     grid = read_thresholds([f"{each}" for each in thresholds])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
     tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
-    with open_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
+    with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
         order = settings.get("order", 4)
         found = find_spurious(
             text, variants, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress

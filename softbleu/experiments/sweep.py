@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -33,49 +33,32 @@ _MARK = b'{"sweep": "'
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One way to score.
-
-    Attributes
-    ----------
-    label
-        What tells it from others with the same settings; may be empty.
-    measure
-        All of it.
-    """
+    """One way to score."""
 
     label: str
+    """What tells it from others with the same settings; may be empty."""
     measure: Measure
+    """All of it."""
 
 
 @dataclass(frozen=True)
 class SweepRow:
-    """The score of one system in one way.
-
-    Attributes
-    ----------
-    system
-        Its name.
-    label
-        That of the point.
-    varied
-        Settings that differ between points, by name.
-    threshold
-        As a number, also where a quantile was asked for.
-    score
-        0 to 100.
-    numbers
-        Precisions, lengths and so on, as the metric has them.
-    signature
-        Everything the score depends on.
-    """
+    """The score of one system in one way."""
 
     system: str
+    """Its name."""
     label: str
+    """That of the point."""
     varied: dict[str, str | float | None]
+    """Settings that differ between points, by name."""
     threshold: float | None
+    """As a number, also where a quantile was asked for."""
     score: float
+    """0 to 100."""
     numbers: dict[str, Any]
+    """Precisions, lengths and so on, as the metric has them."""
     signature: str
+    """Everything the score depends on."""
 
 
 def sweep_points(
@@ -334,30 +317,10 @@ def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:
     return {"system": system, "rows": [asdict(row) for row in rows]}
 
 
-def columns_of(rows: Sequence[SweepRow]) -> Iterator[str]:
-    """Names of the columns of a tidy table of these rows."""
-    yield "system"
-    if any(row.label for row in rows):
-        yield "variant"
-    names: dict[str, None] = {}
-    for row in rows:
-        names |= dict.fromkeys(row.varied)
-    yield from names
-    yield from ("threshold", "score", "signature")
-
-
 def table_of(rows: Sequence[SweepRow]) -> tuple[list[str], list[list[str | float | None]]]:
     """Columns and cells of a tidy table: one row a system and point."""
-    columns = list(columns_of(rows))
-    cells = []
-    for row in rows:
-        own = {
-            "system": row.system,
-            "variant": row.label,
-            **row.varied,
-            "threshold": row.threshold,
-            "score": row.score,
-            "signature": row.signature,
-        }
-        cells.append([own.get(name) for name in columns])
-    return columns, cells
+    varied = dict.fromkeys(name for row in rows for name in row.varied)
+    labels = ["variant"] if any(row.label for row in rows) else []
+    columns = ["system", *labels, *varied, "threshold", "score", "signature"]
+    named = [{**asdict(row), "variant": row.label, **row.varied} for row in rows]
+    return columns, [[row.get(name) for name in columns] for row in named]

@@ -10,21 +10,13 @@ Cell = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A value for each column in every row, and facts about the whole.
-
-    Attributes
-    ----------
-    columns
-        Their names.
-    rows
-        None where a value is not defined.
-    facts
-        What is true of all rows.
-    empty
-        What to say where there are no rows.
-    """
+    """A value for each column in every row, and facts about the whole."""
 
     columns: Sequence[str]
+    """Their names."""
     rows: Sequence[Sequence[Cell]]
+    """None where a value is not defined."""
     facts: Mapping[str, Cell | Sequence[str]] = field(default_factory=dict)
+    """What is true of all rows."""
     empty: str = "nothing found"
+    """What to say where there are no rows."""

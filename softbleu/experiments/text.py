@@ -87,7 +87,7 @@ def _places(number: int, pair: AlignedPair) -> Integers:
 
 
 @contextmanager
-def open_text(
+def open_matched_text(
     generated: Mapping[str, Any],
     pairs: str | Iterable[AlignedPair] | None,
     candidates: Outputs,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "numpy"
 
-PIECE = 256
+SEGMENTS_AT_ONCE = 256
 
 
 def clipped_counts(
@@ -43,8 +43,8 @@ def clipped_counts(
     """
     segments = len(candidate_offsets) - 1
     counts = np.zeros((segments, order), np.int64)
-    for start in range(0, segments, PIECE):
-        stop = min(start + PIECE, segments)
+    for start in range(0, segments, SEGMENTS_AT_ONCE):
+        stop = min(start + SEGMENTS_AT_ONCE, segments)
         lines = segment_offsets[start : stop + 1]
         bounds = candidate_offsets[start : stop + 1]
         reference_bounds = reference_offsets[lines[0] : lines[-1] + 1]

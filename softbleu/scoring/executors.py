@@ -15,11 +15,11 @@ from typing import TypeVar
 
 from softbleu.errors import InputError
 
-Task = TypeVar("Task")
+_Task = TypeVar("_Task")
 Done = TypeVar("Done")
 
 
-def run_in_order(work: Callable[[Task], Done], tasks: Iterable[Task], executor: Executor | None) -> Iterator[Done]:
+def run_in_order(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor: Executor | None) -> Iterator[Done]:
     """Do the tasks and give their results in order; twice as many are under way as there are workers.
 
     >>> list(run_in_order(len, ["a", "bc"], None))

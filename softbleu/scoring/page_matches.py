@@ -13,7 +13,7 @@ from softbleu.matchers.batches import LONG_CELLS
 from softbleu.matchers.sweep import MatchIntervals, match_intervals
 from softbleu.ngrams import Chunk
 from softbleu.scoring.blocks import PIECE
-from softbleu.tokens import Tokens, join_tokens
+from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.matchers import Matcher
@@ -89,7 +89,7 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
         left -= len(parts[-1])
         if not left:
             break
-    texts = [join_tokens(each) for each in zip(*(part.lines for part in parts), strict=True)]
+    texts = [Tokens.joined(each) for each in zip(*(part.lines for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
     block = parts[0].with_lines(texts)
     return ShownText(

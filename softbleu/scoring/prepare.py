@@ -19,7 +19,7 @@ from softbleu.metrics.softbleu import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.executors import run_in_order
 from softbleu.scoring.vectors import CorpusVectors
-from softbleu.tokens import Tokenizer, Tokens, Vocabulary, character_grams, join_tokens
+from softbleu.tokens import Tokenizer, Tokens, Vocabulary, character_grams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -312,7 +312,7 @@ def prepare_corpus(
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     """All segments of a corpus of one system at once."""
     blocks = list(prepared.blocks())
-    lines = [join_tokens(each) for each in zip(*(block.lines for block in blocks), strict=True)]
+    lines = [Tokens.joined(each) for each in zip(*(block.lines for block in blocks), strict=True)]
     offsets = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]))))
     whole = replace(blocks[0].with_lines(lines), offsets=offsets, gold=None)
     return next(whole.chunks(0, len(whole)))

@@ -16,8 +16,7 @@ from shared_data import shared
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.faiss_kinds import MINIMUM_FOR_IVFPQ
-from softbleu.embeddings.index import NeighbourIndex, build_index
-from softbleu.embeddings.index_files import index_path, load_index, save_index
+from softbleu.embeddings.index import NeighbourIndex, build_index, index_path, load_index, save_index
 from softbleu.errors import InputError, UnknownNameError, VectorError
 
 PRINT = "0123456789abcdef" * 4

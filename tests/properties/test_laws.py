@@ -123,7 +123,7 @@ def corpus_score(case: Case, **more: object) -> Result:
 SIZES = (
     "softbleu.scoring.blocks.PIECE",
     "softbleu.scoring.blocks.LEAST",
-    "softbleu.kernels.numpy_backend.PIECE",
+    "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
     "softbleu.corpora.segments.BLOCK",
     "softbleu.scoring.run.BLOCK",
 )

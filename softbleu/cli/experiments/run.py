@@ -15,7 +15,7 @@ Output
 """)
 
 
-def run(
+def run_experiment(
     definition: Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")],
     output_folder: Annotated[str | None, _of("--output-folder")] = None,
     output_format: Annotated[

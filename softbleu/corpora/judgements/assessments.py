@@ -28,24 +28,16 @@ CANDIDATE = "translation"
 
 @dataclass(frozen=True, eq=False)
 class Assessments:
-    """Assessed outputs, either by system and segment, or as texts of their own.
-
-    Attributes
-    ----------
-    scores
-        Of people, of shape (outputs,).
-    systems
-        Of each output the systems that produced it, all the same; empty with texts.
-    segments
-        Of each output its segment, from 0; empty with texts.
-    texts
-        The outputs themselves with their references, as a corpus of one system.
-    """
+    """Assessed outputs, either by system and segment, or as texts of their own."""
 
     scores: Floats
+    """Of people, of shape (outputs,)."""
     systems: Sequence[Sequence[str]] = ()
+    """Of each output the systems that produced it, all the same; empty with texts."""
     segments: Sequence[int] = ()
+    """Of each output its segment, from 0; empty with texts."""
     texts: Segments | None = None
+    """The outputs themselves with their references, as a corpus of one system."""
 
     def __len__(self) -> int:
         return len(self.scores)

@@ -23,21 +23,14 @@ Row = tuple[int, str, str, int, str]
 
 @dataclass(frozen=True)
 class Ranking:
-    """One judgement of an annotator: the outputs of several systems for a segment, ranked.
-
-    Attributes
-    ----------
-    segment
-        From 0.
-    annotator
-        Who judged.
-    groups
-        Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties.
-    """
+    """One judgement of an annotator: the outputs of several systems for a segment, ranked."""
 
     segment: int
+    """From 0."""
     annotator: str
+    """Who judged."""
     groups: Sequence[tuple[Sequence[str], int]]
+    """Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties."""
 
     def rows(self, *, expand: bool) -> Iterator[Row]:
         """Compare all pairs of systems; systems of one group are tied with one another.
@@ -52,29 +45,20 @@ class Ranking:
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Pairwise judgements, of shape (comparisons,) each; build one with `of`, which puts pairs in order.
-
-    Attributes
-    ----------
-    systems, annotators
-        Names, in order; the arrays have their places.
-    segment
-        From 0.
-    first, second
-        The systems; ``first < second``.
-    outcome
-        1 where the first is better, -1 where the second is, 0 for a tie.
-    annotator
-        Who judged.
-    """
+    """Pairwise judgements, of shape (comparisons,) each; build one with `of`, which puts pairs in order."""
 
     systems: tuple[str, ...]
     annotators: tuple[str, ...]
+    """Names, in order; the arrays have their places."""
     segment: Integers
+    """From 0."""
     first: Integers
     second: Integers
+    """The systems; ``first < second``."""
     outcome: Integers
+    """1 where the first is better, -1 where the second is, 0 for a tie."""
     annotator: Integers
+    """Who judged."""
 
     def __len__(self) -> int:
         return len(self.outcome)

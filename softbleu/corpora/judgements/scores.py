@@ -32,21 +32,14 @@ _ALIASES = {"name": "system", "human": "score", "sid": "segment"}
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """What a metric, or people, gave every system.
-
-    Attributes
-    ----------
-    name
-        Of the metric.
-    systems
-        Score of each system; empty where only segments were scored.
-    segments
-        Of each system its segments' scores, in order; empty where only systems were scored.
-    """
+    """What a metric, or people, gave every system."""
 
     name: str
+    """Of the metric."""
     systems: Mapping[str, float]
+    """Score of each system; empty where only segments were scored."""
     segments: Mapping[str, Floats] = field(default_factory=dict)
+    """Of each system its segments' scores, in order; empty where only systems were scored."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from softbleu.metrics.imeasure.bands import Band
-from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Cell, Triple, find_costs
+from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Node, Triple, find_costs
 
 COLUMNS = 5
 TRUE_POSITIVE, TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, BOTH = range(COLUMNS)
@@ -68,11 +68,11 @@ def _common_ends(triple: Triple) -> tuple[int, int]:
 
 def _count(triple: Triple, *, begun: bool) -> list[int] | None:
     costs = find_costs(triple)
-    cost_at: Callable[[Cell], int | None] = Band(triple).cost if costs is None else costs.get
+    cost_at: Callable[[Node], int | None] = Band(triple).cost if costs is None else costs.get
     return _follow(triple, cost_at, begun)
 
 
-def _follow(triple: Triple, cost_at: Callable[[Cell], int | None], begun: bool) -> list[int] | None:
+def _follow(triple: Triple, cost_at: Callable[[Node], int | None], begun: bool) -> list[int] | None:
     """Follow the alignment from its end, the first of equally cheap ways each time, and count its columns.
 
     None where something was cut off before the texts and a way along the border of what is left is followed: others

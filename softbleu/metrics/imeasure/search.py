@@ -9,7 +9,7 @@ from softbleu.types import Words
 
 Triple = tuple[Words, Words, Words]
 """Source, candidate and reference."""
-Cell = tuple[int, int, int]
+Node = tuple[int, int, int]
 """How many words of each lie behind."""
 
 GAP, MISMATCH = 2, 3
@@ -37,7 +37,7 @@ _MOST_CELLS = 20_000
 MOST_PAIRS = 1 << 16
 
 
-def find_costs(triple: Triple) -> dict[Cell, int] | None:
+def find_costs(triple: Triple) -> dict[Node, int] | None:
     """Find the costs up to all cells of all cheapest alignments; those of other cells may be missing or too great.
 
     A search ahead (A*): what the rest of the three pairs of texts costs, each pair aligned by itself, is never more
@@ -59,7 +59,7 @@ def find_costs(triple: Triple) -> dict[Cell, int] | None:
     first, second, third = (_rest_costs(triple[a], triple[b]) for a, b in PAIRS)
     costs = {(0, 0, 0): 0}
     waiting = {first[0][0] + second[0][0] + third[0][0]: [(0, 0, 0)]}
-    done: set[Cell] = set()
+    done: set[Node] = set()
     while end not in done:
         estimate = min(waiting)
         cells = waiting.pop(estimate)
