@@ -160,13 +160,13 @@ def matches_alone(matcher: SoftMatcher, case: Case) -> list[tuple[int, ...]]:
     chunk, vectors = chunk_of(case)
     found = []
     for order, matches in enumerate(matcher.matches(chunk, vectors, case.order), start=1):
-        columns = (matches.starts, matches.masses, matches.partner_starts, matches.partner_orders)
+        columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
         found += [(order, *row) for row in zip(*(column.tolist() for column in columns), strict=True) if row[1] > 0]
     return sorted(found)
 
 
 def matches_alive(lives: MatchIntervals) -> list[tuple[int, ...]]:
-    columns = (lives.order, lives.starts, lives.masses, lives.partner_starts, lives.partner_orders)
+    columns = (lives.order, lives.starts, lives.matched, lives.partner_starts, lives.partner_orders)
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
