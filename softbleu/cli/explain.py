@@ -8,18 +8,14 @@ from typing import Annotated
 import typer
 
 from softbleu.cli import options as opt
-from softbleu.cli.settings import SettingOption, takes_settings
+from softbleu.cli.settings import about_matches, takes_settings
 from softbleu.errors import InputError
 
 FIRST_SEGMENTS = 3
 MOST_DIGITS = 19
 
 
-def _about_matches(option: SettingOption) -> bool:
-    return option.kinds != {"metric"} or option.setting.name in ("matcher", "order")
-
-
-@takes_settings(_about_matches)
+@takes_settings(about_matches)
 def explain(
     ctx: typer.Context,
     segment: Annotated[

@@ -25,7 +25,6 @@ Score
   --preset NAME: Settings of a paper: morgan2014. Options given beside it go before it.
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
   --level NAME: corpus; segment or reference: each of them, too; macro: mean of segments (default: corpus).
-  --order -n N: Longest n-grams to look at (default: 4).
   --tokenize NAME: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, … (default: none).
   --lowercase: Fold the text to lower case first.
 Matching
@@ -108,7 +107,6 @@ Level = Annotated[str | None, _of("--level", completion.levels)]
 # Settings of vectors and tokens, for commands without a metric.
 Vectors = Annotated[str | None, _of("--vectors", completion.vectors)]
 WordLookup = Annotated[str | None, _of("--vector-case", ("exact", "fallback"))]
-Order = Annotated[int | None, _of("--order")]
 Tokenize = Annotated[str | None, _of("--tokenize", completion.tokenizers)]
 Lowercase = Annotated[bool | None, _of("--lowercase")]
 

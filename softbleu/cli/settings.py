@@ -187,11 +187,18 @@ def _add(
         shared.kinds.add(owner.kind)
 
 
-def given_settings(options: Mapping[str, Any], names: Iterable[str | None]) -> dict[str, Any]:
-    """Settings that options give to what has one of these names; what a plug-in has of its own is for it alone."""
+def given_settings(
+    options: Mapping[str, Any],
+    names: Iterable[str | None],
+    wanted: Callable[[SettingOption], bool] = lambda each: True,
+) -> dict[str, Any]:
+    """Settings that options give to what has one of these names; what a plug-in has of its own is for it alone.
+
+    A command that has other options by the name of a setting says which settings are `wanted`.
+    """
     given: dict[str, Any] = {}
     for each, value in chosen_options(options):
-        if each.plug_in in ("", *names):
+        if wanted(each) and each.plug_in in ("", *names):
             # What a plug-in has of its own comes last.
             given[each.setting.name] = value
     if options.get("preset") is not None:
@@ -212,6 +219,11 @@ def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) 
     return _marked(
         lambda plug_ins: {name: each for name, each in setting_options(plug_ins=plug_ins).items() if wanted(each)}
     )
+
+
+def about_matches(option: SettingOption) -> bool:
+    """Whether it says how n-grams are matched, or which; not how a metric counts the matches."""
+    return option.kinds != {"metric"} or option.setting.name in ("matcher", "order")
 
 
 def takes_settings_of(

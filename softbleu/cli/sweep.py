@@ -9,15 +9,24 @@ import typer
 from softbleu.cli import options as opt
 from softbleu.cli.completion import matchers as complete_matchers
 from softbleu.cli.settings import SettingOption, takes_settings
+from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from softbleu.cli.inputs import Options
     from softbleu.experiments import SweepPoint
 
 SWEPT = ("exact", "sleu", "vleu", "xleu")
 GRID = "0:0.95:0.05"
+
+
+_of = opt.OptionTable(f"""
+Matching
+  --matcher -m NAME: Matcher; repeat it for several (default: {", ".join(SWEPT)}).
+  --thresholds -t LIST: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
+    {GRID}).
+Score
+  --vary NAME=V1,V2: Values of any other setting, such as order=2,4, each with each. Repeat it for several.
+""")
 
 
 def _not_varied(option: SettingOption) -> bool:
@@ -35,27 +44,9 @@ def sweep(
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metrics = None,
-    matchers: Annotated[
-        list[str] | None,
-        opt.option(
-            f"Matcher; repeat it for several (default: {', '.join(SWEPT)}).",
-            "--matcher",
-            "-m",
-            metavar="NAME",
-            complete=complete_matchers,
-            panel=opt.MATCHING,
-        ),
-    ] = None,
-    thresholds: Annotated[
-        list[str] | None,
-        opt.option(
-            f"Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default: {GRID}).",
-            "--thresholds",
-            "-t",
-            metavar="LIST",
-            panel=opt.MATCHING,
-        ),
-    ] = None,
+    matchers: Annotated[list[str] | None, _of("--matcher", complete_matchers)] = None,
+    thresholds: Annotated[list[str] | None, _of("--thresholds")] = None,
+    vary: Annotated[list[str] | None, _of("--vary")] = None,
     preset: opt.Preset = None,
     output_format: opt.TableFormat = None,
     digits: opt.Digits = 2,
@@ -85,7 +76,7 @@ def sweep(
     picture = None if plot is None else Output.of_picture(plot, inputs)
     if picture is not None:
         check_plots()
-    points = _points(ctx.params, metric or ["bleu"], matchers, thresholds or [GRID])
+    points = _points(ctx.params)
     journal = target.beside(".sweep")
     with (
         open_corpus(ctx.params, [point.measure for point in points]) as corpus,
@@ -99,20 +90,24 @@ def sweep(
         remove_journal(journal)
 
 
-def _points(
-    options: Options, metrics: Sequence[str], matchers: Sequence[str] | None, thresholds: Sequence[str]
-) -> list[SweepPoint]:
-    """Every metric with every matcher, or with that of its expression, at every threshold."""
+def _points(options: Options) -> list[SweepPoint]:
+    """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
     from softbleu.cli.settings import given_settings
     from softbleu.experiments import sweep_points
-    from softbleu.experiments.grids import read_thresholds
+    from softbleu.experiments.grids import read_thresholds, read_variations
     from softbleu.scoring.measure import read_settings
 
-    grid = read_thresholds(thresholds)
+    grid, more = read_thresholds(options["thresholds"] or [GRID]), read_variations(options["vary"] or ())
     points: list[SweepPoint] = []
-    for metric in metrics:
+    for metric in options["metric"] or ["bleu"]:
         head, own = read_settings(metric)
-        names = matchers or ([own["matcher"]] if "matcher" in own else SWEPT)
+        names = options["matchers"] or ([own["matcher"]] if "matcher" in own else SWEPT)
         given = given_settings(options, (head, *names))
-        points += sweep_points({"metric": metric, **given}, {"matcher": names, "threshold": grid})
+        for name in more:
+            if name in own or name in given:
+                raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
+        points += sweep_points({"metric": metric, **given}, {"matcher": names, "threshold": grid, **more})
+    for name in more:
+        if not any(each.name == name for point in points for each, _ in point.measure.settings()):
+            raise InputError(f"--vary {name}: no metric and no matcher here has that setting")
     return points

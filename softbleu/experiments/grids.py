@@ -1,13 +1,17 @@
-"""Grids of thresholds as text."""
+"""Grids as text: thresholds, and values of settings."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.scoring.measure import every_setting
 
 MOST_STEPS = 10_001
+_SWEPT = ("metric", "matcher", "threshold")
 
 
 def read_thresholds(texts: Sequence[str]) -> list[float | str]:
@@ -32,6 +36,34 @@ def read_thresholds(texts: Sequence[str]) -> list[float | str]:
         else:
             found.append(float(_number(part, part)))
     return list(dict.fromkeys(found))
+
+
+def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
+    """Read values of settings, each text `NAME=V1,V2`; a value that has a comma stands in quotes.
+
+    Examples
+    --------
+    >>> read_variations(["order=2,4", 'vectors-postprocess=none,"mean,pc:2"'])
+    {'order': [2, 4], 'vectors_postprocess': ['none', 'mean,pc:2']}
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        No such setting, or no such value of it.
+    """
+    found: dict[str, list[Any]] = {}
+    known = every_setting()
+    for text in texts:
+        key, equals, values = text.partition("=")
+        name = key.replace("-", "_")
+        if not equals or name in _SWEPT:
+            raise InputError(f"--vary takes NAME=V1,V2 of a setting other than {', '.join(_SWEPT)}, not {text!r}")
+        if name not in known:
+            raise UnknownNameError("setting", key, sorted(each.key for each in known.values()))
+        found.setdefault(name, []).extend(
+            known[name].parse(each) for each in next(csv.reader([values], skipinitialspace=True))
+        )
+    return found
 
 
 def _range(text: str) -> list[float]:

@@ -68,6 +68,13 @@ def test_tables(command: Any, table: str, columns: set[str]) -> None:
     )
 
 
+def test_settings_of_the_matchers(command: Any) -> None:
+    remedied = rows(command(*SMALL, "--remedy", "aligned", "--format", "json"))
+    given = rows(command(*SMALL, "--composition", "aligned", "--seed", "0", "--format", "json"))
+    assert [row | {"remedy": "aligned"} for row in given if row["at"] != "recall of plain"] == remedied
+    assert given != rows(command(*SMALL, "--format", "json"))
+
+
 def test_text_without_alignments(command: Any, files: Any) -> None:
     text = ("experiments", "spurious", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
     found = rows(command(*text, "-m", "sleu", "--table", "partners", "--format", "json"))

@@ -52,6 +52,20 @@ def test_every_row_is_a_run_of_its_own(command: Any, files: Any, options: list[A
         assert row["signature"] == json.loads(alone.out)["signature"]
 
 
+def test_any_setting_varies(command: Any, options: list[Any]) -> None:
+    vary = ("--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"')
+    done = command("sweep", *options, "-m", "vleu", "-t", "0.5", *vary, "-f", "csv")
+    assert (done.code, done.err) == (0, "")
+    rows = rows_of(done.out)
+    assert len(rows) == 2 * 4
+    for row in rows:
+        own = ("--order", row["order"], "--vectors-postprocess", row["vectors_postprocess"])
+        alone = command("score", *options, "-m", "vleu", "-t", "0.5", *own, "-f", "json")
+        (system,) = [each for each in json.loads(alone.out)["systems"] if each["name"] == row["system"]]
+        assert float(row["score"]) == system["score"]
+        assert row["signature"] == json.loads(alone.out)["signature"]
+
+
 @pytest.mark.parametrize("name", ["csv", "tsv", "json", "jsonl", "parquet"])
 def test_tables_have_the_same_values(command: Any, files: Any, options: list[Any], name: str) -> None:
     expected = rows_of(command("sweep", *options, "-t", "0.5", "-f", "csv").out)
@@ -139,6 +153,13 @@ def test_without_pyarrow(command: Any, files: Any, options: list[Any], monkeypat
         (["--plot", "none/x.svg"], "there is no folder"),
         (["--composition", "average"], "unknown composition"),
         (["--metric", "gleu"], "source"),
+        (["--vary", "order=2,4", "--order", "3"], "order has one value already"),
+        (["--vary", "ordre=2,4"], "unknown setting 'ordre' (did you mean 'order'?)"),
+        (["--vary", "order=x"], "order must be a whole number, not 'x'"),
+        (["--vary", "order=0"], "order must lie between 1 and 16, not 0"),
+        (["--vary", "order"], "--vary takes NAME=V1,V2"),
+        (["--vary", "matcher=exact,vleu"], "of a setting other than metric, matcher, threshold"),
+        (["--vary", "beta=1,2"], "--vary beta: no metric and no matcher here has that setting"),
         (["--jobs", "0"], "number of jobs"),
         (["--digits", "-1"], "digits"),
         (["--vectors", "none.txt"], "none.txt"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
+
+import typer
 
 from softbleu.cli import options as opt
 from softbleu.cli.completion import grammars, names
 from softbleu.cli.completion import matchers as complete_matchers
+from softbleu.cli.settings import SettingOption, about_matches, chosen_options, given_settings, takes_settings
 
 _of = opt.OptionTable("""
 Input
@@ -33,7 +36,13 @@ Output
 _tables = names("experiments.credit_tables", "CREDIT_TABLES")
 
 
+def _not_varied(option: SettingOption) -> bool:
+    return about_matches(option) and option.setting.name not in ("matcher", "threshold")
+
+
+@takes_settings(_not_varied)
 def spurious(
+    ctx: typer.Context,
     pairs: Annotated[str | None, _of("--pairs")] = None,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
@@ -47,11 +56,6 @@ def spurious(
     all_remedies: Annotated[bool, _of("--all-remedies")] = False,
     threshold: Annotated[float, _of("--threshold")] = 0.8,
     thresholds: Annotated[list[str] | None, _of("--thresholds")] = None,
-    vectors: opt.Vectors = None,
-    vector_case: opt.WordLookup = None,
-    order: opt.Order = None,
-    tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = None,
     table: Annotated[str, _of("--table", _tables)] = "summary",
     most: Annotated[int, _of("--most")] = 20,
     output_format: opt.TableFormat = None,
@@ -83,20 +87,15 @@ def spurious(
     check_name("table", table, _tables())
     if most < 1:
         raise InputError(f"--most is 1 or greater, not {most}")
-    inputs = [name for name in (pairs, grammar, vectors, *(candidate or ()), *(reference or ())) if name]
+    hashed = [value for each, value in chosen_options(ctx.params) if each.setting.hashed]
+    inputs = [name for name in (pairs, grammar, *hashed, *(candidate or ()), *(reference or ())) if name]
     target = Output.of(output, inputs)
     write = find_table_format(output_format, target)
     picture = None if plot is None else Output.of_picture(plot, inputs)
     names = [*(remedies or ()), *((*REMEDIES, *COMBINATIONS) if all_remedies else ())] or [PLAIN]
     if picture is not None:
         check_plots()
-    settings: dict[str, Any] = {
-        "vectors": vectors,
-        "vector_case": vector_case,
-        "tokenize": tokenize,
-        "lowercase": lowercase or None,
-        "order": order,
-    }
+    matchers = matchers or ["vleu", "xleu"]
     with ProgressBar(quiet=quiet, what="matching") as progress:
         found = analyse(
             grammar=grammar,
@@ -107,13 +106,13 @@ def spurious(
             candidates=candidate or (),
             references=reference or (),
             encoding=encoding,
-            matchers=matchers or ("vleu", "xleu"),
+            matchers=matchers,
             remedies=names,
             thresholds=thresholds or ("0:0.95:0.05",),
             at=threshold,
             jobs=jobs,
             progress=progress,
-            **{name: value for name, value in settings.items() if value is not None},
+            **given_settings(ctx.params, ("bleu", *matchers), _not_varied),
         )
     given = (pairs, candidate, reference, grammar, pairing, count, seed)
     if not quiet and not any(value is not None for value in given):
