@@ -47,7 +47,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture
 def run(environment: dict[str, str], folder: Path):
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, *arguments] if arguments[0] == "-c" else [sys.executable, "-m", "softbleu", *arguments]
+        command = (
+            [sys.executable, *arguments] if arguments[0] == "-c" else [sys.executable, "-m", "softbleu", *arguments]
+        )
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=folder)
 
     return call
