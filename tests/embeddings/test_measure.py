@@ -81,7 +81,7 @@ def test_scope_ends_where_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_density_is_the_mean_cosine_of_ten_or_of_all_there_are(count: int) -> None:
     vectors = random_vectors(count)
     words = [*vectors, "unheard"]
-    found = measure_words(open_vectors(vectors), words, "exact", WordMeasure("csls")).density
+    found = measure_words(open_vectors(vectors), words, "exact", WordMeasure("csls")).mean_neighbour_similarity
     assert found is not None
     expected = [oracle.Measure(vectors).density(word) for word in words]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
@@ -91,7 +91,7 @@ def test_density_is_the_mean_cosine_of_ten_or_of_all_there_are(count: int) -> No
 def test_one_spelling_always_meets_itself() -> None:
     vectors = {"the": [1.0, 0.0], "a": [0.9, 0.1], "an": [0.8, 0.3], "it": [0.0, 1.0], "is": [0.1, 1.0]}
     words = ["The", "the", "THE", "it"]
-    links = measure_words(open_vectors(vectors), words, "fallback", WordMeasure(neighbours=1)).links
+    links = measure_words(open_vectors(vectors), words, "fallback", WordMeasure(neighbours=1)).allowed_pairs
     assert links is not None
     met = {(int(link) // 4, int(link) % 4) for link in links}
     assert met == {(one, other) for one in range(3) for other in range(3)} | {(3, 3)}
@@ -101,8 +101,8 @@ def test_words_beyond_the_scope_have_neighbours_in_it_and_are_nobodys(monkeypatc
     vectors = {"a": [1.0, 0.0, 0.0], "b": [0.0, 1.0, 0.0], "x": [1.0, 0.1, 0.0], "y": [1.0, 0.11, 0.0]}
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 2)
     words = ["a", "x", "y"]
-    either = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1)).links
-    both = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1, mutual=True)).links
+    either = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1)).allowed_pairs
+    both = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1, mutual=True)).allowed_pairs
     assert either is not None
     assert both is not None
     assert either.tolist() == [0, 1, 2, 3, 4, 6, 8]
@@ -114,7 +114,7 @@ def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch: pytest.MonkeyP
     vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 3)
     for words in (["The", "cat"], ["the", "cat"]):
-        density = measure_words(open_vectors(vectors), words, "fallback", WordMeasure("csls")).density
+        density = measure_words(open_vectors(vectors), words, "fallback", WordMeasure("csls")).mean_neighbour_similarity
         expected = [oracle.Measure(vectors, scope=3).density(word) for word in words]
         assert density == pytest.approx(expected, abs=1e-6)
 
