@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,12 +55,6 @@ class TokenVectors:
     """Words that meet nothing but themselves, whatever their vectors."""
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
-    rarity: Floats | None = None
-    """How rare each word is among segments, for metrics that weigh by it."""
-    grams: Integers | None = None
-    """Numbers of the words' character n-grams, word by word, each once in a word."""
-    gram_bounds: Integers | None = None
-    """Bounds of the words among them (words + 1)."""
 
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens have a vector."""
@@ -99,6 +93,28 @@ class TokenVectors:
                 None if alone is None else alone[distinct],
             )
         return UnitVectors(rows, distinct, weights, relation), codes_there
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """The words of a prepared corpus: their vectors, and what else a metric asked to know of them."""
+
+    vectors: TokenVectors
+    features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """By name: `rarity` of each word among segments; `spelling`, the numbers of the words' character n-grams, word by
+    word, and their `spelling_bounds` (words + 1)."""
+
+    def feature(self, name: str) -> Any:
+        """Find a feature.
+
+        Raises
+        ------
+        InputError
+            It was not asked for (`Requirements`).
+        """
+        if name not in self.features:
+            raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
+        return self.features[name]
 
 
 @dataclass(frozen=True)

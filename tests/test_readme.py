@@ -12,7 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = (README, *(ROOT / "docs" / "guide" / name for name in ("gleu.md", "vectors.md", "report.md", "sweeps.md")))
+PAGES = (
+    README,
+    *(ROOT / "docs" / "guide" / name for name in ("gleu.md", "metrics.md", "vectors.md", "report.md", "sweeps.md")),
+)
 # What installs or tests is the business of the gate, which runs these very commands.
 _NOT_HERE = ("pip ", "pytest")
 

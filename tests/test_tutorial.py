@@ -62,7 +62,7 @@ def test_error_messages_list_it(environment: dict[str, str]) -> None:
 
 
 def test_the_page_shows_the_code_that_is_installed() -> None:
-    page = (DOCS / "matchers.md").read_text(encoding="utf-8")
+    page = (DOCS / "guide" / "matchers.md").read_text(encoding="utf-8")
     code = (DOCS / "tutorial_matcher" / "softbleu_phrase.py").read_text(encoding="utf-8")
     shown = page.partition("```python\n")[2].partition("```")[0]
     assert shown.strip() in code

@@ -29,7 +29,7 @@ from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings, 
 from softbleu.experiments.correlation import correlate, williams
 from softbleu.experiments.preferences import preference_taus
 from softbleu.experiments.rankings import expected_wins
-from softbleu.scoring import Settings, score_with
+from softbleu.scoring import Measure, score_corpus
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 PAIRS = ("cs-en", "de-en", "fi-en")
@@ -120,9 +120,14 @@ def segment_scores(name: str, candidates: list[str], references: list[str]) -> n
     return scores_of(VARIANTS[name], candidates, references)
 
 
+def measure(options: dict[str, Any]) -> Measure:
+    """BLEU, or the metric that the options name, with the settings that they name."""
+    return Measure.of(**{"metric": "bleu"} | options)
+
+
 def scores_of(options: dict[str, Any], candidates: list[str], references: list[str]) -> np.ndarray:
     """Scores of segments by settings."""
-    result = score_with(Segments.of({"all": candidates}, references), Settings(**options), level="segment")[0]
+    result = score_corpus(Segments.of({"all": candidates}, references), measure(options), level="segment")[0]
     return np.array([score.score for score in result.segments or ()])
 
 
@@ -179,7 +184,7 @@ def systems() -> Iterator[list[Any]]:
             if name == "chrF":
                 values = [CHRF().corpus_score(texts, [references]).score for texts in outputs.values()]
             else:
-                results = score_with(Segments.of(outputs, references), Settings(**VARIANTS[name]))
+                results = score_corpus(Segments.of(outputs, references), measure(VARIANTS[name]))
                 values = [result.score.score for result in results]
             found = correlate(np.array(values), np.array([human[system] for system in outputs]), samples=0)
             row.append(round(found.value or 0.0, 4))
@@ -217,7 +222,7 @@ def rankings() -> Iterator[list[Any]]:
         if name == "chrF":
             made = {system: segment_scores("chrF", texts, references) for system, texts in outputs.items()}
         else:
-            results = score_with(Segments.of(outputs, references), Settings(**VARIANTS[name]), level="segment")
+            results = score_corpus(Segments.of(outputs, references), measure(VARIANTS[name]), level="segment")
             made = {result.name: np.array([each.score for each in result.segments or ()]) for result in results}
         yield [name, *_taus(comparisons, ScoreTable(name, {}, made))]
 
@@ -272,7 +277,7 @@ def corrections() -> Iterator[list[Any]]:
     yield ["metric", *head, "tau NoTies", "from", "to", "tau HTies", "pairs NoTies"]
     for name, options in CORRECTIONS.items():
         corpus = by_edits if options.get("metric") in ("m2", "imeasure") else by_text
-        results = score_with(corpus, Settings(**options))
+        results = score_corpus(corpus, measure(options))
         row: list[Any] = [name]
         for scores in human.values():
             own = np.array([result.score.score for result in results])
@@ -280,7 +285,7 @@ def corrections() -> Iterator[list[Any]]:
             row += [round(correlate(own, theirs, kind, samples=0).value or 0, 3) for kind in ("pearson", "spearman")]
         # Segments as their published scores: GLEU's smoothed, M2's by the last annotator.
         more = {"gleu": {"segment_smoothing": True}, "m2": {"annotators": "last"}}.get(options.get("metric", ""), {})
-        by_segment = score_with(corpus, Settings(**options, **more), level="segment")
+        by_segment = score_corpus(corpus, measure(options | more), level="segment")
         made = {result.name: np.array([each.score for each in result.segments or ()]) for result in by_segment}
         yield [*row, *_taus(comparisons, ScoreTable(name, {}, made))]
 

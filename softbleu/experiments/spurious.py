@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.vectors import CorpusVectors, StoredVectors
+    from softbleu.scoring.vectors import CorpusWords, StoredWords
     from softbleu.similarity import TokenVectors
     from softbleu.types import Flags, Integers, Progress
 
@@ -239,7 +239,7 @@ def find_spurious(
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs))
-        placed: list[CorpusVectors | StoredVectors] = list(tables.values())
+        placed: list[CorpusWords | StoredWords] = list(tables.values())
         if workers is not None:
             placed = [stack.enter_context(table.stored()) for table in tables.values()]
         work = _PieceWork(tasks, tuple(placed), order)
@@ -289,7 +289,7 @@ class _PieceWork:
     """Everything a worker needs to know to match a piece of the text in every way."""
 
     tasks: tuple[_Task, ...]
-    tables: tuple[CorpusVectors | StoredVectors, ...]
+    tables: tuple[CorpusWords | StoredWords, ...]
     order: int
 
     def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
@@ -297,7 +297,7 @@ class _PieceWork:
         judge = None if aligned is None else Judge(chunk, aligned, self.order)
         deserving = [] if judge is None else judge.deserving()
         tables = [table.load() for table in self.tables]
-        return [self._match(task, chunk, judge, deserving, tables[task.table]) for task in self.tasks]
+        return [self._match(task, chunk, judge, deserving, tables[task.table].vectors) for task in self.tasks]
 
     def _match(
         self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: TokenVectors

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import Matcher
     from softbleu.metrics.references import ChosenRows
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 Level = Literal["corpus", "segment", "macro", "reference"]
@@ -159,7 +159,7 @@ class Metric(Declared):
         return self
 
     @abstractmethod
-    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Compute the statistics of each segment, a row of whole numbers each: (segments, k).
 
         A metric that looks at one reference at a time gives a row for each reference of each segment instead.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 
@@ -110,9 +110,11 @@ class Bleu(Metric):
             return self
         return replace(self, effective_order=level != "corpus")
 
-    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""
-        return self.statistics_of(chunk, self.matcher.matched(chunk, vectors, self.order, kernels))
+        return self.statistics_of(
+            chunk, self.matcher.matched(chunk, None if words is None else words.vectors, self.order, kernels)
+        )
 
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
         """Statistics of each segment, its matches by order being known."""

@@ -31,7 +31,7 @@ from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import TokenVectors, WordTable
     from softbleu.types import Floats, Integers
 
 
@@ -133,7 +133,7 @@ class Gleu(Metric):
         """Whether a corpus has a score that is not a mean of segment scores."""
         return self.multi != "mean" or self.variant == "gleu0"
 
-    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each candidate against each of its references (for `gleu0`: against all).
 
         Returns
@@ -141,6 +141,7 @@ class Gleu(Metric):
         Rows of: candidate length, reference length, matches of each order in millionths, penalties likewise, totals.
         """
         units = chunk if self.variant == "gleu0" else chunk.by_reference()
+        vectors = None if words is None else words.vectors
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 
     def _statistics(self, units: Chunk, vectors: TokenVectors | None) -> Integers:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors, UnitVectors
+    from softbleu.similarity import UnitVectors, WordTable
     from softbleu.types import Floats, Integers
 
 
@@ -149,47 +149,45 @@ class Softbleu(Metric):
         """Vectors, and what weights and spellings need."""
         return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, spelling=self.characters > 0)
 
-    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Weights in millionths of each segment: for each order matched and all of candidate and of reference.
 
         Returns
         -------
         Shape (segments, 4 order).
         """
-        if vectors is None:
+        if words is None:
             raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         single = chunk.by_reference()
         rows = np.zeros((len(single), 4 * self.order), np.int64)
         for start in range(0, len(single), _PIECE):
             piece = single.part(start, min(start + _PIECE, len(single)))
-            for number, row in enumerate(self._rows(piece, vectors), start=start):
+            for number, row in enumerate(self._rows(piece, words), start=start):
                 rows[number] = row
         # The reference against which a candidate scores best, the first of equals.
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]
 
-    def _rows(self, piece: Chunk, vectors: TokenVectors) -> Iterator[list[int]]:
+    def _rows(self, piece: Chunk, words: WordTable) -> Iterator[list[int]]:
         left, candidate = np.unique(piece.candidates.codes.astype(np.int64), return_inverse=True)
         right, reference = np.unique(piece.references.codes.astype(np.int64), return_inverse=True)
         if len(left) * len(right) > MOST_SIMILARITIES and len(piece) > 1:
             middle = len(piece) // 2
-            yield from self._rows(piece.part(0, middle), vectors)
-            yield from self._rows(piece.part(middle, len(piece)), vectors)
+            yield from self._rows(piece.part(0, middle), words)
+            yield from self._rows(piece.part(middle, len(piece)), words)
             return
-        table = self._table(left, right, vectors)
-        weights = np.ones(len(vectors.norms))
+        table = self._table(left, right, words)
+        weights = np.ones(len(words.vectors.norms))
         if self.rarity > 0:
-            if vectors.rarity is None:
-                raise InputError("softbleu weighs words by their rarity, which these vectors lack")
-            weights = vectors.rarity**self.rarity
+            weights = words.feature("rarity") ** self.rarity
         ends = zip(piece.candidates.offsets[1:], piece.references.offsets[1:], strict=True)
         starts = zip(piece.candidates.offsets[:-1], piece.references.offsets[:-1], strict=True)
         for (start, other_start), (end, other_end) in zip(starts, ends, strict=True):
             one, other = candidate[start:end], reference[other_start:other_end]
             yield self._row(table, one, other, weights[left[one]], weights[right[other]])
 
-    def _table(self, left: Integers, right: Integers, vectors: TokenVectors) -> Floats:
+    def _table(self, left: Integers, right: Integers, words: WordTable) -> Floats:
         """Similarity of every candidate word and every reference word."""
         if len(left) * len(right) > MOST_SIMILARITIES:
             raise InputError(
@@ -197,11 +195,11 @@ class Softbleu(Metric):
                 "softbleu: split it"
             )
         unit: UnitVectors
-        unit, codes = vectors.of_words(np.concatenate((left, right)))
+        unit, codes = words.vectors.of_words(np.concatenate((left, right)))
         _, table = unit.products(codes[: len(left)][None], codes[len(left) :][None])
         found: Floats = np.clip(table[0], 0, 1)
         if self.characters > 0:
-            np.maximum(found, self.characters * spelling_similarity(left, right, vectors), out=found)
+            np.maximum(found, self.characters * spelling_similarity(left, right, words), out=found)
         found[left[:, None] == right[None, :]] = 1
         np.power(found, self.power, out=found)
         return found
@@ -272,26 +270,25 @@ class Softbleu(Metric):
         return precision, recall, np.where(counted, score, 0.0), counted
 
 
-def spelling_similarity(left: Integers, right: Integers, vectors: TokenVectors) -> Floats:
+def spelling_similarity(left: Integers, right: Integers, words: WordTable) -> Floats:
     """Dice coefficient of the character n-grams of words, given by their codes: (left, right).
 
     Raises
     ------
     InputError
-        The vectors lack the spellings.
+        The table lacks the spellings.
     """
     from scipy.sparse import csr_array
 
-    if vectors.grams is None or vectors.gram_bounds is None:
-        raise InputError("softbleu compares spellings, which these vectors lack")
-    width = int(vectors.grams.max(initial=-1)) + 1
+    grams, gram_bounds = words.feature("spelling"), words.feature("spelling_bounds")
+    width = int(grams.max(initial=-1)) + 1
 
     def incidence(codes: Integers) -> csr_array:
-        starts, ends = vectors.gram_bounds[codes], vectors.gram_bounds[codes + 1]  # type: ignore[index]
+        starts, ends = gram_bounds[codes], gram_bounds[codes + 1]
         counts = ends - starts
         bounds = np.concatenate(([0], np.cumsum(counts)))
         places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], counts)
-        ids = vectors.grams[places]  # type: ignore[index]
+        ids = grams[places]
         return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
 
     one, other = incidence(left), incidence(right)

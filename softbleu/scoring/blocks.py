@@ -19,8 +19,8 @@ from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
-    from softbleu.scoring.vectors import CorpusVectors, StoredVectors
-    from softbleu.similarity import TokenVectors, Vectors
+    from softbleu.scoring.vectors import CorpusWords, StoredWords
+    from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Integers
 
 
@@ -62,7 +62,7 @@ class BlockWork:
     needed: Requirements
     """What all metrics together look at."""
     kernels: KernelName
-    tables: tuple[CorpusVectors | StoredVectors, ...] = ()
+    tables: tuple[CorpusWords | StoredWords, ...] = ()
 
     def __call__(
         self, block: Segments | FileBlock | CodedBlock, coder: LineCoder | None = None
@@ -100,7 +100,7 @@ class BlockWork:
         ]
 
     def _statistics(
-        self, piece: Sequence[Chunk], gold: Sequence[Chunk] | None, tables: Sequence[TokenVectors], kernels: Kernels
+        self, piece: Sequence[Chunk], gold: Sequence[Chunk] | None, tables: Sequence[WordTable], kernels: Kernels
     ) -> Iterator[tuple[int, list[Integers]]]:
         """Rows of every system by every metric, with its number; BLEUs of one order and table go together."""
         families: dict[tuple[int, int], list[tuple[int, Bleu]]] = {}
@@ -110,11 +110,11 @@ class BlockWork:
                 families.setdefault((metric.order, task.table), []).append((place, metric))
                 continue
             seen = gold if metric.requires.gold and gold is not None else piece
-            vectors = None if task.table is None else tables[task.table]
-            yield place, [metric.statistics(chunk, vectors, kernels) for chunk in seen]
+            words = None if task.table is None else tables[task.table]
+            yield place, [metric.statistics(chunk, words, kernels) for chunk in seen]
         for (order, table), members in families.items():
             matchers = [metric.matcher for _, metric in members]
-            matched = matched_by_all(matchers, piece, tables[table], order, kernels)
+            matched = matched_by_all(matchers, piece, tables[table].vectors, order, kernels)
             for (place, metric), by_system in zip(members, matched, strict=True):
                 yield place, [metric.statistics_of(*each) for each in zip(piece, by_system, strict=True)]
 
@@ -124,7 +124,7 @@ class BlockWork:
         parts: Sequence[Sequence[Integers]],
         pieces: Sequence[Sequence[Chunk]],
         gold: Sequence[Sequence[Chunk]],
-        tables: Sequence[TokenVectors],
+        tables: Sequence[WordTable],
     ) -> BlockStatistics:
         rows = np.stack([np.concatenate(each) for each in parts])
         own = gold if task.metric.requires.gold and gold else pieces
@@ -137,7 +137,7 @@ class BlockWork:
         coverage = np.zeros((len(parts), 4), np.int64)
         if task.table is not None:
             for piece in pieces:
-                coverage += np.stack([_coverage(chunk, tables[task.table]) for chunk in piece])
+                coverage += np.stack([_coverage(chunk, tables[task.table].vectors) for chunk in piece])
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
 

@@ -83,7 +83,7 @@ def explain_corpus(
     chosen = corpus if requires.frequency else _pick(corpus, segments)
     numbers = segments if requires.frequency else range(1, len(segments) + 1)
     prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
-    vectors = prepared.table(measure.vectors, requires).vectors if requires.vectors else None
+    vectors = prepared.table(measure.vectors, requires).words.vectors if requires.vectors else None
     order: int = measure.metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
     found: dict[tuple[int, int], Explanation] = {}
     start = 0

@@ -116,7 +116,7 @@ def make_page(
     text = shown_text(prepared, shown)
     requires = measure.metric.requires
     soft = bool(thresholds) or requires.vectors
-    vectors = prepared.table(measure.vectors, requires).vectors if soft else None
+    vectors = prepared.table(measure.vectors, requires).words.vectors if soft else None
     run = thresholds.index(_own_threshold(matcher)) if thresholds else 0
     matches, too_long = Matching(matcher, order, thresholds, run, vectors).of(text)
     significance = SignificanceSettings()

@@ -18,7 +18,7 @@ from softbleu.metrics.base import Requirements
 from softbleu.metrics.softbleu import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.executors import run_in_order
-from softbleu.scoring.vectors import CorpusVectors
+from softbleu.scoring.vectors import CorpusWords
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, character_grams
 
 if TYPE_CHECKING:
@@ -239,19 +239,26 @@ class PreparedCorpus:
         for block in self._store:
             yield (block if systems is None else block.only(systems)).recoded(self._codes)
 
-    def table(self, choice: VectorChoice, requires: Requirements) -> CorpusVectors:
+    def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
         """Vectors of the words and what else a metric asks of them; each made once."""
-        more: dict[str, Any] = {}
-        if requires.frequency:
-            more["frequencies"] = self._once("frequencies", self._frequencies)
+        features: dict[str, Any] = {}
+        frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
         if requires.idf is not None:
-            more["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
+            features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
         if requires.spelling:
-            more["grams"], more["gram_bounds"] = self._once("spelling", lambda: character_grams(self.words))
+            spelling = self._once("spelling", lambda: character_grams(self.words))
+            features["spelling"], features["spelling_bounds"] = spelling
         measured: MeasuredWords = self._once(("vectors", choice.key), lambda: choice.select(self.words))
-        key = ("table", choice.key, *sorted(more), requires.idf)
-        table: CorpusVectors = self._once(
-            key, lambda: CorpusVectors.of(measured, self.reference_words, normalize=choice.normalize, **more)
+        key = ("table", choice.key, requires.frequency, requires.idf, requires.spelling)
+        table: CorpusWords = self._once(
+            key,
+            lambda: CorpusWords.of(
+                measured,
+                self.reference_words,
+                normalize=choice.normalize,
+                frequencies=frequencies,
+                features=features,
+            ),
         )
         return table
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Requirements
     from softbleu.scoring.measure import Measure
     from softbleu.scoring.prepare import CodedBlock
-    from softbleu.scoring.vectors import CorpusVectors, StoredVectors
+    from softbleu.scoring.vectors import CorpusWords, StoredWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Progress
 
@@ -86,7 +86,7 @@ class Runner:
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
-    _stored: dict[int, StoredVectors] = field(default_factory=dict, repr=False)
+    _stored: dict[int, StoredWords] = field(default_factory=dict, repr=False)
 
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
         """The corpus in the tokens of a tokenizer, with all that any measure of it needs."""
@@ -140,7 +140,7 @@ class Runner:
             totals = self._add_up(work, tasks, corpus.blocks(), progress)
             return [_statistics(systems, measure, total) for measure, total in zip(measures, totals, strict=True)]
         prepared = self.prepared(tokenizer)
-        tables: list[CorpusVectors] = []
+        tables: list[CorpusWords] = []
         tasks_of = []
         for measure, keep in zip(measures, kept, strict=True):
             number = None
@@ -158,7 +158,7 @@ class Runner:
             for measure, task, total in zip(measures, tasks_of, totals, strict=True)
         ]
 
-    def _place(self, table: CorpusVectors) -> CorpusVectors | StoredVectors:
+    def _place(self, table: CorpusWords) -> CorpusWords | StoredWords:
         """Where workers find a table."""
         if self.executor is None:
             return table
@@ -238,7 +238,7 @@ def collect_statistics(
 
 
 def _statistics(
-    systems: tuple[str, ...], measure: Measure, total: BlockStatistics, table: CorpusVectors | None = None
+    systems: tuple[str, ...], measure: Measure, total: BlockStatistics, table: CorpusWords | None = None
 ) -> Statistics:
     identity, coverage = None, None
     if table is not None:

@@ -12,24 +12,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.similarity import TokenVectors
+from softbleu.similarity import TokenVectors, WordTable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
     from softbleu.embeddings.measure import MeasuredWords
+    from softbleu.types import Floats
 
 
 @dataclass(frozen=True)
-class CorpusVectors:
-    """The vectors of a corpus's words, in memory."""
+class CorpusWords:
+    """The table of a corpus's words, in memory."""
 
-    vectors: TokenVectors
+    words: WordTable
     identity: str = ""
-    """Name and content of the set they are from."""
+    """Name and content of the set that the vectors are from."""
     zero_words: int = 0
     """Words whose vector is zero, which counts as none."""
 
     @classmethod
-    def of(cls, measured: MeasuredWords, reference_words: int, *, normalize: bool, **features: Any) -> CorpusVectors:
+    def of(
+        cls,
+        measured: MeasuredWords,
+        reference_words: int,
+        *,
+        normalize: bool,
+        frequencies: Floats | None = None,
+        features: Mapping[str, NDArray[Any]] | None = None,
+    ) -> CorpusWords:
         """Put selected vectors and features of the same words together, the references' words first."""
         selected, weights = measured.selected, None
         if not normalize:
@@ -39,45 +52,43 @@ class CorpusVectors:
         norms = selected.norms
         if measured.rows is not selected.rows:
             norms = np.linalg.norm(measured.rows.astype(np.float64), axis=1)
-        vectors = TokenVectors(
-            measured.rows,
-            norms,
-            weights,
-            measured.mean_neighbour_similarity,
-            measured.allowed_pairs,
-            measured.self_only,
-            **features,
-        )
-        return cls(vectors, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
+        means, pairs, alone = measured.mean_neighbour_similarity, measured.allowed_pairs, measured.self_only
+        vectors = TokenVectors(measured.rows, norms, weights, means, pairs, alone, frequencies)
+        table = WordTable(vectors, features or {})
+        return cls(table, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
 
-    def load(self) -> TokenVectors:
-        """Return the vectors: they are in memory already."""
-        return self.vectors
+    def load(self) -> WordTable:
+        """Return the table: it is in memory already."""
+        return self.words
 
     @contextmanager
-    def stored(self) -> Iterator[StoredVectors]:
-        """Lay the vectors down in files, for other processes to map."""
+    def stored(self) -> Iterator[StoredWords]:
+        """Lay the table down in files, for other processes to map."""
+        own = {field.name: getattr(self.words.vectors, field.name) for field in fields(TokenVectors)}
         with tempfile.TemporaryDirectory(prefix="softbleu-") as name:
-            for field in fields(TokenVectors):
-                array = getattr(self.vectors, field.name)
-                if array is not None:
-                    np.save(Path(name, f"{field.name}.npy"), array)
-            yield StoredVectors(name)
+            for folder, arrays in (("vectors", own), ("features", self.words.features)):
+                Path(name, folder).mkdir()
+                for key, array in arrays.items():
+                    if array is not None:
+                        np.save(Path(name, folder, f"{key}.npy"), array)
+            yield StoredWords(name)
 
 
 @dataclass(frozen=True)
-class StoredVectors:
+class StoredWords:
     """The same in files that every worker maps once."""
 
     folder: str
 
-    def load(self) -> TokenVectors:
+    def load(self) -> WordTable:
         """Map the files."""
         return _load(self.folder)
 
 
 @lru_cache(maxsize=4)
-def _load(folder: str) -> TokenVectors:
-    path = Path(folder)
-    names = [field.name for field in fields(TokenVectors) if (path / f"{field.name}.npy").exists()]
-    return TokenVectors(**{name: np.load(path / f"{name}.npy", mmap_mode="r") for name in names})
+def _load(folder: str) -> WordTable:
+    vectors, features = (
+        {path.stem: np.load(path, mmap_mode="r") for path in Path(folder, kind).glob("*.npy")}
+        for kind in ("vectors", "features")
+    )
+    return WordTable(TokenVectors(**vectors), features)

@@ -9,7 +9,7 @@ import numpy as np
 
 from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities
 from softbleu.errors import VectorError
-from softbleu.scoring.vectors import CorpusVectors
+from softbleu.scoring.vectors import CorpusWords
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
@@ -60,7 +60,7 @@ def compare_words(
     for word, known in zip(words, measured.selected.known, strict=True):
         if not known:
             raise VectorError(f"{source.name}: no vector for the word {word!r}; try another spelling")
-    vectors = CorpusVectors.of(measured, len(words), normalize=True).vectors
+    vectors = CorpusWords.of(measured, len(words), normalize=True).words.vectors
     unit, codes = vectors.of_words(np.arange(len(words), dtype=np.int32))
     _, products = unit.products(codes[None, :1], codes[None, -1:])
     similarity = float(products[0, 0, 0])

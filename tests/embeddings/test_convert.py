@@ -23,7 +23,7 @@ from softbleu.embeddings.store import StoreType, store_fingerprint
 from softbleu.errors import VectorError
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu
-from softbleu.scoring import VectorChoice
+from softbleu.scoring import Measure, VectorChoice
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
@@ -465,7 +465,7 @@ def scores(stores: dict[str, Path], matcher: str, lines: int | None) -> dict[str
     metric = Bleu(make_matcher(matcher, threshold=0.8))
     segments = Segments.of(candidates, references)
     return {
-        name: score_corpus(segments, metric, vectors=VectorChoice(place))[0].score.score
+        name: score_corpus(segments, Measure(metric, vectors=VectorChoice(place)))[0].score.score
         for name, place in stores.items()
     }
 

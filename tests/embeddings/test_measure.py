@@ -114,7 +114,9 @@ def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch: pytest.MonkeyP
     vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
     monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 3)
     for words in (["The", "cat"], ["the", "cat"]):
-        density = measure_words(open_vectors(vectors), words, "fallback", WordMeasure("csls")).mean_neighbour_similarity
+        density = measure_words(
+            open_vectors(vectors), words, "fallback", WordMeasure("csls")
+        ).mean_neighbour_similarity
         expected = [oracle.Measure(vectors, scope=3).density(word) for word in words]
         assert density == pytest.approx(expected, abs=1e-6)
 

@@ -18,7 +18,7 @@ from softbleu.metrics.imeasure.alignment import COLUMNS, FALSE_NEGATIVE, TRUE_NE
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers
 
@@ -83,7 +83,7 @@ class IMeasure(ChoosingMetric):
         """The source, and all rows, of which the best references' count."""
         return Requirements(source=True, rows=True)
 
-    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the columns of the alignments of each candidate with its source and each of its references.
 
         Returns

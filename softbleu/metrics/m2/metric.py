@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 
@@ -85,7 +85,7 @@ class M2(ChoosingMetric):
         """Gold edits, and the source that they are of."""
         return Requirements(references=False, source=True, gold=True, rows=True)
 
-    def statistics(self, chunk: Chunk, vectors: TokenVectors | None, kernels: Kernels) -> Integers:
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count edits against each annotator of each segment.
 
         Returns
