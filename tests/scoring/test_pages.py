@@ -48,7 +48,7 @@ def made_at(page, number):
 def literal_matches(page, corpus, chosen, threshold):
     """What the matcher says at one threshold, line by line."""
     prepared = prepare_corpus(corpus, chosen.tokenizer, Requirements())
-    vectors = prepared.table(chosen.vectors, chosen.metric.requires).vectors
+    vectors = prepared.table(chosen.vectors, chosen.metric.requires).words.vectors
     matcher = replace(page.metric.matcher, threshold=threshold)
     found = []
     for system, chunk in enumerate(shown_text(prepared, len(page.text)).chunks()):
