@@ -110,7 +110,9 @@ def _run_spurious(
     order = base.get("order", 4)
     return {
         "analyses": {
-            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, progress=progress)
+            name: find_spurious(
+                text, variants, thresholds, at=table.get("at", 0.8), order=order, jobs=jobs, progress=progress
+            )
             for name, text in definition.texts()
         }
     }
