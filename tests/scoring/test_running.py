@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import fields, replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -181,6 +182,27 @@ def test_only_so_many_tasks_wait_and_the_order_is_kept() -> None:
             found.append(square)
     assert found == [number * number for number in range(20)]
     assert most <= 5
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_every_worker_of_an_executor_has_a_task(workers: int) -> None:
+    """Each task waits until as many are under way as there are workers: with fewer it would break."""
+    together = Barrier(workers)
+
+    def work(number: int) -> int:
+        together.wait(timeout=20)
+        return number
+
+    with ThreadPoolExecutor(workers) as executor:
+        assert list(run_in_order(work, range(3 * workers), executor)) == list(range(3 * workers))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_number_of_workers_changes_no_digit(metric: Bleu) -> None:
+    alone = score_corpus(in_memory(), measure_of(metric), level="segment")
+    for workers in (2, 8):
+        with ThreadPoolExecutor(workers) as executor:
+            assert score_corpus(in_memory(), measure_of(metric), level="segment", executor=executor) == alone
 
 
 def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
