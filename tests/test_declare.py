@@ -220,6 +220,11 @@ def test_other_packages_add_names_and_settings(plugins: dict[str, Any]) -> None:
         Measure.of("steep", slope=3)
 
 
+def test_other_packages_add_presets(plugins: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Steep, "presets", {"alpine": {"slope": 0.5}})
+    assert Measure.of("steep", preset="alpine").metric == Steep(slope=0.5)
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [

@@ -49,6 +49,6 @@ def metrics() -> list[str]:
 
 def presets() -> list[str]:
     """Names of presets."""
-    from softbleu.metrics.base import METRICS
+    from softbleu.scoring.measure import preset_names
 
-    return [name for each in METRICS.classes() for name in each.presets]  # type: ignore[attr-defined]
+    return preset_names()

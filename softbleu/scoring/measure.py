@@ -204,8 +204,8 @@ def settings_of(given: Mapping[str, Any]) -> list[Setting]:
 
 
 def preset_names() -> list[str]:
-    """Names of the settings of papers."""
-    return [name for owner in METRICS.built_in.values() for name in owner.presets]  # type: ignore[attr-defined]
+    """Names of the settings of papers, those of other packages' metrics too."""
+    return [name for owner in METRICS.classes() for name in owner.presets]  # type: ignore[attr-defined]
 
 
 def every_setting() -> dict[str, Setting]:
