@@ -259,7 +259,9 @@ def all_settings(kind: type[Declared], given: Mapping[str, Any] | None = None) -
             yield each
             continue
         chosen = (given or {}).get(each.name)
-        part: type[Declared] = type(chosen if isinstance(chosen, Declared) else each.default)
+        part: type[Declared] = each.part
+        if isinstance(chosen, Declared) or each.default is not None:
+            part = type(chosen if isinstance(chosen, Declared) else each.default)
         if each.part.kind in _REGISTRIES:
             yield each
             part = _REGISTRIES[each.part.kind].find(chosen) if isinstance(chosen, str) else part

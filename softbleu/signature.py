@@ -41,7 +41,7 @@ def signature_of(*values: Declared, short: bool = False, **more: object) -> str:
     >>> signature_of(Tokenizer("13a")).rpartition("|")[0]
     'tokenize:13a|lowercase:no'
     >>> signature_of(Tokenizer("13a"), short=True).rpartition("|")[0]
-    'tokenize:13a'
+    'tokenize:13a|lowercase:no'
     """
     pairs: dict[str, str] = {}
     for value in values:

@@ -9,6 +9,7 @@ import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels.scale import SCALE
+from softbleu.tokens import WordParts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,8 +102,8 @@ class WordTable:
 
     vectors: TokenVectors
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """By name: `rarity` of each word among segments; `spelling`, the numbers of the words' character n-grams, word by
-    word, and their `spelling_bounds` (words + 1)."""
+    """By name: `rarity` of each word among segments; what words are made of (`softbleu.tokens.WORD_PARTS`), as
+    numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
 
     def feature(self, name: str) -> Any:
         """Find a feature.
@@ -115,6 +116,10 @@ class WordTable:
         if name not in self.features:
             raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
         return self.features[name]
+
+    def parts(self, name: str) -> WordParts:
+        """Find what the words are made of; see `feature`."""
+        return WordParts(self.feature(name), self.feature(f"{name}_bounds"))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar
+from string import punctuation
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -46,8 +47,9 @@ class Tokenizer(Declared):
         "Tokenizer: none splits at whitespace, the others but char are sacrebleu's",
         choices=TOKENIZERS,
         earlier=("tok",),
+        always_signed=True,
     )
-    lowercase: bool = setting(False, "Fold the text to lower case first")
+    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True)
     kind: ClassVar[str] = "tokenizer"
 
     @property
@@ -110,11 +112,35 @@ class Tokens:
 
     def chosen(self, lines: NDArray[np.int64]) -> Tokens:
         """Lines with these numbers, in that order."""
-        lengths = self.lengths[lines]
-        offsets = np.zeros(len(lines) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[lines] - offsets[:-1], lengths)
+        places, offsets = _places(self.offsets, lines)
         return Tokens(self.codes[places], offsets)
+
+    def spread(self, parts: WordParts) -> Tokens:
+        """The same lines with the parts of each token in its place."""
+        places, bounds = _places(parts.bounds, self.codes)
+        return Tokens(parts.codes[places], bounds[self.offsets])
+
+
+@dataclass(frozen=True)
+class WordParts:
+    """What words are made of: word w has ``codes[bounds[w]:bounds[w + 1]]``."""
+
+    codes: NDArray[Any]
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, words: Iterable[str], parts: Callable[[str], Iterable[str]]) -> WordParts:
+        """Number the parts of words in order of appearance."""
+        lines = Vocabulary().encode([list(parts(word)) for word in words])
+        return cls(lines.codes, lines.offsets)
+
+
+def _places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of the entries of chosen stretches one after the other, and the bounds of these stretches."""
+    lengths = np.diff(bounds)[chosen]
+    offsets = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return np.arange(offsets[-1]) + np.repeat(bounds[chosen] - offsets[:-1], lengths), offsets
 
 
 class Vocabulary(dict[str, int]):
@@ -139,25 +165,29 @@ class Vocabulary(dict[str, int]):
         return Tokens(codes, offsets)
 
 
-def character_grams(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the character 2- to 4-grams of words between marks of their ends.
+def _character_grams(word: str) -> Iterable[str]:
+    """Character 2- to 4-grams of a word between marks of its ends, each once."""
+    marked = f"\x02{word}\x03"
+    return dict.fromkeys(marked[k : k + n] for n in (2, 3, 4) for k in range(len(marked) - n + 1))
 
-    Returns
-    -------
-    Numbers word by word, each once in a word, and the bounds of the words among them.
 
-    Examples
-    --------
-    >>> grams, bounds = character_grams(["a", "at"])
-    >>> grams.tolist(), bounds.tolist()
-    ([0, 1, 2, 0, 3, 4, 5, 6, 7], [0, 3, 9])
-    """
-    numbers: dict[str, int] = {}
-    found: list[int] = []
-    bounds = [0]
-    for word in words:
-        marked = f"\x02{word}\x03"
-        own = {marked[k : k + n]: None for n in (2, 3, 4) for k in range(len(marked) - n + 1)}
-        found += (numbers.setdefault(gram, len(numbers)) for gram in own)
-        bounds.append(len(found))
-    return np.array(found, np.int64), np.array(bounds, np.int64)
+def _without_punctuation(word: str) -> Iterable[str]:
+    """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them."""
+    if len(word) > 1 and word[-1] in punctuation:
+        return word[:-1], word[-1]
+    if len(word) > 1 and word[0] in punctuation:
+        return word[0], word[1:]
+    return (word,)
+
+
+WORD_PARTS: dict[str, Callable[[str], Iterable[str]]] = {
+    "spelling": _character_grams,
+    "characters": iter,
+    "punctuation": _without_punctuation,
+}
+"""Features of words that metrics may ask for: what a word is made of.
+
+>>> parts = WordParts.of(["a", "at"], WORD_PARTS["spelling"])
+>>> parts.codes.tolist(), parts.bounds.tolist()
+([0, 1, 2, 0, 3, 4, 5, 6, 7], [0, 3, 9])
+"""

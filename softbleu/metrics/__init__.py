@@ -9,16 +9,20 @@ from softbleu.metrics.base import METRICS, Level, Metric, Requirements, Score, c
 
 if TYPE_CHECKING:
     from softbleu.metrics.bleu import Bleu, BleuScore
+    from softbleu.metrics.chrf import Chrf, ChrfScore
     from softbleu.metrics.gleu import Gleu, GleuScore
     from softbleu.metrics.imeasure import IMeasure, IMeasureScore
     from softbleu.metrics.m2 import M2, M2Score
     from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
+    from softbleu.metrics.ter import Ter, TerScore
 
 # Loaded when first asked for: a run needs one or two of them.
 _HOMES = {
     "M2": "m2",
     "Bleu": "bleu",
     "BleuScore": "bleu",
+    "Chrf": "chrf",
+    "ChrfScore": "chrf",
     "Gleu": "gleu",
     "GleuScore": "gleu",
     "IMeasure": "imeasure",
@@ -26,6 +30,8 @@ _HOMES = {
     "M2Score": "m2",
     "Softbleu": "softbleu",
     "SoftbleuScore": "softbleu",
+    "Ter": "ter",
+    "TerScore": "ter",
 }
 
 __all__ = [
@@ -33,6 +39,8 @@ __all__ = [
     "METRICS",
     "Bleu",
     "BleuScore",
+    "Chrf",
+    "ChrfScore",
     "Gleu",
     "GleuScore",
     "IMeasure",
@@ -44,6 +52,8 @@ __all__ = [
     "Score",
     "Softbleu",
     "SoftbleuScore",
+    "Ter",
+    "TerScore",
     "column",
 ]
 

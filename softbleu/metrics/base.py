@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from softbleu.declare import Declared, Registry, setting
 from softbleu.errors import InputError
+from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,8 +91,8 @@ class Requirements:
         How frequent words are among the references' tokens.
     idf
         What says how rare words are: `references`, or another text; None where nothing asks.
-    spelling
-        The words' character n-grams.
+    parts
+        What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, ….
     rows
         The statistics of every segment for a corpus score, not only their sum.
     """
@@ -102,8 +103,13 @@ class Requirements:
     vectors: bool = False
     frequency: bool = False
     idf: object = None
-    spelling: bool = False
+    parts: tuple[str, ...] = ()
     rows: bool = False
+
+    @property
+    def table(self) -> bool:
+        """Whether anything is to be known of single words."""
+        return self.vectors or bool(self.parts)
 
 
 def order_setting(default: int) -> Any:
@@ -111,7 +117,7 @@ def order_setting(default: int) -> Any:
     return setting(default, "Longest n-grams to look at", least=1, most=MAX_ORDER, flags=("-n",))
 
 
-def requirements_of(matcher: Matcher, order: int, **more: bool) -> Requirements:
+def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
     """What metrics over a matcher need: what the matcher looks at, and more."""
     return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
@@ -135,7 +141,7 @@ class Metric(Declared):
 
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
-    default_tokenizer: ClassVar[str] = "none"
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; those of the matcher and the tokenizer among them."""
 

@@ -147,7 +147,8 @@ class Softbleu(Metric):
     @property
     def requires(self) -> Requirements:
         """Vectors, and what weights and spellings need."""
-        return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, spelling=self.characters > 0)
+        parts = ("spelling",) if self.characters > 0 else ()
+        return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, parts=parts)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Weights in millionths of each segment: for each order matched and all of candidate and of reference.

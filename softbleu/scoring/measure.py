@@ -32,9 +32,16 @@ class Measure(Declared):
     """
 
     metric: Metric = setting(factory=Bleu)
-    tokenizer: Tokenizer = setting(factory=Tokenizer)
+    tokenizer: Tokenizer = setting(None)
+    """That of the metric unless given."""
     vectors: VectorChoice = setting(factory=VectorChoice)
     kind: ClassVar[str] = "measure"
+
+    def __post_init__(self) -> None:
+        """Take the metric's tokenizer unless there is another."""
+        if self.tokenizer is None:
+            object.__setattr__(self, "tokenizer", self.metric.default_tokenizer)
+        super().__post_init__()
 
     @classmethod
     def of(cls, metric: str | Metric | Measure = "bleu", *, idle: list[str] | None = None, **given: Any) -> Measure:
@@ -117,7 +124,7 @@ class Measure(Declared):
         written = {}
         for part in parts:
             for each, value in part.settings():
-                default = self.metric.default_tokenizer if each.name == "tokenize" else each.default
+                default = getattr(self.metric.default_tokenizer, each.name, each.default)
                 if each.part is not None:
                     default = each.default.name if not soft else value
                 if value != default:
@@ -223,7 +230,7 @@ def _start(metric: str | Metric | Measure, given: dict[str, Any]) -> tuple[Measu
         metric, given = METRICS.find(name)(), {**settings, **given}
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
-    return Measure(metric, Tokenizer(metric.default_tokenizer)), given
+    return Measure(metric), given
 
 
 def _written(value: Any) -> Any:

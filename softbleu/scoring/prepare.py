@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 from weakref import finalize
@@ -19,7 +20,7 @@ from softbleu.metrics.softbleu import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.executors import run_in_order
 from softbleu.scoring.vectors import CorpusWords
-from softbleu.tokens import Tokenizer, Tokens, Vocabulary, character_grams
+from softbleu.tokens import WORD_PARTS, Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -245,11 +246,16 @@ class PreparedCorpus:
         frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
         if requires.idf is not None:
             features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
-        if requires.spelling:
-            spelling = self._once("spelling", lambda: character_grams(self.words))
-            features["spelling"], features["spelling_bounds"] = spelling
+        for name in requires.parts:
+            parts = self._once(("parts", name), partial(WordParts.of, self.words, WORD_PARTS[name]))
+            features[name], features[f"{name}_bounds"] = parts.codes, parts.bounds
+        if not requires.vectors:
+            bare: CorpusWords = self._once(
+                ("table", requires), lambda: CorpusWords.of_features(len(self.words), features)
+            )
+            return bare
         measured: MeasuredWords = self._once(("vectors", choice.key), lambda: choice.select(self.words))
-        key = ("table", choice.key, requires.frequency, requires.idf, requires.spelling)
+        key = ("table", choice.key, requires.frequency, requires.idf, requires.parts)
         table: CorpusWords = self._once(
             key,
             lambda: CorpusWords.of(
@@ -262,7 +268,7 @@ class PreparedCorpus:
         )
         return table
 
-    def _once(self, key: object, make: Any) -> Any:
+    def _once(self, key: object, make: Callable[[], Any]) -> Any:
         if key not in self._made:
             self._made[key] = make()
         return self._made[key]

@@ -131,7 +131,7 @@ class Runner:
         tokenizer = measures[0].tokenizer
         needed = self._needed[tokenizer]
         systems = self.corpus.systems if system is None else (system,)
-        if not needed.vectors and tokenizer not in self._prepared:
+        if not needed.table and tokenizer not in self._prepared:
             tasks = tuple(Task(each.metric, None, keep) for each, keep in zip(measures, kept, strict=True))
             work: Any = BlockWork(tasks, tokenizer, needed, self.kernels)
             if self.executor is None:
@@ -144,7 +144,7 @@ class Runner:
         tasks_of = []
         for measure, keep in zip(measures, kept, strict=True):
             number = None
-            if measure.metric.requires.vectors:
+            if measure.metric.requires.table:
                 table = prepared.table(measure.vectors, measure.metric.requires)
                 number = next((place for place, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
@@ -208,7 +208,7 @@ def running(
     """
     name = choose_kernels(kernels, int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(
-        measure.tokenizer.splits_at_whitespace and not measure.metric.requires.vectors for measure in measures
+        measure.tokenizer.splits_at_whitespace and not measure.metric.requires.table for measure in measures
     )
     by_tokenizer: dict[Tokenizer, list[Measure]] = {}
     for measure in measures:
@@ -241,7 +241,7 @@ def _statistics(
     systems: tuple[str, ...], measure: Measure, total: BlockStatistics, table: CorpusWords | None = None
 ) -> Statistics:
     identity, coverage = None, None
-    if table is not None:
+    if table is not None and measure.metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
         coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
     return Statistics(systems, measure, total.rows, total.counts, total.references, identity, coverage)

@@ -57,6 +57,11 @@ class CorpusWords:
         table = WordTable(vectors, features or {})
         return cls(table, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
 
+    @classmethod
+    def of_features(cls, words: int, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
+        """Put features together; no word has a vector."""
+        return cls(WordTable(TokenVectors(np.zeros((words, 0), np.float32), np.zeros(words)), features))
+
     def load(self) -> WordTable:
         """Return the table: it is in memory already."""
         return self.words

@@ -393,6 +393,7 @@ OF_SOFTBLEU = {
     "credit": "greedy",
     "idf": __file__,
 }
+OF_CHRF = {"char_order": 4, "word_order": 1, "eps_smoothing": True}
 OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 
 
@@ -402,6 +403,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OF_GLEU,
         **OF_SOFTBLEU,
         **OF_M2,
+        **OF_CHRF,
         "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "13a",
@@ -421,6 +423,8 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         base = {"metric": "gleu", "matcher": "vleu", "vectors": VECTORS}
     if name in OF_SOFTBLEU:
         base = {"metric": "softbleu", "vectors": VECTORS}
+    if name in OF_CHRF:
+        base = {"metric": "chrf"}
     if name in OF_M2:
         base = {"metric": "m2"}
     changing = {**base, name: other[name]}

@@ -1,0 +1,135 @@
+"""chrF and chrF++: F of the precision and recall of character n-grams, and of word n-grams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import MAX_ORDER, Metric, Requirements, Score, column
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import WordTable
+    from softbleu.types import Flags, Floats, Integers
+
+_EPSILON = 1e-16
+
+
+@dataclass(frozen=True)
+class ChrfScore(Score):
+    """A chrF score; lists have one entry an order, those of characters first."""
+
+    precisions: list[float] = column("", "precision %", "per cent")
+    recalls: list[float] = column("", "recall %", "per cent")
+
+
+@dataclass(frozen=True)
+class Chrf(Metric):
+    """Mean precision and recall of character n-grams, white space left out, as F (Popović 2015, 2016, 2017).
+
+    Every digit is sacrebleu's. Of several references each segment takes the best.
+
+    Parameters
+    ----------
+    char_order, word_order : greatest n of characters and of words; punctuation is split from the ends of words
+    beta : how much more recall weighs than precision
+    eps_smoothing : average F over all orders, as chrF++.py does, not precision and recall over those there are
+
+    Examples
+    --------
+    >>> Chrf(char_order=2).score(np.array([3, 4, 3, 2, 3, 1])).recalls
+    [75.0, 33.33333333333333]
+    """
+
+    char_order: int = setting(6, "Longest character n-grams", least=1, most=MAX_ORDER)
+    word_order: int = setting(0, "Longest word n-grams; 2 is chrF++", least=0, most=MAX_ORDER)
+    beta: float = setting(2.0, "Weight of recall beside precision", least=0, most=1e6)
+    eps_smoothing: bool = setting(False, "Average F over all orders, as chrF++.py, Moses and NLTK do")
+    name: ClassVar[str] = "chrf"
+
+    @property
+    def label(self) -> str:
+        """ChrF, chrF+ or chrF++ as the field has it, and beta unless it is 2."""
+        return f"chrF{min(self.word_order, 2) * '+'}" + ("" if self.beta == 2 else f" (beta {self.beta:g})")
+
+    @property
+    def requires(self) -> Requirements:
+        """The characters of words, and words without their punctuation."""
+        return Requirements(parts=("characters", *(["punctuation"] if self.word_order else [])))
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """For each order the n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
+        if words is None:
+            raise InputError("chrF looks at the characters of words: the table of words is missing")
+        single = chunk.by_reference()
+        columns: list[Integers] = []
+        for part, order in (("characters", self.char_order), ("punctuation", self.word_order)):
+            if not order:
+                continue
+            candidates, references = (
+                tokens.spread(words.parts(part)) for tokens in (single.candidates, single.references)
+            )
+            matches = kernels.clipped_counts(
+                *(candidates.codes, candidates.offsets, references.codes, references.offsets),
+                *(single.segment_offsets, order),
+            )
+            for n in range(order):
+                own, other = (np.maximum(tokens.lengths - n, 0) for tokens in (candidates, references))
+                # As in sacrebleu, a candidate's n-grams do not count where the reference has none.
+                columns += [np.where(other > 0, own, 0), other, matches[:, n]]
+        rows = np.column_stack(columns)
+        scores = self.scores(rows)
+        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
+        return rows[best]
+
+    def score(self, row: Integers) -> ChrfScore:
+        """Score one row of statistics, or a sum of rows."""
+        rows = np.asarray(row)[None]
+        precision, recall = self._parts(rows)
+        return ChrfScore(float(self.scores(rows)[0]), (100 * precision[0]).tolist(), (100 * recall[0]).tolist())
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        precision, recall = self._parts(rows)
+        factor = self.beta**2
+        if self.eps_smoothing:
+            below = factor * precision + recall
+            each = np.where(below > 0, (1 + factor) * precision * recall / np.where(below > 0, below, 1), _EPSILON)
+            mean: Floats = 100 * _mean(each, np.ones(each.shape, bool))
+            return mean
+        counted = (rows[:, 0::3] > 0) & (rows[:, 1::3] > 0)
+        precision, recall = _mean(precision, counted), _mean(recall, counted)
+        below = factor * precision + recall
+        found: Floats = 100 * (1 + factor) * precision * recall / np.where(below > 0, below, 1)
+        return found
+
+    def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
+        """Precision and recall of each order, next to nothing where there are no n-grams: (rows, orders) each."""
+        own, other, both = (np.asarray(rows[:, place::3], np.float64) for place in range(3))
+        precision, recall = (
+            np.divide(both, total, out=np.full(total.shape, _EPSILON), where=total > 0) for total in (own, other)
+        )
+        return precision, recall
+
+
+@dataclass(frozen=True)
+class ChrfWords(Chrf):
+    """chrF++: chrF with word n-grams up to 2 (Popović 2017)."""
+
+    word_order: int = setting(2, "Longest word n-grams; 2 is chrF++", least=0, most=MAX_ORDER)
+    name: ClassVar[str] = "chrf++"
+
+
+def _mean(values: Floats, counted: Flags) -> Floats:
+    """Mean of each row over what counts, added up from left to right as sacrebleu does."""
+    total = np.zeros(len(values))
+    for place in range(values.shape[1]):
+        total += np.where(counted[:, place], values[:, place], 0)
+    mean: Floats = total / np.maximum(counted.sum(axis=1), 1)
+    return mean

@@ -1,0 +1,68 @@
+"""TER: edits and shifts that make a reference of the candidate, per reference word."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from softbleu.metrics.base import Metric, Score, column
+from softbleu.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import WordTable
+    from softbleu.types import Integers
+
+_SHARES = math.lcm(*range(1, 17))
+"""What a reference word weighs: the mean length of up to 16 references is a whole number of its parts."""
+
+
+@dataclass(frozen=True)
+class TerScore(Score):
+    """Edits per reference word, in per cent; less is better."""
+
+    edits: int = column("edits", "edits", "count")
+    reference_length: float = column("ref. length", "references", "tokens")
+
+
+@dataclass(frozen=True)
+class Ter(Metric):
+    """Translation edit rate (Snover et al. 2006), by sacrebleu's search for shifts, over the tokens of the tokenizer.
+
+    Of several references the fewest edits count, and their mean length. As sacrebleu does by default, words are those
+    between white space, in lower case (its `case_sensitive` is ``lowercase=False``).
+
+    Examples
+    --------
+    >>> Ter().score(np.array([1, 4 * _SHARES]))
+    TerScore(score=25.0, edits=1, reference_length=4.0)
+    """
+
+    name: ClassVar[str] = "ter"
+    higher_is_better: ClassVar[bool] = False
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("none", lowercase=True)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
+        from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+        texts = (np.split(tokens.codes, tokens.offsets[1:-1]) for tokens in (chunk.candidates, chunk.references))
+        candidates, references = ([line.tolist() for line in text] for text in texts)
+        rows = []
+        for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
+            found = [translation_edit_rate(candidate, reference) for reference in references[start:stop]]
+            words_in_all = sum(length for _, length in found)
+            rows.append((min(edits for edits, _ in found), round(_SHARES * words_in_all / len(found))))
+        return np.array(rows, np.int64)
+
+    def score(self, row: Integers) -> TerScore:
+        """Score one row of statistics, or a sum of rows."""
+        edits, shares = (int(number) for number in row)
+        length = shares / _SHARES
+        rate = edits / length if shares else float(edits > 0)
+        return TerScore(100 * rate, edits, length)
