@@ -27,6 +27,7 @@ Significance
   --samples N: Bootstrap samples (default: 1000).
   --runs N: Runs of TrueSkill (default: 100).
 Output
+  --against NAME: With --table williams, only tests with this metric.
   --table NAME: systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators
     (default: systems, or what the input allows).
   --digits N: Decimals in text, markdown and latex (default: 3); other formats have them all.
@@ -44,6 +45,7 @@ def metaeval(
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     source: opt.Source = None,
+    gold: opt.Gold = None,
     encoding: opt.Encoding = "utf-8",
     unescape: Annotated[bool, _of("--unescape")] = False,
     rankings: Annotated[str | None, _of("--rankings")] = None,
@@ -54,6 +56,7 @@ def metaeval(
     da: Annotated[str | None, _of("--da")] = None,
     direction: Annotated[str | None, _of("--direction")] = None,
     table: Annotated[str | None, _of("--table", _tables)] = None,
+    against: Annotated[str | None, _of("--against")] = None,
     samples: Annotated[int, _of("--samples")] = 1000,
     runs: Annotated[int, _of("--runs")] = 100,
     seed: opt.TestSeed = 12345,
@@ -85,7 +88,12 @@ def metaeval(
     check_name("table", question, _tables())
     write = RECORD_WRITERS.find(output_format)
     named = [split_name(text)[1] for text in (*(scores or ()), *(human or ()))]
-    inputs = [*named, *(candidate or ()), *(reference or ()), *(name for name in (rankings, da, source) if name)]
+    inputs = [
+        *named,
+        *(candidate or ()),
+        *(reference or ()),
+        *(name for name in (rankings, da, source, gold) if name),
+    ]
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     target = Output.of(output, inputs)
@@ -102,6 +110,7 @@ def metaeval(
             candidates=candidate or (),
             references=reference or (),
             source=source,
+            gold=gold,
             rankings=rankings,
             rankings_start=rankings_start,
             expand=not unexpanded,
@@ -111,6 +120,7 @@ def metaeval(
             direction=direction,
             unescape=unescape,
             encoding=encoding,
+            against=against,
             samples=samples,
             runs=runs,
             seed=seed,

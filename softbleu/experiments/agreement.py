@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.correlation import (
     COEFFICIENTS,
     FEWEST_POINTS,
@@ -174,8 +174,10 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
             yield point, each
 
 
-def compare_metrics(columns: Columns) -> list[MetricPair]:
+def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:
     """Test of every pair of metrics whether one agrees with people more than the other, beyond chance.
+
+    With `against` only pairs with the metric of that name are tested.
 
     Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
 
@@ -183,7 +185,11 @@ def compare_metrics(columns: Columns) -> list[MetricPair]:
     ------
     InputError
         Fewer than two metrics, or than 4 points.
+    UnknownNameError
+        No metric is called as `against`.
     """
+    if against is not None and against not in columns.metrics:
+        raise UnknownNameError("metric", against, columns.metrics)
     usable = [name for name in columns.metrics if name not in columns.constant]
     if len(usable) < 2 or columns.human in columns.constant:
         raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
@@ -193,6 +199,8 @@ def compare_metrics(columns: Columns) -> list[MetricPair]:
     for coefficient in TESTED:
         values = {name: _value(columns.metrics[name], columns.people, coefficient) for name in usable}
         for one, other in combinations(usable, 2):
+            if against not in (None, one, other):
+                continue
             better, worse = (one, other) if values[one] >= values[other] else (other, one)
             between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
             both = (values[better], values[worse])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +14,25 @@ from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.evidence import split_name
 from softbleu.experiments.text import MatchedText
 from softbleu.scoring import Measure
-from softbleu.scoring.measure import every_setting
+from softbleu.scoring.measure import every_setting, read_settings
 
 if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
+_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores", "direction"}
+_TEXTS = ("source", "pairs", "gold", "assessments", "rankings")
+"""Keys of one file."""
+_LISTS = ("candidates", "references", "human", "scores")
+"""Keys of several."""
 _SHAPES = {
-    **dict.fromkeys(("source", "pairs", "encoding", "pairing"), "text"),
-    **dict.fromkeys(("candidates", "references", "grammars", "matchers"), "a list of text"),
+    **dict.fromkeys((*_TEXTS, "encoding", "pairing", "direction", "question", "coefficient", "against"), "text"),
+    **dict.fromkeys((*_LISTS, "grammars", "matchers", "questions", "rank_by"), "a list of text"),
+    **dict.fromkeys(("unescape", "expand"), "true or false"),
     "thresholds": "a list of numbers and text",
 }
 """What the values of a definition must be."""
@@ -79,7 +86,11 @@ class Definition:
         InputError
             Unknown or missing keys.
         """
-        table: dict[str, Any] = self.tables.get(name, {})
+        return self._checked(name, self.tables.get(name, {}), valid, needed)
+
+    def _checked(self, name: str, table: Any, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
+        if not isinstance(table, dict):
+            raise InputError(f"{self.path}: [{name}] must be a table, not {table!r}")
         if strange := sorted(table.keys() - valid):
             raise UnknownNameError(f"{self.path}: key in [{name}]", strange[0], sorted(valid))
         if missing := sorted(set(needed) - table.keys()):
@@ -87,11 +98,46 @@ class Definition:
         for key, value in table.items():
             if key in _SHAPES and not _has_shape(value, _SHAPES[key]):
                 raise InputError(f"{self.path}: [{name}] {key!r} must be {_SHAPES[key]}, not {value!r}")
-        return table
+        return dict(table)
 
     def place(self, name: str) -> str:
         """Path of a file that is named relative to the definition."""
         return str(self.path.parent / name)
+
+    def data(self) -> dict[str, dict[str, Any]]:
+        """What people said of which texts, by name, as `softbleu.metaeval` takes it."""
+        if not self.tables.get("data"):
+            raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
+        found = self._data_tables()
+        for given in found.values():
+            given |= {key: self.place(given[key]) for key in _TEXTS if key in given}
+            given |= {key: self._named(given[key]) for key in _LISTS if key in given}
+        return found
+
+    def _data_tables(self) -> dict[str, dict[str, Any]]:
+        valid = (_FILES - {"pairs"}) | _JUDGED | {"unescape"}
+        return {
+            name: self._checked(f"data.{name}", table, valid) for name, table in self.tables.get("data", {}).items()
+        }
+
+    def _named(self, names: Sequence[str]) -> list[str]:
+        """Files by their names, each maybe as ``NAME=FILE``, or all that match a pattern."""
+        found = []
+        for label, pattern in map(split_name, names):
+            found += [f"{label}={path}" if label else str(path) for path in self._matching(pattern)]
+        return found
+
+    def metrics(self) -> dict[str, Measure]:
+        """Metrics by name, with the settings that all have in common where they have them."""
+        common = self.settings()
+        found: dict[str, Measure] = {}
+        for name, text in self.tables.get("metrics", {}).items():
+            try:
+                head, own = read_settings(str(text))
+                found[name] = Measure.of(head, idle=[], **common | self._located(f"metrics.{name}", own))
+            except InputError as error:
+                raise InputError(f"{self.path}: [metrics] {name!r}: {error}") from error
+        return found
 
     def settings(self) -> dict[str, Any]:
         """Settings that the whole experiment has in common."""
@@ -112,10 +158,12 @@ class Definition:
             Measure.of(idle=[], **options)
         except InputError as error:
             raise InputError(f"{self.path}: [{name}] {error}") from error
-        vectors = options.get("vectors")
-        if isinstance(vectors, str) and "/" in vectors:
-            return {**options, "vectors": self.place(vectors)}
-        return options
+        placed = dict(options)
+        for key in ("vectors", "idf"):
+            if isinstance(options.get(key), str):
+                parts = options[key].split("+") if key == "vectors" else [options[key]]
+                placed[key] = "+".join(self.place(part) if "/" in part else part for part in parts)
+        return placed
 
     @contextmanager
     def corpus(self) -> Iterator[Corpus]:
@@ -168,6 +216,7 @@ class Definition:
         """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
         settings = [self.settings(), *(self.variants() or {}).values()]
         named = [each[name] for each in settings for name in ("vectors", "idf") if isinstance(each.get(name), str)]
+        named += [str(each.vectors.vectors) for each in self.metrics().values() if each.metric.requires.vectors]
         return [str(self.path), *(str(path) for _, path in self._corpus_files()), *named]
 
     def _corpus_files(self) -> Iterator[tuple[str, Path]]:
@@ -176,14 +225,17 @@ class Definition:
         names = [*table.get("candidates", ()), *table.get("references", ())]
         names += [table[key] for key in ("source", "pairs") if key in table]
         names += [name for name in table.get("grammars", ()) if "/" in name]
+        for data in self._data_tables().values():
+            names += [data[key] for key in _TEXTS if key in data]
+            names += [split_name(each)[1] for key in _LISTS for each in data.get(key, ())]
         for name in names:
             for path in self._matching(name):
                 yield str(Path(name).parent / path.name), path
 
 
 def _has_shape(value: object, shape: str) -> bool:
-    if shape == "text":
-        return isinstance(value, str)
+    if shape in ("text", "true or false"):
+        return isinstance(value, str if shape == "text" else bool)
     kinds = (str, int, float) if "numbers" in shape else (str,)
     return isinstance(value, list) and all(isinstance(each, kinds) for each in value)
 
@@ -191,5 +243,7 @@ def _has_shape(value: object, shape: str) -> bool:
 KINDS: dict[str, tuple[str, ...]] = {
     "sweep": ("corpus", "settings", "sweep", "variants"),
     "spurious": ("corpus", "settings", "spurious"),
+    "metaeval": ("metaeval", "data", "settings", "metrics"),
+    "calibration": ("calibration", "data", "settings"),
 }
 """Kinds of experiments, and the tables that their definitions may have."""

@@ -39,7 +39,7 @@ Outputs = Sequence[str] | Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class IntervalSettings:
-    """How intervals are made."""
+    """How intervals and tests are made."""
 
     samples: int = 1000
     """Of the bootstrap."""
@@ -47,9 +47,12 @@ class IntervalSettings:
     """Of TrueSkill."""
     seed: int = 12345
     """Of NumPy's generator."""
+    against: str | None = None
+    """The metric that others are tested against; None: each against each."""
 
     def __post_init__(self) -> None:
-        check_samples(self.samples, self.seed)
+        # Without samples there are no intervals.
+        check_samples(self.samples or 1, self.seed)
         check_samples(self.runs, self.seed)
 
     def facts(self) -> dict[str, Cell]:
@@ -168,7 +171,7 @@ def score_metrics(
         sign = 1 if results[0].higher_is_better else -1
         parts = {each.name: sign * np.array([part.score for part in each.segments or ()]) for each in results}
         systems = {each.name: sign * each.score.score for each in results}
-        tables.append(ScoreTable(name, {}, parts) if segments else ScoreTable(name, systems))
+        tables.append(ScoreTable(name, systems, parts if segments else {}))
     return tables, signatures
 
 
@@ -258,6 +261,7 @@ def open_outputs(
     candidates: Outputs,
     references: Sequence[str | Sequence[str]],
     source: Sequence[str] | None,
+    gold: str | None,
     encoding: str,
     *,
     unescape: bool,
@@ -277,7 +281,7 @@ def open_outputs(
     elif candidates:
         named, files = name_outputs(candidates), [str(each) for each in references]
         with ParallelFiles.open(
-            named, files, source if isinstance(source, str) else None, encoding=encoding
+            named, files, source if isinstance(source, str) else None, gold=gold, encoding=encoding
         ) as opened:
             yield unescaped(opened) if unescape else opened
     else:
@@ -292,6 +296,8 @@ def unescaped(corpus: Corpus) -> Segments:
 
     blocks = [block.load() for block in corpus.blocks()]
     candidates = {name: lines(iter([block.candidates[name] for block in blocks])) for name in corpus.systems}
+    if corpus.gold is not None:
+        raise InputError("gold edits count the words of their own text: leave out --unescape")
     references = [tuple(map(html.unescape, each)) for block in blocks for each in block.references]
     source = None if corpus.source is None else lines(iter([block.source or () for block in blocks]))
     return replace(Segments.of(candidates, references), source=source)

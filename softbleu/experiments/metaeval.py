@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.judgements import (
@@ -56,6 +56,8 @@ class MetaEvaluation:
     """Of `williams`: the metrics tested."""
     notes: tuple[str, ...] = ()
     """What was left out, and where no correlation is defined."""
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    """Of the metrics that were computed, by name."""
 
 
 def metaeval(
@@ -66,6 +68,7 @@ def metaeval(
     candidates: Outputs = (),
     references: Sequence[str | Sequence[str]] = (),
     source: str | Sequence[str] | None = None,
+    gold: str | None = None,
     rankings: str | Comparisons | None = None,
     rankings_start: int | None = None,
     expand: bool = True,
@@ -75,6 +78,7 @@ def metaeval(
     direction: str | None = None,
     unescape: bool = False,
     encoding: str = "utf-8",
+    against: str | None = None,
     samples: int = 1000,
     runs: int = 100,
     seed: int = 12345,
@@ -92,6 +96,7 @@ def metaeval(
         signatures or values; a mapping names them
     candidates : what to compute them of: texts by the name of the system, or files; else the texts of `assessments`
     references, source : of each segment its references, and its source; or files
+    gold : file of gold edits, which make references and source
     rankings, rankings_start, expand : comparisons by people, or a file of them; the number of its first segment;
         whether systems that were shown as one count each
     rank_by : how the comparisons make scores of systems, see `softbleu.experiments.evidence.WAYS`
@@ -99,6 +104,7 @@ def metaeval(
     assessments : direct assessment of single outputs, or a file of it
     direction : take rows of this direction only, e.g. ``cs-en``
     unescape : turn entities such as ``&apos;`` in texts into characters
+    against : of `williams`, only the tests with this metric
     samples, runs, seed : of the bootstrap, of TrueSkill, of both
     jobs, executor : where metrics are computed, as in `softbleu.score`; the digits do not depend on it
 
@@ -124,7 +130,7 @@ def metaeval(
     for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
         if rankings is None and given:
             raise InputError(f"--{option} is about --rankings: give a file of them")
-    settings = IntervalSettings(samples, runs, seed)
+    settings = IntervalSettings(samples, runs, seed, against)
     people = Evidence(
         (),
         human if isinstance(human, Mapping) else read_human(human, direction, encoding),
@@ -136,7 +142,7 @@ def metaeval(
         else assessments,
     )
     measures = read_metrics(metrics)
-    if not measures and (candidates or references):
+    if not measures and (candidates or references or gold):
         raise InputError("-c and -r are there to compute metrics: name some with --metric")
     tables = _read_tables(scores, direction, encoding)
     signatures: dict[str, str] = {}
@@ -144,7 +150,7 @@ def metaeval(
         texts = None if people.assessments is None or candidates else people.assessments.texts
         unjudged = not (people.human or people.comparisons)
         by_output = texts is not None or name in ("outputs", "preferences") or (name == "williams" and unjudged)
-        with open_outputs(texts, candidates, references, source, encoding, unescape=unescape) as corpus:
+        with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
             computed, signatures = score_metrics(
                 corpus, measures, segments=by_output, jobs=jobs, executor=executor, progress=progress
             )
@@ -154,7 +160,11 @@ def metaeval(
         ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
-    return replace(answer, table=replace(answer.table, facts={**signatures, **answer.table.facts}))
+    return replace(
+        answer,
+        table=replace(answer.table, facts={**signatures, **answer.table.facts}),
+        signatures=signatures,
+    )
 
 
 def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
@@ -198,7 +208,7 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a pair of metrics: their correlations with people and with each other, and Williams' test."""
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
-    pairs = tuple(pair for each in columns for pair in compare_metrics(each))
+    pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
     rows: list[list[Cell]] = [
         [*(pair.human, pair.coefficient, pair.better, pair.worse), *pair.values, pair.between, *astuple(pair.test)]
         for pair in pairs

@@ -11,14 +11,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
+from softbleu.experiments.calibration import calibrate
 from softbleu.experiments.definition import Definition
 from softbleu.experiments.grids import read_thresholds
+from softbleu.experiments.metaeval import metaeval
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, make_variants
 from softbleu.experiments.spurious import find_spurious
 from softbleu.experiments.sweep import sweep_corpus, sweep_points
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from softbleu.experiments.calibration import Calibration
+    from softbleu.experiments.metaeval import MetaEvaluation
     from softbleu.experiments.spurious import Analysis
     from softbleu.experiments.sweep import SweepRow
     from softbleu.types import Progress
@@ -38,11 +42,18 @@ class Outcome:
     """Scores."""
     analyses: dict[str, list[Analysis]] = field(default_factory=dict)
     """Analyses of matches, by the name of the text."""
+    answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
+    """How metrics agree with people, by question and the name of the data."""
+    calibration: Calibration | None = None
+    """Settings chosen on all data but one."""
 
     def manifest(self) -> dict[str, Any]:
         """What the numbers were made from, and when."""
         # The table has the signature of each score; here thresholds, which vary most, are left open.
         signatures = dict.fromkeys(re.sub(r"\|threshold:[^|]*", "|threshold:*", row.signature) for row in self.sweep)
+        signatures |= dict.fromkeys(self.calibration.signatures if self.calibration else ())
+        answers = (answer for by_data in self.answers.values() for answer in by_data.values())
+        metrics = {name: signature for answer in answers for name, signature in answer.signatures.items()}
         vectors = dict.fromkeys(each.vectors for found in self.analyses.values() for each in found)
         return {
             "experiment": self.definition.name,
@@ -53,6 +64,7 @@ class Outcome:
             "seconds": round(self.seconds, 1),
             "inputs": self.definition.inputs(),
             **({"signatures": list(signatures)} if signatures else {}),
+            **({"metrics": metrics} if metrics else {}),
             **({"vectors": list(vectors)} if vectors else {}),
         }
 
@@ -118,7 +130,35 @@ def _run_spurious(
     }
 
 
+def _run_metaeval(
+    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
+) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
+    table = definition.table("metaeval", {"questions", "against", "samples", "runs", "seed"})
+    questions, metrics, data = table.pop("questions", [None]), definition.metrics(), definition.data()
+    answers: dict[str, dict[str, MetaEvaluation]] = {}
+    for number, (name, given) in enumerate(data.items(), start=1):
+        for question in questions:
+            answer = metaeval(question, metrics=metrics, **given, **table, jobs=jobs)
+            answers.setdefault(answer.question, {})[name] = answer
+        if progress is not None:
+            progress(number, len(data))
+    return {"answers": answers}
+
+
+def _run_calibration(
+    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
+) -> dict[str, Calibration]:
+    table = definition.table("calibration", {"vary", "coefficient", "question"}, {"vary"})
+    return {
+        "calibration": calibrate(
+            definition.settings(), table.pop("vary"), definition.data(), **table, jobs=jobs, progress=progress
+        )
+    }
+
+
 _RUNNERS: dict[str, Callable[[Definition, int, Path | None, Progress | None], dict[str, Any]]] = {
     "sweep": _run_sweep,
     "spurious": _run_spurious,
+    "metaeval": _run_metaeval,
+    "calibration": _run_calibration,
 }

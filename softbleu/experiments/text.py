@@ -110,7 +110,7 @@ def open_matched_text(
     if plain:
         if not candidates:
             raise InputError("no candidate file: name one with --candidate, - for standard input")
-        with open_outputs(None, candidates, references, None, encoding, unescape=False) as corpus:
+        with open_outputs(None, candidates, references, None, None, encoding, unescape=False) as corpus:
             text = MatchedText.of_corpus(corpus, Tokenizer(**tokens))
             yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
         return

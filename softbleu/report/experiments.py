@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from softbleu.experiments.metaeval import QUESTIONS
 from softbleu.experiments.remedies import PLAIN
 from softbleu.experiments.sweep import table_of
+from softbleu.report.metaeval import records_of
 from softbleu.report.plots import draw
 from softbleu.report.records import Records
 from softbleu.report.spurious import make_table, partner_histogram, similarity_histograms, spurious_lines
@@ -27,7 +29,8 @@ def manifest_json(outcome: Outcome) -> Iterator[str]:
 
 def output_names(kind: str, table_format: str) -> list[str]:
     """Tables that may come of a kind of experiment, as `outcome_tables` names them."""
-    return [f".{name}.{table_format}" for name in _JUDGED] if kind == "spurious" else [f".{table_format}"]
+    parts = {"spurious": _JUDGED, "metaeval": QUESTIONS, "calibration": ("", "grid")}.get(kind, ("",))
+    return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
 
 
 def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
@@ -41,6 +44,17 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
             columns = next(iter(parts.values())).columns
             rows = [[text, *row] for text, part in parts.items() for row in part.rows]
             yield f".{name}", Records(["text", *columns], rows)
+    for question, found in outcome.answers.items():
+        columns = next(iter(found.values())).table.columns
+        yield (
+            f".{question}",
+            Records(
+                ["data", *columns], [[name, *row] for name, answer in found.items() for row in answer.table.rows]
+            ),
+        )
+    if outcome.calibration is not None:
+        yield "", records_of(outcome.calibration.held_out())
+        yield ".grid", records_of(outcome.calibration.grid())
 
 
 def outcome_pictures(outcome: Outcome) -> Iterator[tuple[str, bytes]]:

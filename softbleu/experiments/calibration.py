@@ -1,0 +1,132 @@
+"""Settings chosen by how well they agree with people on some data, and what they give on the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.correlation import COEFFICIENTS
+from softbleu.experiments.metaeval import metaeval
+from softbleu.experiments.sweep import sweep_points
+from softbleu.experiments.tables import Cell, ResultTable
+from softbleu.signature import format_value
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from softbleu.scoring import Measure
+    from softbleu.types import Floats, Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Every point of a grid on every set of data."""
+
+    coefficient: str
+    """What agreement is measured by."""
+    varied: tuple[str, ...]
+    """Names of the settings of the grid."""
+    points: tuple[Measure, ...]
+    data: tuple[str, ...]
+    """Names of the sets."""
+    values: Floats
+    """Agreement, (points, data)."""
+    signatures: tuple[str, ...]
+    """Of the points chosen."""
+
+    def chosen(self, held_out: int) -> tuple[int, float]:
+        """Choose the point that is best in the mean of all other sets, the first of equals; and that mean."""
+        others = np.delete(self.values, held_out, axis=1).mean(axis=1)
+        best = int(others.argmax())
+        return best, float(others[best])
+
+    def held_out(self) -> ResultTable:
+        """Make a row a set of data: what the settings chosen on the others give on it; and the mean of these."""
+        rows: list[list[Cell]] = []
+        for place, name in enumerate(self.data):
+            best, others = self.chosen(place)
+            rows.append([name, float(self.values[best, place]), others, *self._settings(best)])
+        mean = float(np.mean([row[1] for row in rows]))
+        rows.append(["mean", mean, *[None] * (1 + len(self.varied))])
+        return ResultTable(["held out", self.coefficient, "mean of the others", *self.varied], rows)
+
+    def grid(self) -> ResultTable:
+        """Make a row a point: its agreement on every set."""
+        rows = [
+            [*self._settings(number), *values, float(np.mean(values))]
+            for number, values in enumerate(self.values.tolist())
+        ]
+        return ResultTable([*self.varied, *self.data, "mean"], rows)
+
+    def _settings(self, number: int) -> list[Cell]:
+        known = {each.name: value for each, value in self.points[number].settings()}
+        return [format_value(known[name]) if name in known else None for name in self.varied]
+
+
+def calibrate(
+    base: Mapping[str, Any],
+    vary: Mapping[str, Sequence[Any]],
+    data: Mapping[str, Mapping[str, Any]],
+    *,
+    question: str | None = None,
+    coefficient: str = "pearson",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Choose settings by cross-validation over sets of data: on all but one, for that one.
+
+    Parameters
+    ----------
+    base, vary : settings that all points have, the metric among them, and values of those that vary; see
+        `softbleu.experiments.sweep.sweep_points`
+    data : by name, texts and judgements as `softbleu.metaeval` takes them, of one kind of human scores each
+    question : `systems` or `outputs`; see `softbleu.metaeval`
+    coefficient : `pearson`, `spearman` or `kendall`
+    jobs, executor : as in `softbleu.score`; the digits do not depend on it
+    progress : called with how many sets are done and how many there are
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        Fewer than two sets of data, or what `softbleu.metaeval` refuses.
+
+    Examples
+    --------
+    >>> texts = {"A": ["a b c", "d e"], "B": ["a b x", "d x"], "C": ["a x y", "d e"], "D": ["x y z", "x y"]}
+    >>> judged = {"people": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
+    >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}
+    >>> two = {**one, "references": ["a x y", "d x"]}
+    >>> found = calibrate({"metric": "bleu"}, {"order": [1, 2]}, {"one": one, "two": two})
+    >>> found.values.shape, found.held_out().columns
+    ((2, 2), ['held out', 'pearson', 'mean of the others', 'order'])
+    """
+    if coefficient not in COEFFICIENTS:
+        raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
+    if len(data) < 2:
+        raise InputError(f"cross-validation needs two sets of data or more, here are {len(data)}")
+    measures = [point.measure for point in sweep_points(base, vary)]
+    metrics = {str(number): measure for number, measure in enumerate(measures)}
+    columns: list[list[float]] = []
+    signatures: Mapping[str, str] = {}
+    for number, (name, given) in enumerate(data.items(), start=1):
+        answer = metaeval(question, metrics=metrics, samples=0, jobs=jobs, executor=executor, **given)
+        table = answer.table
+        if coefficient not in table.columns or len(table.rows) != len(measures):
+            raise InputError(f"{name}: settings are chosen by one kind of human scores, of systems or of outputs")
+        found = [row[list(table.columns).index(coefficient)] for row in table.rows]
+        # What gives all points the same score agrees with nobody.
+        columns.append([value if isinstance(value, float) else -1.0 for value in found])
+        signatures = answer.signatures
+        if progress is not None:
+            progress(number, len(data))
+    values = np.array(columns).T
+    made = Calibration(coefficient, tuple(vary), tuple(measures), tuple(data), values, ())
+    best = dict.fromkeys(made.chosen(place)[0] for place in range(len(data)))
+    return Calibration(
+        coefficient, made.varied, made.points, made.data, values, tuple(signatures[str(each)] for each in best)
+    )
