@@ -38,6 +38,8 @@ class Tokenizer(Declared):
     `none` splits at Unicode whitespace (``str.split``); `char` makes every character of the line a token,
     spaces too (as the GLEU re-implementation does); the others are sacrebleu's.
 
+    Examples
+    --------
     >>> Tokenizer("13a", lowercase=True).split("It's late, isn't it?")
     ["it's", 'late', ',', "isn't", 'it', '?']
     """

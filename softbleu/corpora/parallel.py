@@ -84,10 +84,14 @@ class ParallelFiles:
 
         Parameters
         ----------
-        candidates : paths, one a system, or a mapping from system names to paths
-        references : paths, one a reference
-        source : path of the source text
-        gold : path of a `.m2` file, whose edits make the references, and which has the source
+        candidates
+            Paths, one a system, or a mapping from system names to paths.
+        references
+            Paths, one a reference.
+        source
+            Path of the source text.
+        gold
+            Path of a `.m2` file, whose edits make the references, and which has the source.
 
         Raises
         ------

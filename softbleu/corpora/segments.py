@@ -50,9 +50,12 @@ class Segments:
 
         Parameters
         ----------
-        candidates : one candidate a segment, or a mapping from system names to such lists
-        gold : of each segment its source and annotations, as `read_m2` gives them
-        source : if given, must be the sources of the gold edits
+        candidates
+            One candidate a segment, or a mapping from system names to such lists.
+        gold
+            Of each segment its source and annotations, as `read_m2` gives them.
+        source
+            If given, must be the sources of the gold edits.
 
         Raises
         ------
@@ -79,10 +82,13 @@ class Segments:
 
         Parameters
         ----------
-        candidates : one candidate a segment, or a mapping from system names to such lists
-        references : of each segment its references, or just one reference; as many references as segments, passed
-            the other way round, cannot be told from the right way
-        source : one source text a segment
+        candidates
+            One candidate a segment, or a mapping from system names to such lists.
+        references
+            Of each segment its references, or just one reference; as many references as segments, passed the other
+            way round, cannot be told from the right way.
+        source
+            One source text a segment.
 
         Raises
         ------

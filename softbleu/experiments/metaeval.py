@@ -90,23 +90,49 @@ def metaeval(
 
     Parameters
     ----------
-    question : one of `QUESTIONS`; unless given `systems`, or what the input allows
-    scores : of metrics: tables, or files, each maybe as ``NAME=FILE``
-    metrics : to compute: expressions such as ``vleu(threshold=0.8)``, each maybe as ``NAME=EXPRESSION``,
-        signatures or values; a mapping names them
-    candidates : what to compute them of: texts by the name of the system, or files; else the texts of `assessments`
-    references, source : of each segment its references, and its source; or files
-    gold : file of gold edits, which make references and source
-    rankings, rankings_start, expand : comparisons by people, or a file of them; the number of its first segment;
-        whether systems that were shown as one count each
-    rank_by : how the comparisons make scores of systems, see `softbleu.experiments.evidence.WAYS`
-    human : scores of systems by their name, or files, each maybe as ``NAME=FILE``
-    assessments : direct assessment of single outputs, or a file of it
-    direction : take rows of this direction only, e.g. ``cs-en``
-    unescape : turn entities such as ``&apos;`` in texts into characters
-    against : of `williams`, only the tests with this metric
-    samples, runs, seed : of the bootstrap, of TrueSkill, of both
-    jobs, executor : where metrics are computed, as in `softbleu.score`; the digits do not depend on it
+    question
+        One of `QUESTIONS`; unless given `systems`, or what the input allows.
+    scores
+        Of metrics: tables, or files, each maybe as ``NAME=FILE``.
+    metrics
+        To compute: expressions such as ``vleu(threshold=0.8)``, each maybe as ``NAME=EXPRESSION``, signatures or
+        values; a mapping names them.
+    candidates
+        What to compute them of: texts by the name of the system, or files; else the texts of `assessments`.
+    references
+        Of each segment its references; or files.
+    source
+        Of each segment its source; or a file.
+    gold
+        A file of gold edits, which make references and source.
+    rankings
+        Comparisons by people, or a file of them.
+    rankings_start
+        The number of the first segment in them.
+    expand
+        Whether systems that were shown as one count each.
+    rank_by
+        How the comparisons make scores of systems, see `softbleu.experiments.evidence.WAYS`.
+    human
+        Scores of systems by their name, or files, each maybe as ``NAME=FILE``.
+    assessments
+        Direct assessment of single outputs, or a file of it.
+    direction
+        Take rows of this direction only, e.g. ``cs-en``.
+    unescape
+        Turn entities such as ``&apos;`` in texts into characters.
+    against
+        Of `williams`, only the tests with this metric.
+    samples
+        Samples of the bootstrap.
+    runs
+        Runs of TrueSkill.
+    seed
+        Of both.
+    jobs
+        Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
 
     Raises
     ------

@@ -125,14 +125,34 @@ def spurious(
 
     Parameters
     ----------
-    grammar, pairing, count, seed : aligned pairs to generate: of a grammar, `paraphrase` or `halves`
-    pairs : aligned pairs, or a file of them
-    candidates, references : text without alignments, as for `softbleu.metaeval`; its matches are counted, not judged
-    matchers, remedies : every matcher is tried with every remedy
-    thresholds : numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``
-    at : threshold at which partners are collected
-    jobs, executor : where it is done; the digits do not depend on it
-    settings : those of the matchers, the vectors and, without alignments, the tokenizer
+    grammar
+        Aligned pairs to generate: of which grammar.
+    pairing
+        How its sentences are paired: `paraphrase` or `halves`.
+    count
+        How many pairs.
+    seed
+        Of what is drawn.
+    pairs
+        Aligned pairs, or a file of them.
+    candidates
+        Text without alignments, as for `softbleu.metaeval`; its matches are counted, not judged.
+    references
+        Its references.
+    matchers
+        Every one of them is tried with every remedy.
+    remedies
+        Ways against spurious matches, by name.
+    thresholds
+        Numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``.
+    at
+        Threshold at which partners are collected.
+    jobs
+        Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
+    settings
+        Those of the matchers, the vectors and, without alignments, the tokenizer.
 
     Raises
     ------

@@ -86,13 +86,17 @@ class SoftMatcher(Matcher):
 
     Parameters
     ----------
-    threshold : a similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
-        `Measure.resolved` finds
-    assignment : order in which matches are made: `exact-first` (exact ones, then left to right), `sequential`
-        (Morgan 2014: one pass, left to right) or `optimal` (greatest sum of matches)
-    consumption : what an approximate match takes from the pool: one instance (`unit`), or as much of it as the
-        n-grams are similar (`similarity`, Morgan 2014)
-    composition : how n-grams are compared: `mean`, `aligned` or `sif`
+    threshold
+        A similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
+        `Measure.resolved` finds.
+    assignment
+        Order in which matches are made: `exact-first` (exact ones, then left to right), `sequential` (Morgan 2014:
+        one pass, left to right) or `optimal` (greatest sum of matches).
+    consumption
+        What an approximate match takes from the pool: one instance (`unit`), or as much of it as the n-grams are
+        similar (`similarity`, Morgan 2014).
+    composition
+        How n-grams are compared: `mean`, `aligned` or `sif`.
     """
 
     threshold: float | str = setting(
@@ -155,6 +159,8 @@ MATCHERS = Registry("matcher", "softbleu.matchers", Matcher)
 def make_matcher(name: str, **options: object) -> Matcher:
     """Make a matcher from its name and its options; options that are None keep their defaults.
 
+    Examples
+    --------
     >>> make_matcher("vleu", threshold=0.8, assignment=None)
     Vleu(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
     >>> make_matcher("exact", threshold=0.8)

@@ -103,15 +103,23 @@ class Softbleu(Metric):
 
     Parameters
     ----------
-    order : greatest n
-    beta : how much more recall weighs than precision
-    power : of similarities; below 1, weak ones count more
-    rarity : power of the rarity of words; 0 weighs all alike
-    position : how fast similarity decays with distance in the segment; 0 not at all
-    characters : weight of the similarity of spellings; 0 looks at vectors only
-    credit : every n-gram takes the most similar one of the other side (`greedy`), or they are given out one to one,
-        the greatest total similarity (`clipped`), or the mean of `both`
-    idf : `references`, or the corpus that says how rare words are
+    order
+        Greatest n.
+    beta
+        How much more recall weighs than precision.
+    power
+        Of similarities; below 1, weak ones count more.
+    rarity
+        Power of the rarity of words; 0 weighs all alike.
+    position
+        How fast similarity decays with distance in the segment; 0 not at all.
+    characters
+        Weight of the similarity of spellings; 0 looks at vectors only.
+    credit
+        Every n-gram takes the most similar one of the other side (`greedy`), or they are given out one to one, the
+        greatest total similarity (`clipped`), or the mean of `both`.
+    idf
+        `references`, or the corpus that says how rare words are.
 
     Examples
     --------
@@ -155,7 +163,8 @@ class Softbleu(Metric):
 
         Returns
         -------
-        Shape (segments, 4 order).
+        Integers
+            Shape (segments, 4 order).
         """
         if words is None:
             raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")

@@ -62,18 +62,26 @@ def score_corpus(
 
     Parameters
     ----------
-    corpus : `Segments`, or files opened by `ParallelFiles.open`
-    metrics : what to compute; several share one pass over the corpus
-    level : `segment` gives the score of each segment, too; `macro` averages the segment scores; `reference` gives
-        the score against each reference
-    jobs : processes to use (threads, where compiled kernels do the work); the digits do not depend on it
-    executor : any other executor to use instead, e.g. that of a cluster
-    kernels : `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
-    progress : called with the number of segments done and of all
+    corpus
+        `Segments`, or files opened by `ParallelFiles.open`.
+    metrics
+        What to compute; several share one pass over the corpus.
+    level
+        `segment` gives the score of each segment, too; `macro` averages the segment scores; `reference` gives the
+        score against each reference.
+    jobs
+        Processes to use (threads, where compiled kernels do the work); the digits do not depend on it.
+    executor
+        Any other executor to use instead, e.g. that of a cluster.
+    kernels
+        `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
+    progress
+        Called with the number of segments done and of all.
 
     Returns
     -------
-    One result a system, in the order of the corpus; of several metrics those by the first come first.
+    list of Result
+        One result a system, in the order of the corpus; of several metrics those by the first come first.
 
     Raises
     ------
@@ -158,22 +166,32 @@ def score(
 
     Parameters
     ----------
-    candidates : one candidate a segment, or a mapping from system names to such lists
-    references : of each segment its references (segment-major), or just one reference
-    source : of each segment the text that was to be corrected, for GLEU and the I-measure
-    metric : a name, an expression such as ``vleu(threshold=0.8)``, a value, or several of these
-    gold : of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs;
-        for other metrics they make the references
-    level : `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
-        averages the segment scores
-    jobs : processes to use
-    executor : any other executor to use instead
-    settings : those of the metric, its matcher, the tokenizer and the vectors by name, e.g.
-        ``matcher="vleu", threshold=0.8``; the reference page lists them all
+    candidates
+        One candidate a segment, or a mapping from system names to such lists.
+    references
+        Of each segment its references (segment-major), or just one reference.
+    source
+        Of each segment the text that was to be corrected, for GLEU and the I-measure.
+    metric
+        A name, an expression such as ``vleu(threshold=0.8)``, a value, or several of these.
+    gold
+        Of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs; for
+        other metrics they make the references.
+    level
+        `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
+        averages the segment scores.
+    jobs
+        Processes to use.
+    executor
+        Any other executor to use instead.
+    settings
+        Those of the metric, its matcher, the tokenizer and the vectors by name, as ``matcher="vleu"`` and
+        ``threshold=0.8``; the reference page lists them all.
 
     Returns
     -------
-    One result, or for a mapping or several metrics a list of them.
+    Result or list of Result
+        One result, or for a mapping or several metrics a list of them.
 
     Raises
     ------

@@ -60,6 +60,8 @@ def explain(
 ) -> list[Explanation]:
     """Show which n-grams of chosen segments (numbered from 1) met which; the other parameters are those of `score`.
 
+    Examples
+    --------
     >>> found = explain(["a cat sat"], ["a cat sat down"], order=1)
     >>> [(match.candidate, match.reference, match.similarity) for match in found[0].matches][:1]
     [(('a',), ('a',), 1.0)]

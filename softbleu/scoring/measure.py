@@ -24,6 +24,8 @@ _NOT_SETTINGS = ("version", "level", "nrefs")
 class Measure(Declared):
     """A metric with its tokenizer and its vectors; its text is the expression that makes it again.
 
+    Examples
+    --------
     >>> measure = Measure.of("vleu", threshold=0.8)
     >>> measure.metric.matcher.threshold, str(measure)
     (0.8, 'vleu(threshold=0.8)')
@@ -88,6 +90,8 @@ class Measure(Declared):
     def from_signature(cls, signature: str, **given: Any) -> Measure:
         """Make the measure of a published signature, with other settings where they are given.
 
+        Examples
+        --------
         >>> str(Measure.from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
         'vleu(threshold=0.8, tokenize=13a)'
 

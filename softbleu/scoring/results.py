@@ -53,8 +53,10 @@ class Result:
         The measure, as an expression.
     label
         What people call the score.
-    signature, short_signature
-        Everything the score depends on; and without what has its default.
+    signature
+        Everything the score depends on.
+    short_signature
+        The same without what has its default.
     higher_is_better
         Which way is up.
     coverage

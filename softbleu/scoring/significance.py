@@ -47,10 +47,14 @@ class SignificanceSettings:
 
     Parameters
     ----------
-    test : `bootstrap` (Koehn 2004) or `randomization` (approximate randomisation, Riezler & Maxwell 2005)
-    samples : bootstrap samples, for the intervals too
-    trials : shufflings of the randomisation test
-    seed : of NumPy's generator
+    test
+        `bootstrap` (Koehn 2004) or `randomization` (approximate randomisation, Riezler & Maxwell 2005).
+    samples
+        Bootstrap samples, for the intervals too.
+    trials
+        Shufflings of the randomisation test.
+    seed
+        Of NumPy's generator.
     """
 
     test: Test = "bootstrap"

@@ -62,7 +62,8 @@ class IMeasure(ChoosingMetric):
 
     Parameters
     ----------
-    weight : of changes, beside 1 for what is left
+    weight
+        Of changes, beside 1 for what is left.
 
     Raises
     ------
@@ -88,8 +89,9 @@ class IMeasure(ChoosingMetric):
 
         Returns
         -------
-        Rows of: true positives, true negatives, false positives, false negatives, columns that are both; and
-        of the source as its own candidate true negatives and false negatives.
+        Integers
+            Rows of: true positives, true negatives, false positives, false negatives, columns that are both; and
+            of the source as its own candidate true negatives and false negatives.
         """
         if chunk.source is None:
             raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")

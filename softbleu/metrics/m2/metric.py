@@ -53,13 +53,16 @@ class M2(ChoosingMetric):
 
     Parameters
     ----------
-    beta : of the F-measure; below 1 precision counts more
-    max_unchanged_words : how many unchanged words an edit may have within it
-    annotators : of each segment's annotators choose the one that makes F greatest for the segment and all before it
-        together (`running`, the official way: it depends on the order of the segments), or for the segment alone
-        (`best`). Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared;
-        then the one with the lower number. Or take the last annotator of each segment (`last`), as the segment scores
-        that Chollampatt & Ng (2018) published do.
+    beta
+        Of the F-measure; below 1 precision counts more.
+    max_unchanged_words
+        How many unchanged words an edit may have within it.
+    annotators
+        Of each segment's annotators choose the one that makes F greatest for the segment and all before it together
+        (`running`, the official way: it depends on the order of the segments), or for the segment alone (`best`).
+        Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared; then the one
+        with the lower number. Or take the last annotator of each segment (`last`), as the segment scores that
+        Chollampatt & Ng (2018) published do.
 
     Raises
     ------
@@ -90,7 +93,9 @@ class M2(ChoosingMetric):
 
         Returns
         -------
-        Rows of: correct, proposed and gold edits, and the number of the annotator (which no sum means anything of).
+        Integers
+            Rows of: correct, proposed and gold edits, and the number of the annotator (which no sum means anything
+            of).
         """
         return np.array(list(self._rows(chunk)), np.int64).reshape(-1, 4)
 
