@@ -18,6 +18,10 @@ lint:
 options:
     python docs/reference/make_cli.py
 
+# The site, in build/site
+site:
+    mkdocs build --strict
+
 # This project beside its peers
 bench:
     python benchmarks/run.py

@@ -58,6 +58,12 @@ def test_nothing_is_left_to_fill_in() -> None:
         assert not re.search(r"@[A-Z_]+@", text), page
 
 
+def test_the_first_page_shows_commands_of_the_readme() -> None:
+    shown = re.findall(r"^\$ .*$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(shown) == 2
+    assert set(shown) <= set((DOCS.parent / "README.md").read_text(encoding="utf-8").splitlines())
+
+
 @pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):

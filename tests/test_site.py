@@ -1,0 +1,126 @@
+"""The site of docs/ is built as the gate builds it, and what it promises is there."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import softbleu
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+class Links(HTMLParser):
+    """What a page needs to be shown, and where its links lead."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.assets: list[str] = []
+        self.targets: list[str] = []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("script", "img", "iframe") and given.get("src"):
+            self.assets.append(given["src"] or "")
+        elif tag == "link":
+            self.assets.append(given["href"] or "")
+        elif tag == "a" and given.get("href"):
+            self.targets.append(given["href"] or "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for needed in ("material", "mkdocstrings_handlers.python", "nbconvert", "ipykernel"):
+        pytest.importorskip(needed, reason="needs the extra softbleu[docs]")
+    made = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def links(site: Path) -> dict[Path, Links]:
+    found = {page: Links(page) for page in site.rglob("*.html")}
+    assert len(found) > 20
+    return found
+
+
+def test_nothing_comes_from_another_host(site: Path, links: dict[Path, Links]) -> None:
+    assert all(any(asset.endswith(".js") for asset in each.assets) for each in links.values())
+    foreign = [asset for each in links.values() for asset in each.assets if re.match(r"(?:\w+:)?//", asset)]
+    styles = [sheet.read_text(encoding="utf-8") for sheet in site.rglob("*.css")]
+    styles += [page.read_text(encoding="utf-8") for page in links]
+    foreign += [
+        found for text in styles for found in re.findall(r"@import[^;]*|url\([\"']?(?:https?:)?//[^)]*", text)
+    ]
+    assert not foreign
+
+
+def test_pages_and_pictures_that_are_linked_are_there(site: Path, links: dict[Path, Links]) -> None:
+    local = [
+        (page, unquote(urlsplit(target).path))
+        for page, each in links.items()
+        if page.name != "404.html"  # its links begin at the site's root, wherever that will be
+        for target in (*each.assets, *each.targets)
+        if not urlsplit(target).scheme and urlsplit(target).path
+    ]
+    assert not [(page.name, target) for page, target in local if not (page.parent / target).is_file()]
+    reached = {(page.parent / target).resolve() for page, target in local}
+    assert reached >= {page.resolve() for page in links if page.name != "404.html"}
+    pictures = {path.name for path in reached}
+    assert "morgan2014-wmt13-thresholds.svg" in pictures
+    assert any(name.startswith("first-scores_") and name.endswith(".png") for name in pictures)
+
+
+def test_every_public_name_is_described(site: Path) -> None:
+    page = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    for name in set(softbleu.__all__) - {"__version__"}:
+        _, found, rest = page.partition(f'id="softbleu.{name}"')
+        assert found, f"docs/reference/api.md lacks {name}"
+        text = html.unescape(re.sub(r"<[^>]+>", "", rest.partition('id="softbleu.')[0]))
+        summary = (inspect.getdoc(getattr(softbleu, name)) or "").split("\n\n")[0]
+        assert summary
+        assert "".join(summary.replace("`", "").split()) in "".join(text.split()), name
+    assert "softbleu.__version__" in page
+
+
+def test_docstrings_are_understood(site: Path) -> None:
+    """Parameters have a text of their own, examples are shown as code, settings by their defaults."""
+    page = (site / "reference" / "api.html").read_text(encoding="utf-8")
+    items = re.findall(r'<li class="doc-section-item field-body">(.*?)</li>', page, re.DOTALL)
+    assert len(items) > 100
+    assert not [item for item in items if not re.search(r'"doc-md-description">\s*<p>\w*\W*\w', item)]
+    assert "<blockquote>" not in page
+    assert "setting(" not in re.sub(r"<[^>]+>", "", page)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_are_run_for_the_site_and_kept_without_output(site: Path, path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code), (
+        f"run: jupyter nbconvert --clear-output --inplace {path.relative_to(ROOT)}"
+    )
+    page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+    printing = [cell for cell in code if "print(" in "".join(cell["source"])]
+    assert printing
+    assert page.count('class="highlight"') >= len(code) + len(printing)
