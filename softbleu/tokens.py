@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from itertools import chain
 from string import punctuation
@@ -28,25 +28,31 @@ _SACREBLEU = {
     "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
     "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
 }
-TOKENIZERS = ("none", "char", *_SACREBLEU)
+TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU)
+_WORDS = 1 << 17
+"""Words whose tokens are remembered."""
+_BY_WORD = ("none", "char", "13a")
+"""Those for which no word depends on others: 13a looks at neighbouring characters only, and splits at white space."""
 
 
 @dataclass(frozen=True)
 class Tokenizer(Declared):
     """How a line becomes tokens.
 
-    `none` splits at Unicode whitespace (``str.split``); `char` makes every character of the line a token,
+    `none` splits at Unicode whitespace (``str.split``); `char+space` makes every character of the line a token,
     spaces too (as the GLEU re-implementation does); the others are sacrebleu's.
 
     Examples
     --------
     >>> Tokenizer("13a", lowercase=True).split("It's late, isn't it?")
     ["it's", 'late', ',', "isn't", 'it', '?']
+    >>> Tokenizer("char").split("so it"), Tokenizer("char+space").split("so it")
+    (['s', 'o', 'i', 't'], ['s', 'o', ' ', 'i', 't'])
     """
 
     tokenize: str = setting(
         "none",
-        "Tokenizer: none splits at whitespace, the others but char are sacrebleu's",
+        "Tokenizer: none splits at whitespace, char+space takes every character; the others are sacrebleu's",
         choices=TOKENIZERS,
         earlier=("tok",),
         always_signed=True,
@@ -59,6 +65,11 @@ class Tokenizer(Declared):
         """Whether tokens are just the whitespace-separated words of the line, untouched."""
         return self.tokenize == "none" and not self.lowercase
 
+    @property
+    def by_word(self) -> bool:
+        """Whether the tokens of a line are those of its whitespace-separated words, each by itself."""
+        return self.tokenize in _BY_WORD
+
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
         return self.splitter(line)
@@ -69,6 +80,11 @@ class Tokenizer(Declared):
         split = _splitter(self.tokenize)
         return (lambda line: split(line.lower())) if self.lowercase else split
 
+    @property
+    def word_splitter(self) -> Callable[[str], Sequence[str]]:
+        """The same for single words, which are remembered."""
+        return _word_splitter(self)
+
 
 # Not kept in the value itself, which travels to worker processes.
 @cache
@@ -76,6 +92,8 @@ def _splitter(name: str) -> Split:
     if name == "none":
         return str.split
     if name == "char":
+        return lambda line: list("".join(line.split()))
+    if name == "char+space":
         return list
     module, attribute = _SACREBLEU[name]
     try:
@@ -85,7 +103,15 @@ def _splitter(name: str) -> Split:
         raise MissingExtraError(
             f"tokenizer {name!r} needs another package: pip install 'sacrebleu[{extra}]'"
         ) from error
+    if name == "13a":
+        # Most words have nothing to split off.
+        return lambda line: [line] if line.isalnum() else tokenize(line.rstrip()).split()
     return lambda line: tokenize(line.rstrip()).split()
+
+
+@cache
+def _word_splitter(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]]:
+    return lru_cache(_WORDS)(tokenizer.splitter)
 
 
 @dataclass(frozen=True)
@@ -131,10 +157,20 @@ class WordParts:
     bounds: NDArray[np.int64]
 
     @classmethod
-    def of(cls, words: Iterable[str], parts: Callable[[str], Iterable[str]]) -> WordParts:
-        """Number the parts of words in order of appearance."""
-        lines = Vocabulary().encode([list(parts(word)) for word in words])
+    def of(
+        cls, words: Iterable[str], parts: Callable[[str], Sequence[str]], vocabulary: Vocabulary | None = None
+    ) -> WordParts:
+        """Number the parts of words, in order of appearance or as a vocabulary knows them."""
+        known = Vocabulary() if vocabulary is None else vocabulary
+        lines = known.encode([parts(word) for word in words])
         return cls(lines.codes, lines.offsets)
+
+    def followed_by(self, other: WordParts) -> WordParts:
+        """These words, and others after them."""
+        return WordParts(
+            np.concatenate((self.codes, other.codes)),
+            np.concatenate((self.bounds, self.bounds[-1] + other.bounds[1:])),
+        )
 
 
 def _places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -167,13 +203,13 @@ class Vocabulary(dict[str, int]):
         return Tokens(codes, offsets)
 
 
-def _character_grams(word: str) -> Iterable[str]:
+def _character_grams(word: str) -> Sequence[str]:
     """Character 2- to 4-grams of a word between marks of its ends, each once."""
     marked = f"\x02{word}\x03"
-    return dict.fromkeys(marked[k : k + n] for n in (2, 3, 4) for k in range(len(marked) - n + 1))
+    return list(dict.fromkeys(marked[k : k + n] for n in (2, 3, 4) for k in range(len(marked) - n + 1)))
 
 
-def _without_punctuation(word: str) -> Iterable[str]:
+def _without_punctuation(word: str) -> Sequence[str]:
     """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them."""
     if len(word) > 1 and word[-1] in punctuation:
         return word[:-1], word[-1]
@@ -182,9 +218,9 @@ def _without_punctuation(word: str) -> Iterable[str]:
     return (word,)
 
 
-WORD_PARTS: dict[str, Callable[[str], Iterable[str]]] = {
+WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
-    "characters": iter,
+    "characters": list,
     "punctuation": _without_punctuation,
 }
 """Features of words that metrics may ask for: what a word is made of.

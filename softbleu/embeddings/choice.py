@@ -57,6 +57,18 @@ class VectorChoice(Declared):
 
         return measure_words(open_vectors(self.vectors), words, self.vector_case, self.measure)
 
+    def recommended_threshold(self) -> float | None:
+        """Threshold that the vectors recommend, None if they do not.
+
+        Raises
+        ------
+        VectorError
+            The vectors cannot be read.
+        """
+        from softbleu.embeddings import open_vectors
+
+        return getattr(open_vectors(self.vectors), "threshold", None)
+
     def threshold_at(self, quantile: str) -> float:
         """Similarity at a quantile such as `p99.9`, at least 0.
 

@@ -52,6 +52,11 @@ class StoreSource:
         """Quantiles of the similarity of random pairs, as far as they are kept."""
         return kept_quantiles(self.meta)
 
+    @property
+    def threshold(self) -> float | None:
+        """Threshold that ``meta.json`` recommends for matching by these vectors; None if it does not."""
+        return self.meta.get("threshold")
+
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
         selection = Selection(words, case)
@@ -174,6 +179,9 @@ def _read_meta(place: Path) -> dict[str, Any]:
     for key, kind in _NEEDED.items():
         if not isinstance(meta.get(key), kind):
             raise VectorError(f"{path}: {key!r} is missing or no {kind.__name__}; write the store again")
+    recommended = meta.get("threshold", 0.0)
+    if isinstance(recommended, bool) or not isinstance(recommended, int | float) or not 0 <= recommended <= 1:
+        raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {recommended!r}")
     if not _SHA256.fullmatch(meta["sha256"]):
         raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; write the store again")
     if meta["dtype"] not in STORE_TYPES:

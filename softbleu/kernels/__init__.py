@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 from softbleu.errors import MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -41,8 +43,8 @@ class Kernels(Protocol):
     ) -> Integers:
         """Count the candidate n-grams found in the references, clipped: (segments, order)."""
 
-    def code_lines(self, text: bytes) -> tuple[NDArray[np.int32], Integers]:
-        """Code the whitespace tokens of UTF-8 text: codes of all tokens, bounds of the lines."""
+    def code_lines(self, text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
+        """Code the whitespace tokens of UTF-8 text: codes of all tokens, bounds of the lines, and the words."""
 
 
 def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:

@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from softbleu.types import Integers
@@ -158,7 +160,7 @@ def _count(candidate, candidate_offsets, reference, reference_offsets, segment_o
             _clip(table, text, order, room - 1, segment, line, counts[segment])
 
 
-def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
+def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
     """Do what `softbleu.kernels.numpy_backend.code_lines` does; the codes may differ, not which are equal."""
     # Two bytes behind the end let white space of three bytes be looked for anywhere.
     padded = np.frombuffer(text + b"  ", np.uint8)
@@ -167,9 +169,21 @@ def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
     size = 1024
     while size < len(text) // 8:
         size *= 2
-    while (count := _code_lines(padded, len(text), np.full((size, 3), -1, np.int32), codes, offsets)) < 0:
+    slots = np.full((size, 3), -1, np.int32)
+    while (count := _code_lines(padded, len(text), slots, codes, offsets)) < 0:
         size *= 4
-    return codes[:count], offsets
+        slots = np.full((size, 3), -1, np.int32)
+
+    def words() -> list[str]:
+        taken = slots[slots[:, 0] >= 0]
+        starts, lengths = taken[np.argsort(taken[:, 0]), 1:].T
+        ends = (starts + lengths).tolist()
+        whole = text.decode() if text.isascii() else None
+        if whole is not None:
+            return [whole[start:end] for start, end in zip(starts.tolist(), ends, strict=True)]
+        return [text[start:end].decode() for start, end in zip(starts.tolist(), ends, strict=True)]
+
+    return codes[:count], offsets, words
 
 
 def clipped_counts(

@@ -10,6 +10,8 @@ from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
 from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from softbleu.types import Integers
@@ -71,12 +73,14 @@ def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
     return counts
 
 
-def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers]:
+def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
     """Code the whitespace tokens of UTF-8 text whose lines all end with a newline.
 
     Returns
     -------
-    The codes of all tokens, and the bounds of the lines among them (lines + 1 of them).
+    The codes of all tokens, the bounds of the lines among them (lines + 1 of them), and a function that gives the
+    words, in the order of their codes.
     """
-    tokens = Vocabulary().encode([line.split() for line in text.decode().split("\n")[:-1]])
-    return tokens.codes, tokens.offsets
+    vocabulary = Vocabulary()
+    tokens = vocabulary.encode([line.split() for line in text.decode().split("\n")[:-1]])
+    return tokens.codes, tokens.offsets, lambda: list(vocabulary)

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-def read_threshold(text: str) -> float | str:
-    """Read a threshold: a number, or a quantile as it is written.
+DEFAULT_THRESHOLD = 0.8
+"""What a similarity must exceed where neither a person nor the vectors say."""
+
+
+def read_threshold(text: str) -> float | str | None:
+    """Read a threshold: a number, a quantile as it is written, or `none` for the default.
 
     >>> read_threshold("0.8"), read_threshold("p99.9")
     (0.8, 'p99.9')
@@ -36,6 +40,8 @@ def read_threshold(text: str) -> float | str:
     InputError
         It is neither.
     """
+    if text == "none":
+        return None
     try:
         return float(text)
     except ValueError:
@@ -88,7 +94,7 @@ class SoftMatcher(Matcher):
     ----------
     threshold
         A similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
-        `Measure.resolved` finds.
+        `Measure.resolved` finds. None stands for the one that the vectors recommend, or else 0.8.
     assignment
         Order in which matches are made: `exact-first` (exact ones, then left to right), `sequential` (Morgan 2014:
         one pass, left to right) or `optimal` (greatest sum of matches).
@@ -99,8 +105,8 @@ class SoftMatcher(Matcher):
         How n-grams are compared: `mean`, `aligned` or `sif`.
     """
 
-    threshold: float | str = setting(
-        0.0,
+    threshold: float | str | None = setting(
+        None,
         "A similarity must be greater than this to count, or than X percent of random pairs of words reach with "
         "these vectors, e.g. p99.9",
         least=0,
@@ -108,6 +114,8 @@ class SoftMatcher(Matcher):
         metavar="0..1|pX",
         flags=("-t",),
         read=read_threshold,
+        unset=f"{DEFAULT_THRESHOLD:g}, or what the vectors recommend",
+        always_signed=True,
     )
     assignment: Assignment = setting(
         "exact-first", "Order in which matches are made: exact-first, sequential or optimal"
@@ -129,8 +137,21 @@ class SoftMatcher(Matcher):
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
-        soft = isinstance(self.threshold, str) or threshold_in_millionths(self.threshold) < SCALE
+        soft = isinstance(self.threshold, str) or threshold_in_millionths(self.least_similarity) < SCALE
         return soft and super().needs_vectors(max_order)
+
+    @property
+    def least_similarity(self) -> float:
+        """The threshold as a number.
+
+        Raises
+        ------
+        InputError
+            It is a quantile of vectors that are not known here.
+        """
+        if isinstance(self.threshold, str):
+            raise InputError(f"threshold {self.threshold!r} is a quantile: resolve the measure, or give a number")
+        return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
 
     def needs_frequencies(self, max_order: int) -> bool:
         """Whether words are weighed by how frequent they are."""
@@ -140,7 +161,7 @@ class SoftMatcher(Matcher):
         """What it says of n-grams up to an order."""
         return Rules(
             tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
-            threshold_in_millionths(self.threshold),
+            threshold_in_millionths(self.least_similarity),
             self.assignment,
             self.consumption,
             composition(self.composition),

@@ -53,7 +53,7 @@ def matched_by_all(
     for number, matcher in enumerate(matchers):
         if vectors is not None and isinstance(matcher, SoftMatcher) and _can_sweep(matcher, max_order):
             members = families.setdefault(replace(matcher, threshold=0.0), {})
-            members[number] = float(matcher.threshold)
+            members[number] = matcher.least_similarity
         else:
             apart = [chunks] if _takes_systems(matcher, vectors, max_order) else [[chunk] for chunk in chunks]
             found = [matcher.matched(Chunk.together(some), vectors, max_order, kernels) for some in apart]

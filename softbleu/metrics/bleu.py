@@ -16,6 +16,7 @@ from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import Level, Metric, Requirements, Score, column, order_setting, requirements_of
 from softbleu.ngrams import ngram_totals
+from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,8 +89,11 @@ class Bleu(Metric):
             "consumption": "similarity",
             "smooth": "none",
             "denominator": "reference",
+            "threshold": 0.0,
+            "tokenize": "none",
         }
     }
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
 
     def check(self) -> None:
         """See that the settings go together."""

@@ -15,6 +15,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
+from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,6 +147,7 @@ class Softbleu(Metric):
         hashed=True,
     )
     name: ClassVar[str] = "softbleu"
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
 
     @property
     def label(self) -> str:

@@ -15,7 +15,7 @@ from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.bleu import Bleu
 from softbleu.ngrams import Chunk
 from softbleu.scoring.prepare import MOST_KEPT, CodedBlock, LineCoder
-from softbleu.tokens import Tokenizer, Tokens
+from softbleu.tokens import Tokenizer, Tokens, WordParts
 
 if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
@@ -69,9 +69,9 @@ class BlockWork:
     ) -> list[BlockStatistics]:
         """Compute the statistics of a block, by every metric; a coder knows lines from blocks before."""
         kernels = choose_kernels(self.kernels)
-        plain = self.tokenizer.splits_at_whitespace and not self.needed.gold
+        plain = self.tokenizer.by_word and not self.needed.gold
         if isinstance(block, FileBlock) and block.gold is None and plain and not self.tables:
-            return self._add_up([list(_chunks_of_texts(block, kernels))], [], kernels)
+            return self._add_up([list(_chunks_of_texts(block, self.tokenizer, kernels))], [], kernels)
         if not isinstance(block, CodedBlock):
             block = CodedBlock.of(block.load(), self._fresh(coder), self.needed)
         size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
@@ -157,9 +157,12 @@ def joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
     )
 
 
-def _chunks_of_texts(block: FileBlock, kernels: Kernels) -> Iterator[Chunk]:
+def _chunks_of_texts(block: FileBlock, tokenizer: Tokenizer, kernels: Kernels) -> Iterator[Chunk]:
     references, candidates, source = block.texts()
-    tokens = Tokens(*kernels.code_lines(b"".join((*references, *candidates, *source))))
+    codes, bounds, words = kernels.code_lines(b"".join((*references, *candidates, *source)))
+    tokens = Tokens(codes, bounds)
+    if not tokenizer.splits_at_whitespace:
+        tokens = tokens.spread(WordParts.of(words(), tokenizer.word_splitter))
     count, segments = len(references), len(block)
 
     def text(number: int) -> Tokens:

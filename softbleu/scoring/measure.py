@@ -108,7 +108,8 @@ class Measure(Declared):
         metric = METRICS.find(pairs.pop("metric", "bleu"))
         known = {"metric": metric.name, **({"matcher": pairs["matcher"]} if "matcher" in pairs else {})}
         by_key = {key: each for each in settings_of(known) for key in (each.key, *each.earlier)}
-        found: dict[str, Any] = {}
+        # Short signatures of earlier versions left these out where they had the defaults of then.
+        found: dict[str, Any] = {"tokenize": "none", **({"threshold": 0.0} if "threshold" in by_key else {})}
         for key, value in pairs.items():
             if key not in by_key:
                 raise UnknownNameError("signature key", key, sorted(by_key))
@@ -157,15 +158,17 @@ class Measure(Declared):
         return replace(self, metric=metric, vectors=replace(self.vectors, quantile=quantile))
 
     def resolved(self) -> Measure:
-        """Put the number in the place of a threshold that is given as a quantile.
+        """Put the number in the place of a threshold that is given as a quantile, or not at all.
 
         Raises
         ------
         VectorError
             The vectors cannot be read.
         """
-        if not isinstance(self.threshold, str):
+        if not isinstance(self.matcher, SoftMatcher) or isinstance(self.threshold, float):
             return self
+        if self.threshold is None:
+            return self.with_threshold(self.vectors.recommended_threshold() or self.matcher.least_similarity)
         return self.with_threshold(self.vectors.threshold_at(self.threshold), self.threshold)
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:

@@ -142,7 +142,7 @@ def make_page(
 
 
 def _own_threshold(matcher: Matcher) -> float:
-    return float(matcher.threshold) if isinstance(matcher, SoftMatcher) else 0.0
+    return matcher.least_similarity if isinstance(matcher, SoftMatcher) else 0.0
 
 
 def _thresholds(measure: Measure) -> tuple[float, ...]:

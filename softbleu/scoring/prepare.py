@@ -41,8 +41,11 @@ class LineCoder:
     """Numbers lines, and tokenises and codes each distinct one once."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._split = tokenizer.splitter
+        self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
         self.vocabulary = Vocabulary()
+        self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
+        self._words = Vocabulary()
+        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
         self.forget()
 
     def forget(self) -> None:
@@ -62,13 +65,22 @@ class LineCoder:
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             start, first = self.size, len(known)
-            tokens = self.vocabulary.encode([self._split(text) for text in new])
+            tokens = self._tokens(new)
             self._codes = _with_room(self._codes, start + len(tokens.codes))
             self._offsets = _with_room(self._offsets, first + len(new) + 1)
             self._codes[start : start + len(tokens.codes)] = tokens.codes
             self._offsets[first : first + len(new) + 1] = tokens.offsets + start
             known.update(zip(new, range(first, first + len(new)), strict=True))
         return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+
+    def _tokens(self, texts: Sequence[str]) -> Tokens:
+        """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
+        if self._whole:
+            return self.vocabulary.encode([self._split(text) for text in texts])
+        words = self._words.encode([text.split() for text in texts])
+        new = list(self._words)[len(self._parts.bounds) - 1 :]
+        self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
+        return words.spread(self._parts)
 
     def lines(self, numbers: Integers) -> Tokens:
         """Lines with these numbers, as codes of the vocabulary."""

@@ -208,7 +208,7 @@ def running(
     """
     name = choose_kernels(kernels, int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(
-        measure.tokenizer.splits_at_whitespace and not measure.metric.requires.table for measure in measures
+        measure.tokenizer.by_word and not measure.metric.requires.table for measure in measures
     )
     by_tokenizer: dict[Tokenizer, list[Measure]] = {}
     for measure in measures:

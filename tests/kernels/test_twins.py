@@ -156,7 +156,7 @@ def test_great_codes(kernels: Kernels) -> None:
 
 
 def assert_coded_as_split(kernels: Kernels, lines: list[str]) -> None:
-    codes, offsets = kernels.code_lines("".join(f"{line}\n" for line in lines).encode())
+    codes, offsets, found = kernels.code_lines("".join(f"{line}\n" for line in lines).encode())
     expected = [line.split() for line in lines]
     assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
     words = [word for line in expected for word in line]
@@ -164,13 +164,14 @@ def assert_coded_as_split(kernels: Kernels, lines: list[str]) -> None:
     word_of = dict(zip(codes.tolist(), words, strict=True))
     assert [word_of[code] for code in codes.tolist()] == words, "equal codes, equal words"
     assert len(word_of) == len(set(words)), "equal words, equal codes"
-    assert all(0 <= code < len(word_of) for code in word_of)
+    assert found() == [word_of[code] for code in range(len(word_of))]
 
 
 def test_no_text(kernels: Kernels) -> None:
-    codes, offsets = kernels.code_lines(b"")
+    codes, offsets, found = kernels.code_lines(b"")
     assert codes.tolist() == []
     assert offsets.tolist() == [0]
+    assert found() == []
 
 
 def test_all_white_space(kernels: Kernels) -> None:
