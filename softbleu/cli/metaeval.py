@@ -31,8 +31,8 @@ Output
   --table NAME: systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators
     (default: systems, or what the input allows).
   --digits N: Decimals in text, markdown and latex (default: 3); other formats have them all.
-  --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg or .png file (needs
-    softbleu[plots]).
+  --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
+    (needs softbleu[plots]).
 """)
 
 

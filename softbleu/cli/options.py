@@ -42,7 +42,7 @@ Output
   --long-signature: Show the whole signature in text, markdown and latex; other formats do.
   --digits N: Decimals in text, markdown and latex (default: 2); other formats have them all.
   --output -o FILE: Write to this file, complete or not at all (default: standard output).
-  --plot FILE: Also draw score against threshold into this .svg or .png file (needs softbleu[plots]).
+  --plot FILE: Also draw score against threshold into this .svg, .png or .pdf file (needs softbleu[plots]).
   --jobs -j N: Processes to use (default: 1); the numbers do not depend on it.
   --kernels NAME: Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).
   --quiet -q: No notes and no progress on standard error.

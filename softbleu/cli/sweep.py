@@ -26,6 +26,9 @@ Matching
     {GRID}).
 Score
   --vary NAME=V1,V2: Values of any other setting, such as order=2,4, each with each. Repeat it for several.
+Output
+  --plot-ranks FILE: Also draw the ranks of several systems by threshold into this .svg, .png or .pdf file (needs
+    softbleu[plots]).
 """)
 
 
@@ -52,6 +55,7 @@ def sweep(
     digits: opt.Digits = 2,
     output: opt.Output = None,
     plot: opt.Plot = None,
+    plot_ranks: Annotated[str | None, _of("--plot-ranks")] = None,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -67,14 +71,15 @@ def sweep(
     from softbleu.experiments.sweep import remove_journal, table_of
     from softbleu.report import Layout, Records
     from softbleu.report.plots import check_plots
-    from softbleu.report.sweeps import draw_sweep
+    from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
     write = find_table_format(output_format, target)
     layout = Layout(digits, target.colours)
-    picture = None if plot is None else Output.of_picture(plot, inputs)
-    if picture is not None:
+    wanted = ((plot, draw_sweep), (plot_ranks, draw_ranks))
+    pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted if name is not None]
+    if pictures:
         check_plots()
     points = _points(ctx.params)
     journal = target.beside(".sweep")
@@ -82,10 +87,12 @@ def sweep(
         open_corpus(ctx.params, [point.measure for point in points]) as corpus,
         ProgressBar(quiet=quiet, what="systems", many=1) as progress,
     ):
+        if plot_ranks is not None:
+            check_ranks(corpus.systems)
         rows = sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)
     target.write(write(Records(*table_of(rows)), layout))
-    if picture is not None:
-        picture.write(draw_sweep(rows, picture.suffix))
+    for picture, draw in pictures:
+        picture.write(draw(rows, picture.suffix))
     if journal is not None:
         remove_journal(journal)
 

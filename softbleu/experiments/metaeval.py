@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import astuple, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.judgements import (
@@ -34,7 +35,7 @@ from softbleu.experiments.tables import Cell, ResultTable
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import ScoreTable
-    from softbleu.experiments.agreement import Columns, MetricPair
+    from softbleu.experiments.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.experiments.evidence import Metrics, Outputs
     from softbleu.types import Progress
 
@@ -52,6 +53,8 @@ class MetaEvaluation:
     """What was found."""
     columns: tuple[Columns, ...] = ()
     """Scores of people and metrics side by side, where the question is about them."""
+    agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
+    """Of `systems` and `outputs`: of each of these the correlations, a metric each."""
     pairs: tuple[MetricPair, ...] = ()
     """Of `williams`: the metrics tested."""
     notes: tuple[str, ...] = ()
@@ -221,13 +224,14 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
     for coefficient in COEFFICIENTS:
         names += [coefficient, f"{coefficient}_low", f"{coefficient}_high"]
     rows: list[list[Cell]] = []
-    for each in columns:
-        for found in agreements(each, settings.samples, settings.seed):
-            row: list[Cell] = [found.human, found.metric, found.points]
-            for correlation in found.correlations.values():
-                row += [correlation.value, *(correlation.interval or (None, None))]
-            rows.append(row)
-    return MetaEvaluation(name, ResultTable(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns))
+    correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
+    for found in chain.from_iterable(correlated):
+        row: list[Cell] = [found.human, found.metric, found.points]
+        for correlation in found.correlations.values():
+            row += [correlation.value, *(correlation.interval or (None, None))]
+        rows.append(row)
+    table = ResultTable(names, rows, settings.facts())
+    return MetaEvaluation(name, table, tuple(columns), correlated, notes=_left_out(columns))
 
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -239,7 +243,8 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
         [*(pair.human, pair.coefficient, pair.better, pair.worse), *pair.values, pair.between, *astuple(pair.test)]
         for pair in pairs
     ]
-    return MetaEvaluation("williams", ResultTable(names, rows), tuple(columns), pairs, _left_out(columns))
+    table = ResultTable(names, rows)
+    return MetaEvaluation("williams", table, tuple(columns), pairs=pairs, notes=_left_out(columns))
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:

@@ -59,6 +59,8 @@ class SweepRow:
     """Precisions, lengths and so on, as the metric has them."""
     signature: str
     """Everything the score depends on."""
+    higher_is_better: bool = True
+    """Of the metric."""
 
 
 def sweep_points(
@@ -221,7 +223,10 @@ def _row(point: SweepPoint, measure: Measure, result: Result, varied: Sequence[s
         shown["quantile"] = measure.vectors.quantile
     shown |= {name: _plain(name, settings.get(name)) for name in varied}
     threshold = measure.threshold if isinstance(measure.threshold, float) else None
-    return SweepRow(result.name, point.label, shown, threshold, numbers.pop("score"), numbers, result.signature)
+    score = numbers.pop("score")
+    return SweepRow(
+        result.name, point.label, shown, threshold, score, numbers, result.signature, result.higher_is_better
+    )
 
 
 def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
@@ -315,6 +320,21 @@ def _is_journal(path: Path) -> bool:
 
 def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:
     return {"system": system, "rows": [asdict(row) for row in rows]}
+
+
+def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
+    """Rank systems by their scores at one point: 1 is the best, and equal scores share the better rank.
+
+    >>> scores = {"A": 20.0, "B": 30.0, "C": 20.0}
+    >>> rank_by_score([SweepRow(system, "", {}, 0.8, score, {}, "") for system, score in scores.items()])
+    {'A': 2, 'B': 1, 'C': 2}
+    """
+    from scipy.stats import rankdata
+
+    # A number and a quantile may be one threshold: then a system has its score there twice.
+    scores = {row.system: -row.score if row.higher_is_better else row.score for row in rows}
+    ranks = rankdata(list(scores.values()), method="min")
+    return {system: int(rank) for system, rank in zip(scores, ranks, strict=True)}
 
 
 def table_of(rows: Sequence[SweepRow]) -> tuple[list[str], list[list[str | float | None]]]:

@@ -12,8 +12,8 @@ from softbleu.experiments.sweep import table_of
 from softbleu.report.metaeval import records_of
 from softbleu.report.plots import draw
 from softbleu.report.records import Records
-from softbleu.report.spurious import make_table, partner_histogram, similarity_histograms, spurious_lines
-from softbleu.report.sweeps import sweep_lines
+from softbleu.report.spurious import make_table, partner_histograms, similarity_histograms, spurious_lines
+from softbleu.report.sweeps import draw_ranks, draw_sweep
 
 if TYPE_CHECKING:
     from softbleu.experiments.running import Outcome
@@ -57,15 +57,17 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
         yield ".grid", records_of(outcome.calibration.grid())
 
 
-def outcome_pictures(outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    """Draw what there is to draw as SVG; each picture with what its file is called beside the experiment's name."""
+def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[tuple[str, bytes]]:
+    """Draw what there is to draw; each picture with what its file is called beside the experiment's name."""
     if outcome.sweep:
-        yield "", draw(sweep_lines(outcome.sweep), "svg")
+        yield "", draw_sweep(outcome.sweep, picture_format)
+        if len({row.system for row in outcome.sweep}) > 1:
+            yield ".ranks", draw_ranks(outcome.sweep, picture_format)
     for text, found in outcome.analyses.items():
         if found[0].tally.judged:
-            yield f".{text}", draw(spurious_lines(found), "svg")
+            yield f".{text}", draw(spurious_lines(found), picture_format)
             # The matchers as they are, side by side.
             plain = [each for each in found if each.variant.remedy == PLAIN] or found[:1]
-            yield f".{text}.similarities", draw(similarity_histograms(plain), "svg")
+            yield f".{text}.similarities", draw(similarity_histograms(plain), picture_format)
         else:
-            yield f".{text}", draw(partner_histogram(found), "svg")
+            yield f".{text}", draw(partner_histograms(found), picture_format)

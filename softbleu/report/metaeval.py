@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.errors import UnknownNameError
-from softbleu.report.plots import HeatMap, Scatter, draw
+from softbleu.experiments.agreement import TESTED
+from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
+from softbleu.report.plots import draw
 from softbleu.report.records import Records
 
 if TYPE_CHECKING:
-    from softbleu.experiments.agreement import MetricPair
+    from softbleu.experiments.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.experiments.metaeval import MetaEvaluation
     from softbleu.experiments.tables import ResultTable
 
@@ -36,9 +38,21 @@ def check_picture(question: str) -> None:
 
 
 def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
-    """Draw scores of people against each metric's, a panel each; of `williams` the p-values, a panel a test.
+    """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`.
 
-    A p-value is how likely the row's metric is better than the column's by chance alone.
+    Raises
+    ------
+    UnknownNameError
+        There is no picture of that answer.
+    """
+    return draw(metaeval_panels(found), picture_format)
+
+
+def metaeval_panels(found: MetaEvaluation) -> Rows:
+    """Scores of people against each metric's, a panel each with Pearson's r; of `williams` p-values, a panel a test.
+
+    Panels that stand in a row have the same people. A p-value is how likely the row's metric is better than the
+    column's by chance alone.
 
     Raises
     ------
@@ -47,18 +61,24 @@ def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
     """
     check_picture(found.question)
     if found.question != "williams":
-        panels = [
-            Scatter(
-                name, name, each.human, list(zip(scores.tolist(), each.people.tolist(), strict=True)), each.points
-            )
-            for each in found.columns
-            for name, scores in each.metrics.items()
+        return [
+            row
+            for each, correlated in zip(found.columns, found.agreements, strict=True)
+            for row in in_rows([_scatter(each, agreement) for agreement in correlated])
         ]
-        return draw(panels, picture_format)
     tests: dict[str, list[MetricPair]] = {}
     for pair in found.pairs:
         tests.setdefault(f"{pair.human}, {pair.coefficient}", []).append(pair)
-    return draw([_heat(title, pairs) for title, pairs in tests.items()], picture_format)
+    return in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED))
+
+
+def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:
+    metric, pearson = agreement.metric, agreement.correlations["pearson"]
+    points = list(zip(columns.metrics[metric].tolist(), columns.people.tolist(), strict=True))
+    note = "r is not defined" if pearson.value is None else f"r = {pearson.value:.3f}"
+    if pearson.interval is not None:
+        note += " [{:.3f}, {:.3f}]".format(*pearson.interval)
+    return Scatter(metric, metric, columns.human, points, columns.points, note)
 
 
 def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:

@@ -1,153 +1,110 @@
-"""Pictures, drawn by matplotlib (extra ``plots``): the same bytes for the same numbers."""
+"""Pictures, drawn by matplotlib (extra ``plots``): the same bytes for the same numbers.
+
+Panels stand in rows. Axes of panels of one kind that are called the same are the same, so that panels compare; a name
+has one colour in all of them. The figure is as large as panels of a given size and all that is written around them.
+"""
 
 from __future__ import annotations
 
 import io
+import textwrap
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.report.layout import one_line
+from softbleu.report.pictures import HeatMap, Histogram, Lines, Picture, Ranks, Rows, Scatter
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-PICTURE_FORMATS = ("svg", "png")
-MOST_IN_PANEL = 8
-"""Names that are explained within a panel."""
+PICTURE_FORMATS = ("svg", "png", "pdf")
+MOST_BESIDE_POINTS = 15
+"""Names that are written beside their points; more of them, or longer ones, are numbered."""
+LONGEST_BESIDE_POINTS = 12
+_LONGEST_UPRIGHT = 5
+_LEGEND_ROWS = 40
 _STYLE: dict[str, Any] = {
     "svg.hashsalt": "softbleu",
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,
     "font.family": "DejaVu Sans",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
     "figure.dpi": 100,
     "savefig.dpi": 150,
 }
+# Without dates, the bytes depend on the numbers only.
+_METADATA: dict[str, dict[str, str | None]] = {
+    "svg": {"Date": None, "Creator": "softbleu"},
+    "png": {"Software": "softbleu"},
+    "pdf": {"CreationDate": None, "Creator": "softbleu"},
+}
 _MARKERS = "osD^vP*X<>"
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
+_DASHES = ("-", "--", ":", "-.")
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Told apart by people with any colour vision (Okabe and Ito 2008); markers say the same once more."""
+_GREY = "#999999"
 
 
-@dataclass(frozen=True)
-class Lines:
-    """Lines over one axis: points by the name of the line.
-
-    Attributes
-    ----------
-    title, x_label, y_label
-        As text.
-    lines
-        (x, y) of the points of each line, in order.
-    """
-
-    title: str
-    x_label: str
-    y_label: str
-    lines: Mapping[str, Sequence[tuple[float, float]]]
-    y_range: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How often values fall between ascending edges, for each of several kinds."""
-
-    title: str
-    x_label: str
-    y_label: str
-    edges: Sequence[float]
-    counts: Mapping[str, Sequence[int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """Points over two axes, each with its name or none.
-
-    Attributes
-    ----------
-    title, x_label, y_label
-        As text.
-    points
-        (x, y) of each.
-    names
-        Written beside the points; none where there are no names.
-    """
-
-    title: str
-    x_label: str
-    y_label: str
-    points: Sequence[tuple[float, float]]
-    names: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """A square of values between rows and columns of the same names; None is left blank.
-
-    Attributes
-    ----------
-    title
-        As text.
-    names
-        Of the rows, and of the columns.
-    values
-        By row, each from 0, which is drawn darkest, to `most`.
-    most
-        What is as good as blank.
-    """
-
-    title: str
-    names: Sequence[str]
-    values: Sequence[Sequence[float | None]]
-    most: float = 0.1
-
-
-Picture = Lines | Histogram | Scatter | HeatMap
-
-
-def draw(picture: Picture | Sequence[Picture], picture_format: str) -> bytes:
-    """Draw a picture, or several side by side, as SVG or PNG.
+def draw(picture: Picture | Rows, picture_format: str) -> bytes:
+    """Draw a picture, or rows of them, in one of `PICTURE_FORMATS`.
 
     Raises
     ------
     MissingExtraError
-        matplotlib is not installed.
+        matplotlib or textalloc is not installed.
     UnknownNameError
         Another format.
+    InputError
+        There is nothing to draw.
     """
     if picture_format not in PICTURE_FORMATS:
         raise UnknownNameError("picture format", picture_format, PICTURE_FORMATS)
-    panels = [picture] if isinstance(picture, Picture) else list(picture)
+    out = io.BytesIO()
+    with make_figure([[picture]] if isinstance(picture, Picture) else picture) as figure:
+        figure.savefig(out, format=picture_format, metadata=_METADATA[picture_format])
+    return out.getvalue()
+
+
+@contextmanager
+def make_figure(rows: Rows) -> Iterator[Any]:
+    """Make the figure of what is drawn, and see to its style as long as it is used.
+
+    Raises
+    ------
+    MissingExtraError, InputError
+        See `draw`.
+    """
+    panels = [panel for row in rows for panel in row]
     if not panels:
         raise InputError("there is nothing to draw")
     with _matplotlib() as figure_class, warnings.catch_warnings():
-        # A character that the font lacks is a box in PNG, and itself in SVG; a name may be too long for its panel.
-        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from|constrained_layout not applied", UserWarning)
-        names = {tuple(_names(panel)) for panel in panels}
-        # Many names, the same in all panels, stand beside them once.
-        shared = len(names) == 1 and len(next(iter(names))) > MOST_IN_PANEL
-        height = max(4.0, 0.19 * len(next(iter(names)))) if shared else 4.0
-        figure = figure_class(figsize=(6.0 * len(panels) + 2.5 * shared, height), layout="constrained")
-        for number, panel in enumerate(panels, start=1):
-            axes = figure.add_subplot(1, len(panels), number)
-            _draw_panel(axes, panel)
-            if not shared and len(_names(panel)) > 1:
-                _write_names(axes.legend(fontsize="small"), _names(panel))
-        if shared:
-            handles = axes.get_legend_handles_labels()
-            legend = figure.legend(*handles, loc="outside right upper", fontsize="small")
-            _write_names(legend, _names(panels[0]))
-        out = io.BytesIO()
-        # Without the date, the bytes depend on the numbers only.
-        metadata = {"Date": None, "Creator": "softbleu"} if picture_format == "svg" else {"Software": "softbleu"}
-        figure.savefig(out, format=picture_format, metadata=metadata)
-    return out.getvalue()
+        # A character that the font lacks is a box in PNG and PDF, and itself in SVG.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
+        columns = max(map(len, rows))
+        widths, heights = zip(*(_size(panel, columns) for panel in panels), strict=True)
+        names = dict.fromkeys(name for panel in panels for name in _names(panel))
+        style = _Style({name: number for number, name in enumerate(names)}, max(widths), max(heights))
+        # Large enough for anything beside the panels at first.
+        size = ((style.width + 4) * columns + 6, (style.height + 2) * len(rows))
+        figure = figure_class(figsize=size, layout="constrained")
+        grid = _add_panels(figure, rows, style)
+        numbered = any(isinstance(panel, Scatter) for panel in panels)
+        explained = numbered or len(names) > 1
+        least = _add_legend(figure, grid, list(names), numbered=numbered) if names and explained else 0.0
+        _fit(figure, grid[0], rows, style, least)
+        for axes in grid:
+            # Names move no axes.
+            axes.autoscale(enable=False)
+        for axes, panel in zip(grid, panels, strict=True):
+            if isinstance(panel, Scatter):
+                _name_points(axes, panel, style)
+        yield figure
 
 
 def check_plots() -> None:
@@ -156,7 +113,7 @@ def check_plots() -> None:
     Raises
     ------
     MissingExtraError
-        They cannot: matplotlib is not installed.
+        They cannot: matplotlib or textalloc is not installed.
     """
     with _matplotlib():
         pass
@@ -166,6 +123,7 @@ def check_plots() -> None:
 def _matplotlib() -> Iterator[Any]:
     try:
         import matplotlib as mpl
+        import textalloc  # noqa: F401
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("pictures need another package: pip install 'softbleu[plots]'") from None
@@ -174,59 +132,221 @@ def _matplotlib() -> Iterator[Any]:
         yield Figure
 
 
+@dataclass(frozen=True)
+class _Style:
+    """What panels of a figure have in common."""
+
+    numbers: Mapping[str, int]
+    """Of the names that the legend explains."""
+    width: float
+    height: float
+    """Of a panel, in inches."""
+
+    def of(self, name: str) -> dict[str, Any]:
+        """How what has that name looks."""
+        number = self.numbers[name]
+        return {"label": str(number), "color": _COLOURS[number % len(_COLOURS)]}
+
+    def dashes(self, name: str) -> str:
+        """How the line of that name is dashed."""
+        return _DASHES[self.numbers[name] % len(_DASHES)]
+
+    def label(self, axes: Any, title: str, x_label: str = "", y_label: str = "", note: str = "") -> None:
+        """Write around a panel, in lines that are no longer than it is."""
+        # A dollar sign in a name is no formula.
+        size: dict[str, Any] = {"parse_math": False, "fontsize": "small" if self.width < 3 else "medium"}
+        in_inch = 13 if self.width < 3 else 11
+        wide, high = int(in_inch * self.width), int(in_inch * self.height)
+        axes.set_title("\n".join(filter(None, (_wrap(title, wide), _wrap(note, wide)))), **size)
+        axes.set_xlabel(_wrap(x_label, wide), **size)
+        axes.set_ylabel(_wrap(y_label, high), **size)
+        axes.tick_params(labelsize="small")
+
+    def space(self, axes: Any) -> None:
+        """Leave room between what is written along the axes."""
+        axes.locator_params(axis="x", nbins=max(2, int(1.5 * self.width)))
+        axes.locator_params(axis="y", nbins=max(2, int(2.5 * self.height)))
+
+
+def _wrap(text: str, characters: int) -> str:
+    return "\n".join(textwrap.wrap(one_line(text), characters, break_on_hyphens=False))
+
+
+def _size(panel: Picture, columns: int) -> tuple[float, float]:
+    """Width and height of a panel in inches, without what is written around it."""
+    if isinstance(panel, HeatMap):
+        side = max(3.0, 0.6 * len(panel.names))
+        return side, side
+    if isinstance(panel, Ranks):
+        return max(4.0, 0.42 * len(panel.places)), max(1.5, 0.2 * len(panel.ranks))
+    width = {1: 5.5, 2: 4.5, 3: 3.8}.get(columns, 2.4)
+    return width, width * (1.0 if isinstance(panel, Scatter) else 0.7)
+
+
 def _names(panel: Picture) -> list[str]:
     """Names that a legend explains."""
     if isinstance(panel, Lines):
-        return list(panel.lines)
-    return list(panel.counts) if isinstance(panel, Histogram) else []
+        return [*panel.lines, *[panel.behind_name] * bool(panel.behind)]
+    if isinstance(panel, Histogram):
+        return list(panel.counts)
+    return list(panel.names) if isinstance(panel, Scatter) and _is_numbered(panel) else []
 
 
-def _draw_panel(axes: Any, panel: Picture) -> None:
-    _PAINTERS[type(panel)](axes, panel)
+def _is_numbered(panel: Scatter) -> bool:
+    longest = max((len(one_line(name)) for name in panel.names), default=0)
+    return len(panel.names) > MOST_BESIDE_POINTS or longest > LONGEST_BESIDE_POINTS
 
 
-def _draw_lines(axes: Any, picture: Lines) -> None:
-    for number, points in enumerate(picture.lines.values()):
+def _add_panels(figure: Any, rows: Rows, style: _Style) -> list[Any]:
+    """Draw panels; axes that are shared are labelled once, at the end of the row or column."""
+    grid, shared, columns = [], dict[tuple[str, ...], Any](), max(map(len, rows))
+    for row, panels in enumerate(rows):
+        for column, panel in enumerate(panels):
+            x, y = _axes_of(panel)
+            place = (len(rows), columns, row * columns + column + 1)
+            axes = figure.add_subplot(*place, sharex=shared.get(x), sharey=shared.get(y))
+            _PAINTERS[type(panel)](axes, panel, style)
+            for key in filter(None, (x, y)):
+                shared.setdefault(key, axes)
+            below = rows[row + 1][column : column + 1] if row + 1 < len(rows) else ()
+            if x and any(_axes_of(other)[0] == x for other in below):
+                axes.tick_params(labelbottom=False)
+                axes.set_xlabel("")
+            if y and column and _axes_of(panels[column - 1])[1] == y:
+                axes.tick_params(labelleft=False)
+                axes.set_ylabel("")
+            grid.append(axes)
+    return grid
+
+
+def _axes_of(panel: Picture) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What tells the axes of a panel from others; empty where they are its own."""
+    if isinstance(panel, HeatMap | Ranks):
+        return (), ()
+    kind = type(panel).__name__
+    return (kind, "x", panel.x_label), (kind, "y", panel.y_label)
+
+
+def _add_legend(figure: Any, grid: Sequence[Any], names: Sequence[str], *, numbered: bool) -> float:
+    """Explain names beside the panels; returns the height in inches."""
+    from matplotlib.lines import Line2D
+
+    found: dict[str, Any] = {}
+    for axes in grid:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    labels = [str(number) for number in range(len(names))]
+    handles = [found.get(label) or Line2D([], [], linestyle="none") for label in labels]
+    columns = -(-len(names) // _LEGEND_ROWS)
+    look: dict[str, Any] = {"handlelength": 0, "handletextpad": 0} if numbered else {"handlelength": 3}
+    legend = figure.legend(handles, labels, loc="outside right upper", fontsize="small", ncols=columns, **look)
+    # As labels they would be read as formulas, or left out if they begin with `_`.
+    for number, (text, name) in enumerate(zip(legend.get_texts(), names, strict=True), start=1):
+        text.set_parse_math(False)
+        text.set_text(f"{number}  {one_line(name)}" if numbered else one_line(name))
+    return float(legend.get_window_extent().height / figure.dpi)
+
+
+def _fit(figure: Any, axes: Any, rows: Rows, style: _Style, least: float) -> None:
+    """Make the figure so large that panels have their size, and leave everything where it is then."""
+    columns = max(map(len, rows))
+    layout = figure.get_layout_engine()
+    # What is written beside panels is of one size, but for a few shares of the figure's.
+    for _ in range(2):
+        layout.execute(figure)
+        width, height = figure.get_size_inches()
+        box = axes.get_position(original=True)
+        width += columns * (style.width - box.width * width)
+        height += len(rows) * (style.height - box.height * height)
+        figure.set_size_inches(width, max(height, least + 0.2))
+    layout.execute(figure)
+    figure.set_layout_engine("none")
+
+
+def _draw_lines(axes: Any, picture: Lines, style: _Style) -> None:
+    for name, points in picture.behind.items():
         xs, ys = zip(*points, strict=True) if points else ((), ())
-        axes.plot(
-            xs,
-            ys,
-            label=str(number),
-            color=_COLOURS[number % len(_COLOURS)],
-            marker=_MARKERS[number % len(_MARKERS)],
-            markersize=4,
-            linewidth=1.4,
-            linestyle=("-", "--", ":")[number // len(_COLOURS) % 3],
-        )
-    _label(axes, picture)
-    if picture.y_range is not None:
-        axes.set_ylim(*picture.y_range)
+        label = str(style.numbers[picture.behind_name])
+        axes.plot(xs, ys, color=_GREY, linewidth=1.2, linestyle=style.dashes(name), label=label)
+    for name, points in picture.lines.items():
+        xs, ys = zip(*points, strict=True) if points else ((), ())
+        look = {**style.of(name), "linestyle": style.dashes(name), "linewidth": 1.4}
+        marker = _MARKERS[style.numbers[name] % len(_MARKERS)]
+        # Ten markers or so a line, that dense ones do not hide it.
+        axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
+    style.label(axes, picture.title, picture.x_label, picture.y_label)
+    style.space(axes)
 
 
-def _draw_histogram(axes: Any, picture: Histogram) -> None:
-    for number, counts in enumerate(picture.counts.values()):
-        axes.stairs(
-            counts,
-            picture.edges,
-            label=str(number),
-            fill=True,
-            alpha=0.45,
-            color=_COLOURS[number % len(_COLOURS)],
-            hatch=("", "//", "..")[number % 3],
-        )
-    _label(axes, picture)
+def _draw_histogram(axes: Any, picture: Histogram, style: _Style) -> None:
+    for name, counts in picture.counts.items():
+        hatch = ("", "//", "..")[style.numbers[name] % 3]
+        axes.stairs(counts, picture.edges, fill=True, alpha=0.45, hatch=hatch, **style.of(name))
+    style.label(axes, picture.title, picture.x_label, picture.y_label)
+    style.space(axes)
 
 
-def _draw_scatter(axes: Any, picture: Scatter) -> None:
+def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
     axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
-    for name, point in zip(picture.names, picture.points, strict=bool(picture.names)):
-        place = {"xytext": (4, 3), "textcoords": "offset points", "annotation_clip": True}
-        axes.annotate(one_line(name), point, fontsize="x-small", parse_math=False, **place)
-    _label(axes, picture)
+    # Room for what is written beside the points.
+    axes.margins(0.12)
+    style.label(axes, picture.title, picture.x_label, picture.y_label, picture.note)
+    style.space(axes)
 
 
-def _draw_heat(axes: Any, picture: HeatMap) -> None:
+def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
+    """Write names, or their numbers, where they cover neither points nor each other."""
+    import textalloc
+
+    if not picture.names:
+        return
+    shown = [one_line(name) for name in picture.names]
+    if _is_numbered(picture):
+        shown = [str(style.numbers[name] + 1) for name in picture.names]
+    textalloc.allocate(
+        axes,
+        [x for x, _ in picture.points],
+        [y for _, y in picture.points],
+        shown,
+        scatter_plot=axes.collections[0],
+        textsize=7,
+        linecolor=_GREY,
+        linewidth=0.6,
+        parse_math=False,
+        # As shares of the panel: how far names are from points and panel's edge, how many places are tried.
+        margin=0.006,
+        min_distance=0.015,
+        max_distance=0.3,
+        nbr_candidates=2000,
+    )
+
+
+def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
+    colours = dict(zip(picture.coloured, _COLOURS, strict=False))
+    places = range(len(picture.places))
+    for name, ranks in sorted(picture.ranks.items(), key=lambda each: each[0] in colours):
+        width = 1.8 if name in colours else 1.0
+        axes.plot(places, ranks, color=colours.get(name, _GREY), marker="o", markersize=4, linewidth=width)
+    # Names that share a rank take the places below it, which are free.
+    for end, at in ((0, axes), (-1, axes.secondary_yaxis("right"))):
+        order = sorted(picture.ranks, key=lambda name: picture.ranks[name][end])
+        shown = ["  ".join((one_line(name), str(picture.ranks[name][end]))[:: 1 + 2 * end]) for name in order]
+        at.set_yticks(range(1, len(order) + 1), shown, fontsize="small", parse_math=False)
+        at.tick_params(length=0)
+        for label, name in zip(at.get_yticklabels(), order, strict=True):
+            label.set_color(colours.get(name, "#555555"))
+        at.spines[:].set_visible(False)
+    shown = [one_line(place) for place in picture.places]
+    turned = 90 if max(map(len, shown)) > _LONGEST_UPRIGHT else 0
+    axes.set_xticks(places, shown, fontsize="small", rotation=turned, parse_math=False)
+    axes.set_ylim(len(picture.ranks) + 0.6, 0.4)
+    axes.set_xlim(-0.3, len(places) - 0.7)
+    axes.grid(axis="y", visible=False)
+    style.label(axes, picture.title, picture.x_label)
+
+
+def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
     shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
     axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
     places = range(len(picture.names))
@@ -239,26 +359,13 @@ def _draw_heat(axes: Any, picture: HeatMap) -> None:
     axes.set_xticks(places, names, rotation=30, ha="right", parse_math=False)
     axes.set_yticks(places, names, parse_math=False)
     axes.grid(visible=False)
-    axes.set_title(one_line(picture.title), fontsize="medium", parse_math=False)
+    style.label(axes, picture.title)
 
 
-def _label(axes: Any, picture: Lines | Histogram | Scatter) -> None:
-    # A dollar sign in a name is no formula.
-    axes.set_title(one_line(picture.title), fontsize="medium", parse_math=False)
-    axes.set_xlabel(one_line(picture.x_label), parse_math=False)
-    axes.set_ylabel(one_line(picture.y_label), parse_math=False)
-
-
-def _write_names(legend: Any, names: Sequence[str]) -> None:
-    """Put names into a legend; as labels they would be read as formulas, or left out if they begin with `_`."""
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(one_line(name))
-
-
-_PAINTERS: dict[type[Any], Callable[[Any, Any], None]] = {
+_PAINTERS: dict[type[Any], Callable[[Any, Any, _Style], None]] = {
     Lines: _draw_lines,
     Histogram: _draw_histogram,
     Scatter: _draw_scatter,
+    Ranks: _draw_ranks,
     HeatMap: _draw_heat,
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.experiments.credit import BINS, VERDICTS
 from softbleu.experiments.credit_tables import credit_table
+from softbleu.experiments.remedies import PLAIN
 from softbleu.report.metaeval import records_of
-from softbleu.report.plots import Histogram, Lines, draw
+from softbleu.report.pictures import Histogram, Lines, Points, Rows, in_rows
+from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
     from softbleu.experiments.spurious import Analysis
@@ -25,59 +27,86 @@ def make_table(
 def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
     """Draw shares of spurious credit by threshold and precision by recall, or the histogram of partners."""
     judged = analyses[0].tally.judged
-    return draw(spurious_lines(analyses) if judged else partner_histogram(analyses), picture_format)
+    return draw(spurious_lines(analyses) if judged else partner_histograms(analyses), picture_format)
 
 
-def spurious_lines(analyses: Sequence[Analysis]) -> list[Lines]:
-    """Two panels, a line a variant: spurious share by threshold, precision by recall."""
-    shares, trade = {}, {}
+def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
+    """Spurious share by threshold, then precision by recall: a panel a remedy, a line a matcher.
+
+    Where the matchers were tried without a remedy, too, every other panel has that in grey.
+    """
+    shares: dict[str, dict[str, Points]] = {}
+    trades: dict[str, dict[str, Points]] = {}
     for each in analyses:
         curve = list(zip(each.thresholds, each.curve, strict=True))
-        shares[each.name] = [
+        shares.setdefault(each.variant.remedy, {})[each.variant.matcher] = [
             (threshold, 100 * credit.spurious_share)
             for threshold, credit in curve
             if credit.spurious_share is not None
         ]
-        trade[each.name] = [
+        trades.setdefault(each.variant.remedy, {})[each.variant.matcher] = [
             (100 * credit.recall, 100 * credit.precision)
             for _, credit in curve
             if credit.recall is not None and credit.precision is not None
         ]
     return [
-        Lines("spurious credit", "threshold", "per cent of mass", shares),
-        Lines("precision and recall of the credit", "recall", "precision", trade),
+        *_remedy_panels("threshold", "spurious credit, per cent", shares),
+        *_remedy_panels("recall, per cent", "precision of the credit, per cent", trades),
     ]
 
 
-def similarity_histograms(analyses: Sequence[Analysis]) -> list[Histogram]:
+def _remedy_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str, Points]]) -> Rows:
+    plain = curves.get(PLAIN, {})
+    return in_rows(
+        [
+            Lines(remedy, x_label, y_label, lines, {} if remedy == PLAIN else plain, PLAIN)
+            for remedy, lines in curves.items()
+        ]
+    )
+
+
+def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
     """How alike deserved and spurious matches are, a panel a variant: matches at the lowest threshold."""
     edges = [number / BINS for number in range(BINS + 1)]
-    return [
-        Histogram(
-            f"{each.name}, threshold {each.thresholds[0]:g}",
-            "similarity",
-            "matches",
-            edges,
-            {
-                VERDICTS[number]: each.tally.histogram[number].tolist()
-                for number in range(len(VERDICTS))
-                if each.tally.histogram[number].any()
-            },
-        )
-        for each in analyses
-    ]
+    return in_rows(
+        [
+            Histogram(
+                f"{each.name}, threshold {each.thresholds[0]:g}",
+                "similarity",
+                "matches",
+                edges,
+                {
+                    VERDICTS[number]: each.tally.histogram[number].tolist()
+                    for number in range(len(VERDICTS))
+                    if each.tally.histogram[number].any()
+                },
+            )
+            for each in analyses
+        ]
+    )
 
 
-def partner_histogram(analyses: Sequence[Analysis]) -> Histogram:
-    """How many reference n-grams were matched by how many different candidate n-grams, in powers of two."""
-    numbers = {
-        each.name: [partner.candidates.bit_length() - 1 for partner in each.partners.partners()] for each in analyses
-    }
-    bins = 1 + max((number for found in numbers.values() for number in found), default=0)
-    return Histogram(
-        "partners of approximate matches",
-        "different candidate n-grams (logarithm to base 2, rounded down)",
-        "reference n-grams",
-        list(range(bins + 1)),
-        {name: [found.count(number) for number in range(bins)] for name, found in numbers.items()},
+def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
+    """How many reference n-grams were matched by how many different candidate n-grams, in powers of two.
+
+    A panel a remedy.
+    """
+    numbers: dict[str, dict[str, list[int]]] = {}
+    for each in analyses:
+        numbers.setdefault(each.variant.remedy, {})[each.variant.matcher] = [
+            partner.candidates.bit_length() - 1 for partner in each.partners.partners()
+        ]
+    found = [number for matchers in numbers.values() for each in matchers.values() for number in each]
+    bins = range(1 + max(found, default=0))
+    return in_rows(
+        [
+            Histogram(
+                remedy,
+                "different candidate n-grams (logarithm to base 2, rounded down)",
+                "reference n-grams",
+                [*bins, len(bins)],
+                {matcher: [each.count(number) for number in bins] for matcher, each in matchers.items()},
+            )
+            for remedy, matchers in numbers.items()
+        ]
     )

@@ -45,7 +45,7 @@ def test_outputs_are_named_after_the_file(program: Any, files: Any, definition: 
     assert (done.code, done.out) == (0, "")
     assert done.err.startswith("softbleu: note: ")
     assert done.err.count("\n") == 1
-    assert names_in(files.folder) == INPUTS | {"tiny.csv", "tiny.svg", "tiny.manifest.json"}
+    assert names_in(files.folder) == INPUTS | {"tiny.csv", "tiny.svg", "tiny.ranks.svg", "tiny.manifest.json"}
     rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))
     assert [(row["system"], row["matcher"], row["threshold"]) for row in rows] == [
         (system, matcher, threshold)
@@ -77,6 +77,20 @@ def test_formats_and_folders(command: Any, files: Any, definition: Path, name: s
     assert names_in(files.folder) == INPUTS | {"results"}
     if name == "parquet":
         assert pyarrow.parquet.read_table(results / "tiny.parquet").num_rows == 6
+
+
+@pytest.mark.parametrize(("name", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_formats_of_pictures(command: Any, files: Any, definition: Path, name: str, magic: bytes) -> None:
+    assert command("experiments", "run", definition, "--picture-format", name, "--quiet").code == 0
+    pictures = {path.name: path.read_bytes()[:4] for path in files.folder.glob(f"*.{name}")}
+    assert pictures == {f"tiny.{name}": magic, f"tiny.ranks.{name}": magic}
+
+
+def test_unknown_formats_of_pictures(command: Any, files: Any, definition: Path) -> None:
+    done = command("experiments", "run", definition, "--picture-format", "gif")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "unknown picture format 'gif'; valid: svg, png, pdf" in done.err
+    assert names_in(files.folder) == INPUTS
 
 
 def test_run_again_gives_the_same(command: Any, files: Any, definition: Path) -> None:

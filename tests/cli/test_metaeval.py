@@ -139,6 +139,7 @@ def test_pictures(command: Any, judged: Any, table: str) -> None:
     assert "t$w$o" in picture
     assert ("D</text>" in picture or ">D<" in picture) == (table == "systems")
     assert Path("table.tex").read_text().count("\\\\") >= 3
+    assert len(re.findall(r"r = -?\d\.\d{3} \[", picture)) == (2 if table == "systems" else 0)
     before = Path("picture.svg").read_bytes()
     command(*given, "--plot", "picture.svg", "-q")
     assert Path("picture.svg").read_bytes() == before

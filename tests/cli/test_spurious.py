@@ -96,7 +96,7 @@ def test_output_and_picture(command: Any, files: Any) -> None:
     done = command(*SMALL, "-m", "vleu", "--output", table, "--plot", picture)
     assert (done.code, done.out, done.err) == (0, "", "")
     assert table.read_text().startswith("matcher,remedy,at,threshold,matches,mass,precision,order_errors,spurious")
-    assert "precision and recall of the credit" in picture.read_text()
+    assert "precision of the credit, per cent" in picture.read_text()
     histogram = files.folder / "partners.svg"
     assert (
         command(
@@ -104,7 +104,7 @@ def test_output_and_picture(command: Any, files: Any) -> None:
         ).code
         == 0
     )
-    assert "partners of approximate matches" in histogram.read_text()
+    assert "different candidate n-grams" in histogram.read_text()
 
 
 def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:

@@ -108,16 +108,25 @@ def test_jobs_change_nothing(program: Any, options: list[Any]) -> None:
     assert one.out == two.out != ""
 
 
-@pytest.mark.parametrize("name", ["svg", "png"])
-def test_pictures(program: Any, files: Any, options: list[Any], name: str) -> None:
+@pytest.mark.parametrize("option", ["--plot", "--plot-ranks"])
+@pytest.mark.parametrize(("name", "magic"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_pictures(command: Any, files: Any, options: list[Any], name: str, magic: bytes, option: str) -> None:
     paths = [files.folder / f"{number}.{name}" for number in (1, 2)]
     for path in paths:
-        done = program("sweep", *options, "-m", "vleu", "-t", "0.5,0.8", "--plot", path)
+        done = command("sweep", *options, "-m", "vleu", "-t", "0.5,0.8", option, path)
         assert (done.code, done.err) == (0, "")
         assert done.out
     first, second = (path.read_bytes() for path in paths)
     assert first == second
-    assert first.startswith(b"<?xml" if name == "svg" else b"\x89PNG")
+    assert first.startswith(magic)
+
+
+def test_ranks_of_one_system_are_refused_at_once(command: Any, files: Any) -> None:
+    before = names_in(files.folder)
+    given = ("-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
+    done = command("sweep", *given, "--plot-ranks", files.folder / "x.svg", "-o", files.folder / "x.csv")
+    assert (done.code, done.err) == (2, "softbleu: error: ranks need two systems or more, here are 1\n")
+    assert names_in(files.folder) == before
 
 
 def test_without_matplotlib_nothing_is_begun(
@@ -149,7 +158,8 @@ def test_without_pyarrow(command: Any, files: Any, options: list[Any], monkeypat
         (["-t", "p200"], "quantile such as p99.9"),
         (["-m", "vlue"], "did you mean 'vleu'"),
         (["-f", "xml"], "valid: text, json, jsonl, tsv, markdown, latex, csv, parquet"),
-        (["--plot", "x.pdf"], "unknown picture format 'pdf'; valid: svg, png"),
+        (["--plot", "x.gif"], "unknown picture format 'gif'; valid: svg, png, pdf"),
+        (["--plot-ranks", "x.gif"], "unknown picture format 'gif'"),
         (["--plot", "none/x.svg"], "there is no folder"),
         (["--composition", "average"], "unknown composition"),
         (["--metric", "gleu"], "source"),
@@ -190,7 +200,7 @@ def test_parquet_needs_a_file(command: Any, options: list[Any]) -> None:
     assert "name a file with --output" in done.err
 
 
-@pytest.mark.parametrize("option", ["-o", "--plot"])
+@pytest.mark.parametrize("option", ["-o", "--plot", "--plot-ranks"])
 def test_inputs_are_not_written_over(command: Any, files: Any, options: list[Any], option: str) -> None:
     path = files.write("input.svg", files.candidate.read_bytes())
     done = command("sweep", "-c", path, *options, option, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -247,9 +248,12 @@ def test_manifest(folder: Path) -> None:
 
 def test_pictures(folder: Path) -> None:
     outcome = run_definition(write(folder, PLAIN))
-    ((suffix, drawn),) = outcome_pictures(outcome)
-    assert suffix == ""
-    assert b"<svg" in drawn
+    drawn = dict(outcome_pictures(outcome))
+    assert list(drawn) == ["", ".ranks"]
+    assert all(b"<svg" in each for each in drawn.values())
+    assert outcome.sweep is not None
+    one = replace(outcome, sweep=[row for row in outcome.sweep if row.system == outcome.sweep[0].system])
+    assert list(dict(outcome_pictures(one, "pdf"))) == [""]
     assert list(outcome_pictures(Outcome(outcome.definition, outcome.started, 0.0))) == []
 
 

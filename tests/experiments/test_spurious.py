@@ -27,7 +27,8 @@ from softbleu.experiments.partners import PROMISCUOUS
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, find_remedy, make_variants
 from softbleu.experiments.spurious import PIECE, Analysis, find_spurious
 from softbleu.experiments.text import MatchedText
-from softbleu.report.spurious import make_table, partner_histogram, spurious_lines
+from softbleu.report.pictures import Histogram, Lines
+from softbleu.report.spurious import make_table, partner_histograms, spurious_lines
 from softbleu.scoring import Measure, score_corpus
 from softbleu.scoring.explain import explain_corpus
 
@@ -414,8 +415,10 @@ def test_text_without_alignments() -> None:
         MatchedText.of_corpus(other), make_variants({"vectors": near}, ["sleu"], ["plain"]), [0.5]
     )
     assert [(each.segment, str(each.reference)) for each in analysis.partners.offenders(5)] == [(2, "[cat]")]
-    histogram = partner_histogram([analysis])
-    assert sum(histogram.counts["sleu, plain"]) == len(analysis.partners.partners())
+    ((histogram,),) = partner_histograms([analysis])
+    assert isinstance(histogram, Histogram)
+    assert histogram.title == "plain"
+    assert sum(histogram.counts["sleu"]) == len(analysis.partners.partners())
     summary = make_table("summary", [analysis])
     assert len(summary.columns) == len(summary.rows[0])
 
@@ -443,9 +446,13 @@ def test_tables_have_their_columns() -> None:
     orders = make_table("orders", found[:1])
     matches = orders.columns.index("matches")
     assert sum(row[matches] for row in orders.rows) == plain["matches"]
-    shares, trade = spurious_lines(found)
-    assert list(shares.lines) == list(trade.lines) == ["vleu, plain", "vleu, aligned"]
-    assert shares.lines["vleu, plain"][GRID.index(0.8)] == (0.8, plain["spurious"])
+    shares, trades = spurious_lines(found)
+    assert [panel.title for panel in shares] == [panel.title for panel in trades] == ["plain", "aligned"]
+    lines = [panel for panel in (*shares, *trades) if isinstance(panel, Lines)]
+    assert [list(panel.lines) for panel in lines] == [["vleu"]] * 4
+    assert lines[0].lines["vleu"][GRID.index(0.8)] == (0.8, plain["spurious"])
+    # What to compare with stands behind the remedy's lines.
+    assert [panel.behind for panel in lines] == [{}, lines[0].lines, {}, lines[2].lines]
 
 
 def test_there_is_no_other_table() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from softbleu.embeddings import choice
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.experiments import sweep as module
-from softbleu.experiments.sweep import table_of
+from softbleu.experiments.sweep import rank_by_score, sweep, table_of
+from softbleu.metrics import Bleu
 from softbleu.scoring import Measure, Runner, score_corpus
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
@@ -251,6 +252,23 @@ def test_gleu_without_a_source_is_refused() -> None:
 
 
 # tables
+
+
+@dataclass(frozen=True)
+class Errors(Bleu):
+    """A toy whose lower scores are better."""
+
+    name = "errors"
+    higher_is_better = False
+
+
+@pytest.mark.parametrize(("metric", "ranks"), [(Bleu(), {"poor": 2, "good": 1}), (Errors(), {"poor": 1, "good": 2})])
+def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> None:
+    systems = {"poor": ["a dog sat there now"], "good": ["a cat sat there now"]}
+    rows = sweep(systems, ["a cat sat there now"], metric=metric, tokenize="none", vary={"order": [2, 3]})
+    assert len(rows) == 4
+    for order in ("2", "3"):
+        assert rank_by_score([row for row in rows if row.varied["order"] == order]) == ranks
 
 
 def test_table() -> None:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import io
-import struct
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.experiments import SweepRow
-from softbleu.report.plots import PICTURE_FORMATS, Histogram, Lines, check_plots, draw
-from softbleu.report.sweeps import MOST_SYSTEMS, draw_sweep, sweep_lines
+from softbleu.report.pictures import MOST_COLOURS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, in_rows
+from softbleu.report.plots import MOST_BESIDE_POINTS, PICTURE_FORMATS, check_plots, draw, make_figure
+from softbleu.report.sweeps import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})
+SCATTER = Scatter("title", "metric", "people", [(1.0, 2.0), (2.0, 2.1), (3.0, 1.0)], ["A", "B", "C"], "r = 0.5")
+RANKS = Ranks("title", "threshold", ["exact", "0.5"], {"A": [1, 2], "B": [2, 1]}, ["A"])
+MAGIC = {"svg": b"<?xml", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "a & b",
@@ -49,8 +54,11 @@ def texts_of(drawn: bytes) -> list[str]:
 PICTURES: dict[str, Any] = {
     "lines": LINES,
     "histogram": HISTOGRAM,
-    "both": [LINES, HISTOGRAM],
-    "bounded": replace(LINES, y_range=(0.0, 100.0)),
+    "scatter": SCATTER,
+    "ranks": RANKS,
+    "heat": HeatMap("title", ["one", "two"], [[None, 0.03], [None, None]]),
+    "all": [[LINES, HISTOGRAM], [SCATTER]],
+    "behind": replace(LINES, behind={"vleu": [(0.0, 20.0), (0.5, 14.0)]}, behind_name="plain"),
     "no lines": replace(LINES, lines={}),
     "a line without points": replace(LINES, lines={"a": [], "b": [(0.0, 1.0)]}),
     "no kinds": replace(HISTOGRAM, counts={}),
@@ -58,29 +66,29 @@ PICTURES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("picture", PICTURES)
-@pytest.mark.parametrize("name", PICTURE_FORMATS)
-def test_the_same_bytes_twice(name: str, picture: str) -> None:
+@pytest.mark.parametrize(
+    ("picture", "name"),
+    [*((each, "svg") for each in PICTURES), *((each, name) for each in ("all", "ranks") for name in ("png", "pdf"))],
+)
+def test_the_same_bytes_twice(picture: str, name: str) -> None:
     first = draw(PICTURES[picture], name)
     assert first == draw(PICTURES[picture], name)
+    assert first.startswith(MAGIC[name])
+    assert b"CreationDate" not in first
     if name == "svg":
         assert "title" in texts_of(first)
-    else:
-        assert first.startswith(b"\x89PNG\r\n\x1a\n")
-        sizes = {"both": (1800, 600), "thirty lines": (1275, 855)}
-        width, height = struct.unpack(">II", first[16:24])
-        assert (width, height) == sizes.get(picture, (900, 600))
 
 
 @pytest.mark.parametrize("name", PICTURE_FORMATS)
 def test_the_same_bytes_in_another_process(name: str) -> None:
     code = (
         "import hashlib; from softbleu.report.plots import *; "
-        f"print(hashlib.sha256(draw([{LINES!r}, {HISTOGRAM!r}], {name!r})).hexdigest())"
+        "from softbleu.report.pictures import *; "
+        f"print(hashlib.sha256(draw([[{LINES!r}, {HISTOGRAM!r}, {SCATTER!r}]], {name!r})).hexdigest())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert done.stdout.strip() == hashlib.sha256(draw([LINES, HISTOGRAM], name)).hexdigest()
+    assert done.stdout.strip() == hashlib.sha256(draw([[LINES, HISTOGRAM, SCATTER]], name)).hexdigest()
 
 
 def test_other_numbers_are_another_picture() -> None:
@@ -98,15 +106,18 @@ def test_what_is_in_a_picture() -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("kind", ["lines", "histogram"])
+@pytest.mark.parametrize("kind", ["lines", "histogram", "scatter", "ranks", "heat"])
 def test_names_are_only_names(kind: str, name: str) -> None:
-    if kind == "lines":
-        drawn: Any = Lines(name, name, name, {name: [(0.0, 1.0)], "other": [(1.0, 2.0)]})
-    else:
-        drawn = Histogram(name, name, name, [0.0, 1.0], {name: [1], "other": [2]})
+    drawn: Any = {
+        "lines": Lines(name, name, name, {name: [(0.0, 1.0)], "other": [(1.0, 2.0)]}),
+        "histogram": Histogram(name, name, name, [0.0, 1.0], {name: [1], "other": [2]}),
+        "scatter": Scatter(name, name, name, [(0.0, 1.0), (1.0, 2.0)], [name, "x" * 30]),
+        "ranks": Ranks(name, name, [name], {name: [1], "other": [2]}),
+        "heat": HeatMap(name, [name, "other"], [[None, 0.03], [None, None]]),
+    }[kind]
     shown = texts_of(draw(drawn, "svg"))
-    assert shown.count(name) == 4, shown
-    assert draw(drawn, "png")
+    found = [text for text in shown if text in (name, f"1  {name}", f"{name}  1")]
+    assert len(found) == {"ranks": 5, "heat": 3}.get(kind, 4), shown
 
 
 @pytest.mark.parametrize("name", UNPRINTABLE)
@@ -127,13 +138,14 @@ def test_nothing_to_draw() -> None:
 
 
 def test_unknown_formats() -> None:
-    with pytest.raises(UnknownNameError, match="unknown picture format 'pdf'; valid: svg, png"):
-        draw(LINES, "pdf")
+    with pytest.raises(UnknownNameError, match="unknown picture format 'gif'; valid: svg, png, pdf"):
+        draw(LINES, "gif")
 
 
-def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["matplotlib", "textalloc"])
+def test_without_a_package(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check_plots()
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, package, None)
     for call in (check_plots, lambda: draw(LINES, "svg")):
         with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[plots\]'") as caught:
             call()
@@ -149,6 +161,118 @@ def test_style_is_nobody_elses() -> None:
     with mpl.rc_context({"lines.linewidth": 9.0, "font.size": 30.0}):
         figure = draw(LINES, "svg")
     assert io.BytesIO(figure).read(5) == b"<?xml"
+
+
+# what stands where
+
+
+def drawn_texts(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[tuple[str, Any]]]:
+    """A figure, and each text that is drawn, with its box."""
+    from matplotlib.text import Text
+
+    found: list[Any] = []
+    write = Text.draw
+
+    def note(text: Any, renderer: Any) -> None:
+        found.append(text)
+        write(text, renderer)
+
+    with make_figure(rows) as figure:
+        monkeypatch.setattr(Text, "draw", note)
+        figure.draw_without_rendering()
+        shown = [text for text in found if text.get_visible() and text.get_text()]
+        return figure, [(text.get_text(), text.get_window_extent()) for text in shown]
+
+
+def crowd(count: int, name: str) -> Scatter:
+    generator = np.random.default_rng(7)
+    x = generator.normal(size=count)
+    y = 0.8 * x + 0.4 * generator.normal(size=count)
+    points = [(-6.0, -6.0), *zip(x.tolist(), y.tolist(), strict=True)]
+    return Scatter("GLEU", "GLEU", "people", points, [f"{name}{n}" for n in range(count + 1)], "r = 0.8 [0.7, 0.9]")
+
+
+LONG = "a-system-of-some-university.primary."
+MANY = {f"{LONG}{n}": [1 + n, 23 - n, 1 + n // 2 * 2] for n in range(23)}
+CROWDED: dict[str, Rows] = {
+    "short names": [[crowd(13, "sys"), replace(crowd(13, "sys"), x_label="M2")]],
+    "long names": [[crowd(23, LONG), replace(crowd(23, LONG), x_label="M2")]],
+    "ranks": [[Ranks(LONG * 3, "threshold", ["exact", "0.5", "0.123"], MANY)]] * 2,
+    "lines": in_rows([replace(LINES, title=LONG * 2, lines={name: [(0.0, 1e6)] for name in MANY})] * 7),
+    "histograms": [[HISTOGRAM, replace(HISTOGRAM, title=LONG, x_label=LONG * 3, y_label=LONG)]],
+}
+
+
+@pytest.mark.parametrize("name", CROWDED)
+def test_no_text_covers_another_or_is_cut_off(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure, texts = drawn_texts(CROWDED[name], monkeypatch)
+    assert len(texts) > 10
+    assert [(one, other) for (one, a), (other, b) in combinations(texts, 2) if a.overlaps(b)] == []
+    edge = figure.bbox
+    assert [text for text, box in texts if box.x0 < 0 or box.y0 < 0 or box.x1 > edge.x1 or box.y1 > edge.y1] == []
+
+
+@pytest.mark.parametrize("name", ["short names", "long names"])
+def test_names_cover_no_points(name: str) -> None:
+    with make_figure(CROWDED[name]) as figure:
+        for axes in figure.axes:
+            points = axes.transData.transform(axes.collections[0].get_offsets())
+            boxes = [text.get_window_extent() for text in axes.texts]
+            assert len(boxes) == len(points)
+            assert not any(box.contains(*point) for box in boxes for point in points)
+
+
+def test_many_or_long_names_are_numbered() -> None:
+    few = crowd(MOST_BESIDE_POINTS - 1, "s")
+    for panel, numbered in ((few, False), (crowd(MOST_BESIDE_POINTS, "s"), True), (crowd(2, LONG), True)):
+        with make_figure([[panel]]) as figure:
+            shown = sorted(text.get_text() for text in figure.axes[0].texts)
+            legends = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        numbers = [str(number + 1) for number in range(len(panel.names))]
+        assert shown == sorted(numbers if numbered else panel.names)
+        assert legends == [f"{n}  {name}" for n, name in zip(numbers, panel.names, strict=True) if numbered]
+
+
+def test_axes_called_the_same_are_the_same() -> None:
+    other = replace(LINES, lines={"vleu": [(0.2, 90.0), (0.9, 95.0)]})
+    apart = replace(other, y_label="per cent")
+    with make_figure([[LINES, other, apart], [HISTOGRAM]]) as figure:
+        first, second, third, last = figure.axes
+        assert first.get_ylim() == second.get_ylim() != third.get_ylim()
+        assert first.get_ylim()[0] < 10.0 < 95.0 < first.get_ylim()[1]
+        assert first.get_xlim() == second.get_xlim() == third.get_xlim() != last.get_xlim()
+        assert [axes.get_ylabel() for axes in figure.axes] == ["score", "", "per cent", "pairs"]
+        assert [axes.get_xlabel() for axes in figure.axes] == ["threshold"] * 3 + ["similarity"]
+
+
+def test_a_name_has_one_colour_and_stands_in_one_legend() -> None:
+    only = replace(LINES, lines={"exact": [(0.0, 10.0)]})
+    with make_figure([[LINES, only]]) as figure:
+        first, second = figure.axes
+        assert second.lines[0].get_color() == first.lines[1].get_color() != first.lines[0].get_color()
+        (legend,) = figure.legends
+        assert [text.get_text() for text in legend.get_texts()] == ["vleu", "exact"]
+
+
+def test_panels_have_one_size_whatever_stands_beside() -> None:
+    sizes = []
+    for name in ("a", LONG * 2):
+        with make_figure([[replace(LINES, lines={name: [(0.0, 1.0)], "b": [(0.0, 1.0)]})]]) as figure:
+            box, inches = figure.axes[0].get_position(), figure.get_size_inches()
+            sizes.append((box.width * inches[0], box.height * inches[1]))
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
+
+
+def test_ranks_are_drawn_best_on_top() -> None:
+    with make_figure([[replace(RANKS, ranks={"A": [1, 3], "B": [2, 1], "C": [2, 2]})]]) as figure:
+        (axes,) = figure.axes
+        assert axes.yaxis_inverted()
+        assert sorted(list(line.get_ydata()) for line in axes.lines) == [[1, 3], [2, 1], [2, 2]]
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["A  1", "B  2", "C  2"]
+        assert [label.get_text() for label in axes.child_axes[0].get_yticklabels()] == ["1  B", "2  C", "3  A"]
+        grey = {line.get_color() for line in axes.lines if list(line.get_ydata()) != [1, 3]}
+        assert len(grey) == 1
+        assert axes.lines[-1].get_color() not in grey
 
 
 # sweeps
@@ -171,7 +295,7 @@ ROWS = [
 
 
 def test_a_panel_a_system() -> None:
-    panels = sweep_lines(ROWS)
+    (panels,) = sweep_lines(ROWS)
     assert [panel.title for panel in panels] == ["A", "B"]
     assert panels[0].lines == {"exact": [(0.5, 10.0), (0.9, 10.0)], "vleu": [(0.5, 15.0), (0.9, 12.0)]}
     assert panels[1].lines["vleu"] == [(0.5, 27.0), (0.9, 22.0)]
@@ -180,11 +304,11 @@ def test_a_panel_a_system() -> None:
 
 def test_the_mean_of_many_systems() -> None:
     many = [replace(each, system=name, score=each.score + n) for n, name in enumerate("ABCDE") for each in ROWS[:3]]
-    (panel,) = sweep_lines(many)
+    ((panel,),) = sweep_lines(many)
     assert panel.title == "mean of 5 systems"
     assert panel.lines == {"exact": [(0.5, 12.0), (0.9, 12.0)], "vleu": [(0.5, 17.0), (0.9, 14.0)]}
     few = [each for each in many if each.system in "ABCDE"[:MOST_SYSTEMS]]
-    assert len(sweep_lines(few)) == MOST_SYSTEMS
+    assert [len(panels) for panels in sweep_lines(few)] == [MOST_SYSTEMS]
 
 
 def test_lines_are_named_by_what_differs() -> None:
@@ -194,7 +318,7 @@ def test_lines_are_named_by_what_differs() -> None:
         row("A", "vleu", 0.5, 3.0, "my variant", order="3"),
         row("A", "vleu", 0.6, 4.0, quantile="p99", order="1"),
     ]
-    (panel,) = sweep_lines(rows)
+    ((panel,),) = sweep_lines(rows)
     assert panel.lines == {
         "vleu, order 1": [(0.5, 1.0), (0.6, 4.0)],
         "vleu, order 2": [(0.5, 2.0)],
@@ -204,12 +328,12 @@ def test_lines_are_named_by_what_differs() -> None:
 
 def test_a_quantile_that_is_a_threshold_already_counts_once() -> None:
     rows = [row("A", "vleu", 0.0, 30.0), row("A", "vleu", 0.0, 30.0, quantile="p50"), row("A", "vleu", 0.5, 20.0)]
-    (panel,) = sweep_lines(rows)
+    ((panel,),) = sweep_lines(rows)
     assert panel.lines == {"vleu": [(0.0, 30.0), (0.5, 20.0)]}
 
 
 def test_no_thresholds_at_all() -> None:
-    (panel,) = sweep_lines([ROWS[0]])
+    ((panel,),) = sweep_lines([ROWS[0]])
     assert panel.lines == {"exact": [(0.0, 10.0), (1.0, 10.0)]}
 
 
@@ -223,3 +347,73 @@ def test_sweeps_are_drawn(names: Sequence[str]) -> None:
     rows = [replace(each, system=name) for name in names for each in ROWS[:3]]
     assert set(names) <= set(texts_of(draw_sweep(rows, "svg")))
     assert draw_sweep(rows, "png").startswith(b"\x89PNG")
+
+
+def test_many_variants_have_panels_of_their_own() -> None:
+    names = ("sleu", "vleu", "xleu")
+    rows = [row("A", name, at, 1.0, order=order) for name in names for at in (0.5, 0.9) for order in ("1", "2", "4")]
+    assert len(names) * 3 > MOST_LINES
+    (panels,) = sweep_lines(rows)
+    assert [panel.title for panel in panels] == ["A, order 1", "A, order 2", "A, order 4"]
+    assert [list(panel.lines) for panel in panels if isinstance(panel, Lines)] == [list(names)] * 3
+
+
+def test_metrics_are_not_averaged() -> None:
+    rows = [replace(ROWS[0], varied={"metric": name, "matcher": "exact"}, score=n) for n, name in enumerate("ab")]
+    ((panel,),) = sweep_lines(rows)
+    assert panel.lines == {"exact, a": [(0.0, 0), (1.0, 0)], "exact, b": [(0.0, 1), (1.0, 1)]}
+
+
+RANKED = [
+    *(row(system, "exact", None, score) for system, score in (("A", 30.0), ("B", 20.0), ("C", 20.0))),
+    *(row(system, "vleu", 0.9, score) for system, score in (("A", 30.0), ("B", 35.0), ("C", 20.0))),
+    *(row(system, "vleu", 0.5, score) for system, score in (("A", 50.0), ("B", 60.0), ("C", 70.0))),
+    *(row(system, "vleu", 0.5, score, quantile="p99") for system, score in (("A", 50.0), ("B", 60.0), ("C", 70.0))),
+]
+
+
+def test_ranks_are_those_of_the_scores() -> None:
+    ((panel,),) = sweep_ranks(RANKED)
+    assert isinstance(panel, Ranks)
+    assert (panel.title, panel.x_label, panel.places) == ("vleu", "threshold", ["exact", "0.5", "0.9"])
+    assert panel.ranks == {"A": [1, 3, 2], "B": [2, 2, 1], "C": [2, 1, 3]}
+
+
+def test_ranks_where_lower_is_better() -> None:
+    ((panel,),) = sweep_ranks([replace(each, higher_is_better=False) for each in RANKED])
+    assert isinstance(panel, Ranks)
+    assert panel.ranks == {"A": [3, 1, 2], "B": [1, 2, 3], "C": [1, 3, 1]}
+
+
+def test_ranks_of_each_variant_and_what_it_is_compared_with() -> None:
+    orders = [
+        *(row("AB"[n], "exact", None, n, order=order) for n in (0, 1) for order in ("1", "2")),
+        *(row("AB"[n], "vleu", 0.5, n, order=order) for n in (0, 1) for order in ("1", "2", "3")),
+    ]
+    panels = [panel for (panel,) in sweep_ranks(orders) if isinstance(panel, Ranks)]
+    assert [(panel.title, panel.places) for panel in panels] == [
+        ("vleu, order 1", ["exact", "0.5"]),
+        ("vleu, order 2", ["exact", "0.5"]),
+        ("vleu, order 3", ["0.5"]),
+    ]
+    ((panel,),) = sweep_ranks([each for each in orders if each.threshold is None])
+    assert isinstance(panel, Ranks)
+    assert (panel.places, panel.ranks) == (["exact, order 1", "exact, order 2"], {"A": [2, 2], "B": [1, 1]})
+
+
+def test_what_moves_most_has_colours() -> None:
+    rows = [row(f"s{n}", "vleu", at, score) for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))]
+    ((panel,),) = sweep_ranks(rows)
+    assert isinstance(panel, Ranks)
+    assert len(panel.coloured) == MOST_COLOURS
+    assert {"s0", "s19", "s1", "s18"} <= set(panel.coloured)
+    ((still,),) = sweep_ranks([each for each in rows if each.threshold == 0.5])
+    assert isinstance(still, Ranks)
+    assert list(still.coloured) == []
+
+
+def test_ranks_need_two_systems() -> None:
+    for rows in (ROWS[:3], []):
+        with pytest.raises(InputError, match="ranks need two systems or more, here are"):
+            draw_ranks(rows, "svg")
+    assert {"A  1", "2  A"} <= set(texts_of(draw_ranks(RANKED, "svg")))

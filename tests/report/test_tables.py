@@ -216,14 +216,14 @@ def test_bytes_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
         target.write(b"PAR1")
 
 
-@pytest.mark.parametrize("name", ["x.svg", "x.PNG"])
+@pytest.mark.parametrize("name", ["x.svg", "x.PNG", "x.pdf"])
 def test_names_of_pictures(tmp_path: Path, name: str) -> None:
     target = Output.of_picture(str(tmp_path / name))
     assert target.suffix == name[-3:].lower()
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["x.pdf", "x", "x.svg.gz", "-"])
+@pytest.mark.parametrize("name", ["x.gif", "x", "x.svg.gz", "-"])
 def test_names_of_no_pictures(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown picture format '.*valid: svg, png$"):
+    with pytest.raises(UnknownNameError, match=r"unknown picture format '.*valid: svg, png, pdf$"):
         Output.of_picture(name if name == "-" else str(tmp_path / name))

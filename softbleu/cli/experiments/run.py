@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from softbleu.cli import options as opt
+from softbleu.cli.completion import names
 
 _of = opt.OptionTable("""
 Output
   --output-folder -o DIR: Where table, picture and manifest go (default: beside the file).
   --picture/--no-picture: Draw a picture, which needs softbleu[plots] (default: yes).
+  --picture-format NAME: Format of the picture: svg, png or pdf (default: svg).
 """)
 
 
@@ -22,6 +24,7 @@ def run_experiment(
         str, opt.format_option("Format of the table: csv, tsv, json, jsonl or parquet (default: csv).")
     ] = "csv",
     picture: Annotated[bool, _of("--picture")] = True,
+    picture_format: Annotated[str, _of("--picture-format", names("report.plots", "PICTURE_FORMATS"))] = "svg",
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -42,18 +45,21 @@ def run_experiment(
     from softbleu.experiments.sweep import check_journal, remove_journal
     from softbleu.report import DATA_FORMATS, RECORD_WRITERS, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
-    from softbleu.report.plots import check_plots
+    from softbleu.report.plots import PICTURE_FORMATS, check_plots
 
     if output_format not in DATA_FORMATS:
         raise UnknownNameError("table format", output_format, DATA_FORMATS)
     write = RECORD_WRITERS[output_format]
+    if picture_format not in PICTURE_FORMATS:
+        raise UnknownNameError("picture format", picture_format, PICTURE_FORMATS)
     if picture:
         check_plots()
     path = Path(definition)
     read = Definition.read(path)
     inputs = read.files()
     base = str((Path(output_folder) if output_folder else path.parent) / path.stem)
-    for name in [*output_names(read.kind, output_format), *[".svg"] * (picture and read.kind == "sweep")]:
+    pictures = [f".{picture_format}", f".ranks.{picture_format}"] if picture and read.kind == "sweep" else []
+    for name in [*output_names(read.kind, output_format), *pictures]:
         Output.of(f"{base}{name}", inputs)
     manifest = Output.of(f"{base}.manifest.json", inputs)
     journal = Path(f"{base}.unfinished")
@@ -62,7 +68,8 @@ def run_experiment(
         outcome = run_definition(read, jobs=jobs, journal=journal, progress=progress)
     files = {f"{base}{name}.{output_format}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if picture:
-        files |= {f"{base}{name}.svg": drawn for name, drawn in outcome_pictures(outcome)}
+        drawn = outcome_pictures(outcome, picture_format)
+        files |= {f"{base}{name}.{picture_format}": content for name, content in drawn}
     targets = {name: Output.of(name, inputs) for name in files}
     for name, content in files.items():
         targets[name].write(content)

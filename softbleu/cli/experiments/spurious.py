@@ -31,7 +31,7 @@ Output
   --table NAME: summary, thresholds, orders, partners or offenders (default: summary).
   --most N: Partners or offenders to list of each matcher and remedy (default: 20).
   --plot FILE: Also draw spurious shares and precision against recall (without alignments: a histogram of partners)
-    into this .svg or .png file (needs softbleu[plots]).
+    into this .svg, .png or .pdf file (needs softbleu[plots]).
 """)
 _tables = names("experiments.credit_tables", "CREDIT_TABLES")
 
