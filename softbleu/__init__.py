@@ -2,7 +2,7 @@
 
 >>> import softbleu
 >>> result = softbleu.score(["the cat sat on the mat"], [["the cat sat on a mat", "a cat sat down"]])
->>> round(result.score.score, 2)
+>>> round(result.score, 2)
 53.73
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from softbleu.experiments.spurious import spurious
     from softbleu.experiments.sweep import sweep
     from softbleu.matchers import Matcher, SoftMatcher, make_matcher
-    from softbleu.metrics import M2, Bleu, Gleu, IMeasure, Metric
-    from softbleu.metrics.softbleu import Softbleu
+    from softbleu.metrics import Metric
     from softbleu.scoring import (
         Measure,
         Result,
+        Results,
         VectorChoice,
         compare,
         compare_corpus,
@@ -34,28 +34,35 @@ if TYPE_CHECKING:
         score,
         score_corpus,
     )
+    from softbleu.scoring.doors import M2, Bleu, Chrf, Gleu, IMeasure, Sleu, Softbleu, Ter, Vleu, Xleu
     from softbleu.scoring.explain import explain
     from softbleu.tokens import Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {
-    "Bleu": "metrics",
-    "Gleu": "metrics",
-    "IMeasure": "metrics",
+    "Bleu": "scoring.doors",
+    "Chrf": "scoring.doors",
+    "Gleu": "scoring.doors",
+    "IMeasure": "scoring.doors",
     "InputError": "errors",
-    "M2": "metrics",
+    "M2": "scoring.doors",
     "Matcher": "matchers",
     "Measure": "scoring",
     "Metric": "metrics",
     "ParallelFiles": "corpora",
     "Result": "scoring",
+    "Results": "scoring",
     "Segments": "corpora",
+    "Sleu": "scoring.doors",
     "SoftMatcher": "matchers",
-    "Softbleu": "metrics.softbleu",
+    "Softbleu": "scoring.doors",
     "SoftbleuError": "errors",
+    "Ter": "scoring.doors",
     "Tokenizer": "tokens",
     "VectorChoice": "scoring",
     "VectorError": "errors",
+    "Vleu": "scoring.doors",
+    "Xleu": "scoring.doors",
     "compare": "scoring",
     "compare_corpus": "scoring",
     "explain": "scoring.explain",
@@ -75,6 +82,7 @@ _HOMES = {
 __all__ = [
     "M2",
     "Bleu",
+    "Chrf",
     "Gleu",
     "IMeasure",
     "InputError",
@@ -83,13 +91,18 @@ __all__ = [
     "Metric",
     "ParallelFiles",
     "Result",
+    "Results",
     "Segments",
+    "Sleu",
     "SoftMatcher",
     "Softbleu",
     "SoftbleuError",
+    "Ter",
     "Tokenizer",
     "VectorChoice",
     "VectorError",
+    "Vleu",
+    "Xleu",
     "__version__",
     "compare",
     "compare_corpus",

@@ -111,13 +111,19 @@ class Chunk:
 
     def by_reference(self) -> Chunk:
         """Every candidate with each of its references as a segment of its own."""
-        owner = np.repeat(np.arange(len(self)), np.diff(self.segment_offsets))
+        owner = np.repeat(np.arange(len(self)), self.reference_numbers)
         return Chunk(
             self.candidates.chosen(owner),
             self.references,
             np.arange(len(owner) + 1),
             self.source and self.source.chosen(owner),
         )
+
+    @property
+    def reference_numbers(self) -> Integers:
+        """How many references each segment has."""
+        numbers: Integers = self.segment_offsets[1:] - self.segment_offsets[:-1]
+        return numbers
 
     @cached_property
     def positions(self) -> Positions:
@@ -127,7 +133,7 @@ class Chunk:
             self.candidates.lengths,
             self.references.codes,
             self.references.lengths,
-            np.diff(self.segment_offsets),
+            self.reference_numbers,
         )
 
     @property
@@ -177,7 +183,7 @@ class Chunk:
 
     def closest_references(self) -> Integers:
         """Line of each segment's closest reference by length; ties go to the shorter, then the first."""
-        counts = np.diff(self.segment_offsets)
+        counts = self.reference_numbers
         lengths = self.references.lengths
         owner = np.repeat(np.arange(len(self)), counts)
         distance = np.abs(lengths - self.candidates.lengths[owner])
@@ -203,6 +209,8 @@ def occurrence_numbers(ids: Integers, bound: int) -> Integers:
     # Few n-grams recur, and only those are sorted.
     again = np.flatnonzero(first_places(ids, places, bound) != places)
     ranked = again[np.argsort(ids[again], kind="stable")]
+    if not len(ranked):
+        return numbers
     new = np.diff(ids[ranked], prepend=-1) != 0
     order = np.arange(1, len(ranked) + 1)
     numbers[ranked] = order - np.maximum.accumulate(np.where(new, order - 1, 0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from itertools import chain
 from string import punctuation
@@ -128,10 +128,10 @@ class Tokens:
         ends = [start + part.offsets[1:] for start, part in zip(starts, parts, strict=True)]
         return cls(np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends)))
 
-    @property
+    @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """Number of tokens of each line."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]
 
     def lines(self, start: int, stop: int) -> Tokens:
         """Lines start to stop - 1."""
@@ -175,7 +175,7 @@ class WordParts:
 
 def _places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places of the entries of chosen stretches one after the other, and the bounds of these stretches."""
-    lengths = np.diff(bounds)[chosen]
+    lengths = bounds[chosen + 1] - bounds[chosen]
     offsets = np.zeros(len(chosen) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return np.arange(offsets[-1]) + np.repeat(bounds[chosen] - offsets[:-1], lengths), offsets

@@ -137,7 +137,7 @@ def test_ragged_references_are_fine(matcher: str) -> None:
     found = score(["a cat", "a dog"], [["a cat"], ["the dog", "a", "dog"]], matcher=matcher, vectors=VECTORS)
     assert isinstance(found.score, BleuScore)
     bigrams = {"exact": 1, "sleu": 1, "vleu": 1.5, "xleu": 1.707107}
-    assert found.score.matches == pytest.approx([4, bigrams[matcher], 0, 0])
+    assert found.numbers.matches == pytest.approx([4, bigrams[matcher], 0, 0])
 
 
 # empty lines
@@ -194,7 +194,7 @@ def test_everything_empty(how: str, matcher: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("effective_order", [False, True])
 def test_all_candidates_empty_under_any_smoothing(smooth: str, effective_order: bool) -> None:
     found = score(["", ""], ["a b c d", ""], smooth=smooth, effective_order=effective_order, level="segment")
-    assert found.score.score == 0
+    assert found.score == 0
     assert found.segments is not None
     assert [segment.score for segment in found.segments] == [0, 0]
 
@@ -209,16 +209,16 @@ def test_identity(matcher: str, assignment: str, length: int) -> None:
     line = " ".join(["cat", "dog", "cat", "nil", "oov", "cat", "cat", "dog", "oov"][:length])
     options = {} if matcher == "exact" else {"assignment": assignment}
     found = score([line], [line], matcher=matcher, vectors=VECTORS, level="segment", effective_order=True, **options)
-    assert found.score.score == pytest.approx(100, abs=1e-9)
+    assert found.score == pytest.approx(100, abs=1e-9)
     assert found.segments is not None
     assert found.segments[0].score == pytest.approx(100, abs=1e-9)
 
 
 def test_identity_of_a_short_line_without_effective_order_is_zero() -> None:
     """As sacrebleu; segment level, the whole included, uses effective order unless told."""
-    assert score(["a cat"], ["a cat"]).score.score == 0
+    assert score(["a cat"], ["a cat"]).score == 0
     found = score(["a cat"], ["a cat"], level="segment")
-    assert found.score.score == pytest.approx(100)
+    assert found.score == pytest.approx(100)
     assert found.segments is not None
     assert found.segments[0].score == pytest.approx(100)
 
@@ -246,7 +246,7 @@ def test_a_zero_vector_is_none_and_counted(kind: str, tmp_path: Path) -> None:
         vectors.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()), encoding="utf-8")
     found = score(["nil cat oov"], ["cat nil"], matcher="vleu", vectors=vectors, order=1)
     assert isinstance(found.score, BleuScore)
-    assert found.score.matches == [2], "a zero vector still equals itself"
+    assert found.numbers.matches == [2], "a zero vector still equals itself"
     assert found.coverage is not None
     assert found.coverage.as_dict() == {
         "candidate": {"tokens": 3, "known": 1},
@@ -259,8 +259,8 @@ def test_no_word_has_a_vector() -> None:
     found = score(["a b c d e"], ["a b c d f"], matcher="vleu", vectors=VECTORS)
     plain = score(["a b c d e"], ["a b c d f"])
     assert isinstance(found.score, BleuScore)
-    assert found.score.matches[0] == 4
-    assert found.score.matches[1:] == pytest.approx([3 + 0.5, 2 + 2 / 3, 1 + 0.75], abs=1e-6)
-    assert found.score.score > plain.score.score
+    assert found.numbers.matches[0] == 4
+    assert found.numbers.matches[1:] == pytest.approx([3 + 0.5, 2 + 2 / 3, 1 + 0.75], abs=1e-6)
+    assert found.score > plain.score
     assert found.coverage is not None
     assert (found.coverage.candidate_known, found.coverage.reference_known) == (0, 0)

@@ -1,4 +1,4 @@
-"""Write cli.md, all commands and options, and settings.md, all settings, from their declarations.
+"""Write from the declarations: cli.md, all commands and options; settings.md, all settings; types for Python.
 
 python docs/reference/make_cli.py
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -16,10 +16,12 @@ from typer.cli import get_docs_for_click
 from softbleu.cli.app import PROGRAM, app
 from softbleu.cli.examples import show_examples
 from softbleu.cli.settings import spread_settings
-from softbleu.declare import Declared, Setting, own_settings
+from softbleu.declare import Declared, Setting, all_settings, own_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers import MATCHERS
+from softbleu.matchers import MATCHERS, SoftMatcher
 from softbleu.metrics.base import METRICS
+from softbleu.scoring.doors import DOORS
+from softbleu.scoring.measure import Measure, preset_names
 from softbleu.signature import format_value
 from softbleu.tokens import Tokenizer
 
@@ -93,6 +95,64 @@ def _values(setting: Setting) -> str:
     return f"{kind}, {least} or more" if least else kind
 
 
+_MATCHING = {each.name for kind in (SoftMatcher, Tokenizer, VectorChoice) for each in all_settings(kind)}
+_TYPES = {"vectors": "VectorLocation", "idf": "str | Path | IdfCorpus", "matcher": "str | Matcher"}
+"""Of settings that hold more than their kind says."""
+
+
+def make_stub() -> str:
+    """Write what type checkers and editors know of the keywords of `softbleu.scoring.doors`."""
+    return "\n".join(_stub()) + "\n"
+
+
+def _stub() -> Iterator[str]:
+    yield (
+        '"""Made of the declarations by docs/reference/make_cli.py."""\n\n'
+        "from collections.abc import Callable\nfrom pathlib import Path\n"
+        "from typing import Any, Literal, TypedDict\n\n"
+        "from softbleu.embeddings import VectorLocation\nfrom softbleu.matchers.base import Matcher\n"
+        "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.scoring.measure import Measure\n"
+    )
+    every: dict[str, list[str]] = {}
+    for door in DOORS.values():
+        for name, each in door.settings().items():
+            every.setdefault(name, []).append(_type_of(each))
+    every["preset"] = [_names(preset_names())]
+    matching = {name: _type_of(each) for name, each in DOORS["Vleu"].settings().items() if name in _MATCHING}
+    yield "class MatchSettings(TypedDict, total=False):"
+    yield from (f"    {name}: {kind}" for name, kind in matching.items())
+    yield "\nclass Settings(MatchSettings, total=False):"
+    rest = {name: types for name, types in every.items() if name not in matching}
+    yield from (f"    {name}: {' | '.join(dict.fromkeys(types))}" for name, types in rest.items())
+    for door in DOORS.values():
+        presets = METRICS.find(Measure.of(door.metric).metric.name).presets
+        yield f"\ndef {door.__name__}(\n    *,"
+        for name, each in door.settings().items():
+            yield f"    {name}: {_type_of(each)} = ..., "[:-1]
+        if presets:
+            yield f"    preset: {_names(list(presets))} = ...,"
+        yield ") -> Measure: ..."
+    yield "\nDOORS: dict[str, Callable[..., Measure]]"
+
+
+def _type_of(each: Setting) -> str:
+    made = _TYPES.get(each.name, "")
+    if not made and each.names:
+        made = _names(each.names)
+    if not made:
+        made = " | ".join(kind.__name__ for kind in each.types) or "Any"
+    if made in ("float", "int") and each.read is not None:
+        made += " | str"
+    return f"{made} | None" if each.optional else made
+
+
+def _names(names: Sequence[str]) -> str:
+    return f"Literal[{', '.join(map(repr, names))}]"
+
+
+STUB = HERE.parents[1] / "softbleu" / "scoring" / "doors.pyi"
+
 if __name__ == "__main__":
     (HERE / "cli.md").write_text(make_page(), encoding="utf-8")
     (HERE / "settings.md").write_text(make_settings_page(), encoding="utf-8")
+    STUB.write_text(make_stub(), encoding="utf-8")

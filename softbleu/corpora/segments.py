@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from softbleu.corpora.m2 import GoldReferences, GoldSegment
 from softbleu.errors import InputError
 
+Texts = Iterable[str] | Mapping[str, Iterable[str]]
+"""One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems."""
+References = Iterable[str | Iterable[str]]
+"""Of each segment its references, or just one."""
 BLOCK = 1024
 """Segments that are read, coded and summed together; results do not depend on it."""
 
@@ -42,9 +47,9 @@ class Segments:
     @classmethod
     def of_gold(
         cls,
-        candidates: Sequence[str] | Mapping[str, Sequence[str]],
+        candidates: Texts,
         gold: Sequence[GoldSegment],
-        source: Sequence[str] | None = None,
+        source: Iterable[str] | None = None,
     ) -> Segments:
         """Check candidates and put them together with gold edits, which have the source and make the references.
 
@@ -68,15 +73,15 @@ class Segments:
         if isinstance(candidates, Sequence) and not isinstance(candidates, str) and len(candidates) != len(gold):
             raise InputError(f"{len(candidates)} candidates but gold edits for {len(gold)} segments")
         made = cls.of(candidates, sources, source)
-        check_source(source or sources, gold)
+        check_source(made.source or sources, gold)
         return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
 
     @classmethod
     def of(
         cls,
-        candidates: Sequence[str] | Mapping[str, Sequence[str]],
-        references: Sequence[str | Sequence[str]],
-        source: Sequence[str] | None = None,
+        candidates: Texts,
+        references: References,
+        source: Iterable[str] | None = None,
     ) -> Segments:
         """Check candidates and references and put them together.
 
@@ -101,15 +106,14 @@ class Segments:
         [('a cat', 'the cat sat')]
         >>> Segments.of(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])
         Traceback (most recent call last):
-        softbleu.errors.InputError: 3 candidates but 2 lists of references of 3 each: they look transposed; pass the \
-references segment by segment, e.g. list(zip(*references))
+        softbleu.errors.InputError: 3 candidates but 2 lists of references of 3 each: they look transposed, as \
+sacrebleu has them; pass the references segment by segment, e.g. list(zip(*references))
         """
-        if isinstance(candidates, str) or isinstance(references, str):
-            raise InputError("candidates and references are lists of segments, not one text: wrap it in a list")
         if candidates is None or references is None:
             raise InputError("candidates and references are both needed")
-        systems = dict(candidates) if isinstance(candidates, Mapping) else {"candidate": candidates}
-        by_segment = [(entry,) if isinstance(entry, str) else entry for entry in references]
+        named = candidates if isinstance(candidates, Mapping) else {"candidate": candidates}
+        systems = {str(name): _listed(f"candidates of {name!r}", texts) for name, texts in named.items()}
+        by_segment = [(entry,) if isinstance(entry, str) else entry for entry in _listed("references", references)]
         if not systems:
             raise InputError("no candidates at all")
         for name, texts in systems.items():
@@ -119,6 +123,7 @@ references segment by segment, e.g. list(zip(*references))
         if not checked:
             raise InputError("an empty corpus: there are no segments to score")
         if source is not None:
+            source = _listed("source", source)
             if len(source) != len(checked):
                 raise InputError(f"{len(checked)} segments but {len(source)} source texts")
             _check_texts("source", source)
@@ -153,6 +158,14 @@ def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str =
             raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
 
 
+def _listed(what: str, values: object) -> Sequence[Any]:
+    """Take what is one entry a segment: a list, or anything else that can be gone through once."""
+    if isinstance(values, str | bytes | Mapping) or hasattr(values, "columns") or not isinstance(values, Iterable):
+        kind = "one text" if isinstance(values, str) else type(values).__name__
+        raise InputError(f"{what} are a list with an entry a segment, or a column of a data frame, not {kind}")
+    return values if isinstance(values, list | tuple | GoldReferences) else list(values)
+
+
 def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]]) -> None:
     if count == len(references):
         return
@@ -161,7 +174,7 @@ def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]])
     if lengths == {count}:
         raise InputError(
             f"{count} candidates{of} but {len(references)} lists of references of {count} each: "
-            "they look transposed; "
+            "they look transposed, as sacrebleu has them; "
             "pass the references segment by segment, e.g. list(zip(*references))"
         )
     raise InputError(f"{count} candidates{of} but references for {len(references)} segments")
@@ -181,3 +194,23 @@ def _check_texts(what: str, texts: Sequence[object]) -> None:
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise InputError(f"{what}, number {number}: text is needed, not {type(text).__name__}")
+
+
+def make_corpus(
+    candidates: Texts,
+    references: References | None,
+    source: Iterable[str] | None = None,
+    gold: Sequence[GoldSegment] | None = None,
+) -> Segments:
+    """Put texts together; gold edits make the references.
+
+    Raises
+    ------
+    InputError
+        They do not go together; see `Segments.of`.
+    """
+    if gold is None:
+        return Segments.of(candidates, references, source)  # type: ignore[arg-type]  # None is refused there
+    if references is not None:
+        raise InputError("gold edits make the references: leave out either references or gold")
+    return Segments.of_gold(candidates, gold, source)

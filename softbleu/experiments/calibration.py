@@ -14,6 +14,7 @@ from softbleu.experiments.metaeval import metaeval
 from softbleu.experiments.sweep import sweep_points
 from softbleu.experiments.tables import Cell, ResultTable
 from softbleu.signature import format_value
+from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Progress
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Tabular):
     """Every point of a grid on every set of data."""
 
     coefficient: str
@@ -37,6 +38,14 @@ class Calibration:
     """Agreement, (points, data)."""
     signatures: tuple[str, ...]
     """Of the points chosen."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of `held_out`."""
+        return self.held_out().records()
+
+    def described(self) -> dict[str, Any]:
+        """Signatures of the settings chosen."""
+        return {"signatures": list(self.signatures)}
 
     def chosen(self, held_out: int) -> tuple[int, float]:
         """Choose the point that is best in the mean of all other sets, the first of equals; and that mean."""

@@ -170,7 +170,7 @@ def score_metrics(
         signatures[name] = results[0].signature
         sign = 1 if results[0].higher_is_better else -1
         parts = {each.name: sign * np.array([part.score for part in each.segments or ()]) for each in results}
-        systems = {each.name: sign * each.score.score for each in results}
+        systems = {each.name: sign * each.score for each in results}
         tables.append(ScoreTable(name, systems, parts if segments else {}))
     return tables, signatures
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.judgements import (
     Assessments,
@@ -32,6 +32,7 @@ from softbleu.experiments.evidence import (
 )
 from softbleu.experiments.preferences import preference_taus
 from softbleu.experiments.tables import Cell, ResultTable
+from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import ScoreTable
@@ -43,8 +44,8 @@ RANKED = ("ranking", "systems", "williams", "left-out")
 """Questions that need systems to be ranked."""
 
 
-@dataclass(frozen=True, eq=False)
-class MetaEvaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaEvaluation(Tabular):
     """The answer to one of `QUESTIONS`."""
 
     question: str
@@ -61,6 +62,14 @@ class MetaEvaluation:
     """What was left out, and where no correlation is defined."""
     signatures: Mapping[str, str] = field(default_factory=dict)
     """Of the metrics that were computed, by name."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of the table."""
+        return self.table.records()
+
+    def described(self) -> Mapping[str, Any]:
+        """What is true of all rows."""
+        return self.table.facts
 
 
 def metaeval(

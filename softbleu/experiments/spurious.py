@@ -22,8 +22,11 @@ from softbleu.ngrams import check_order
 from softbleu.scoring.blocks import PIECE
 from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import prepare_corpus, whole_chunk
+from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.experiments.credit import JudgedCredit
     from softbleu.experiments.evidence import Outputs
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
+    from softbleu.scoring.doors import MatchSettings
     from softbleu.scoring.vectors import CorpusWords, StoredWords
     from softbleu.similarity import TokenVectors
     from softbleu.types import Flags, Integers, Progress
@@ -88,14 +92,22 @@ class Analysis:
         return not any(credit.matches for credit in self.curve)
 
 
-@dataclass(frozen=True, eq=False)
-class SpuriousCredit:
+@dataclass(frozen=True, eq=False, repr=False)
+class SpuriousCredit(Tabular):
     """What variants did with a text."""
 
     analyses: list[Analysis]
     """One a variant."""
     facts: dict[str, str]
     """What the text was, and the vectors."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of the summary."""
+        return self.table().records()
+
+    def described(self) -> dict[str, str]:
+        """What the text was, and the vectors."""
+        return self.facts
 
     def table(self, name: str = "summary", most: int = 20) -> ResultTable:
         """Make a table; see `credit_table`."""
@@ -116,10 +128,11 @@ def spurious(
     remedies: Sequence[str] = (PLAIN,),
     thresholds: Sequence[float | str] = ("0:0.95:0.05",),
     at: float = 0.8,
+    order: int = 4,
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Unpack[MatchSettings],
 ) -> SpuriousCredit:
     """Tell deserved from spurious credit, for each matcher, remedy and threshold.
 
@@ -147,6 +160,8 @@ def spurious(
         Numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``.
     at
         Threshold at which partners are collected.
+    order
+        Longest n-grams to look at.
     jobs
         Processes to use; the digits do not depend on it.
     executor
@@ -165,12 +180,11 @@ def spurious(
     >>> found.facts["text"], found.table("orders").columns[:4]
     ('alternations, paraphrase, seed 0', ['matcher', 'remedy', 'order', 'threshold'])
     """
-    variants = make_variants(settings, matchers, remedies)
+    variants = make_variants({**settings, "order": order}, matchers, remedies)
     grid = read_thresholds([f"{each}" for each in thresholds])
     generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
     tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
     with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
-        order = settings.get("order", 4)
         found = find_spurious(
             text, variants, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress
         )

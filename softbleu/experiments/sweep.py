@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -13,16 +13,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softbleu import version
+from softbleu.corpora.segments import make_corpus
 from softbleu.errors import InputError
 from softbleu.files import write_whole
 from softbleu.scoring import Measure, make_results, running
-from softbleu.scoring.api import make_corpus
 from softbleu.signature import format_value
+from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from softbleu.corpora.m2 import GoldSegment
+    from softbleu.corpora.segments import References, Texts
     from softbleu.scoring import Corpus, Result
-    from softbleu.scoring.api import Texts
+    from softbleu.scoring.api import Measures
+    from softbleu.scoring.doors import Settings
     from softbleu.types import Progress
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
@@ -61,6 +66,16 @@ class SweepRow:
     """Everything the score depends on."""
     higher_is_better: bool = True
     """Of the metric."""
+
+
+class SweepRows(list[SweepRow], Tabular):
+    """The rows of a sweep: a list that can be looked at as a table."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row a system and point; signatures are left out."""
+        columns, rows = table_of(self)
+        kept = columns.index("signature") if self else 0
+        return [dict(zip(columns[:kept], row, strict=False)) for row in rows]
 
 
 def sweep_points(
@@ -105,15 +120,16 @@ def sweep_points(
 
 def sweep(
     candidates: Texts,
-    references: Sequence[str | Sequence[str]] | None = None,
-    source: Sequence[str] | None = None,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
     *,
+    metrics: Measures = "bleu",
     vary: Mapping[str, Sequence[Any]],
     gold: Sequence[GoldSegment] | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    **settings: Any,
-) -> list[SweepRow]:
+    **settings: Unpack[Settings],
+) -> SweepRows:
     """Score every system with every combination of the settings that vary, in one pass over the similarities.
 
     Parameters
@@ -126,12 +142,15 @@ def sweep(
     Examples
     --------
     >>> vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
-    >>> found = sweep(["a cat"], ["a dog"], metric="vleu", order=1, vectors=vectors, vary={"threshold": [0.5, 0.7]})
+    >>> vary = {"threshold": [0.5, 0.7]}
+    >>> found = sweep(["a cat"], ["a dog"], metrics="vleu", order=1, vectors=vectors, vary=vary)
     >>> [(row.threshold, round(row.score)) for row in found]
     [(0.5, 80), (0.7, 50)]
     """
     corpus = make_corpus(candidates, references, source, gold)
-    return sweep_corpus(corpus, sweep_points(settings, vary), jobs=jobs, executor=executor)
+    several = metrics if isinstance(metrics, list | tuple) else [metrics]
+    points = [point for each in several for point in sweep_points({"metric": each, **settings}, vary)]
+    return sweep_corpus(corpus, points, jobs=jobs, executor=executor)
 
 
 def sweep_corpus(
@@ -142,7 +161,7 @@ def sweep_corpus(
     executor: Executor | None = None,
     journal: Path | None = None,
     progress: Progress | None = None,
-) -> list[SweepRow]:
+) -> SweepRows:
     """Score every system of a corpus at every point.
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
@@ -184,7 +203,7 @@ def sweep_corpus(
                 )
             if progress is not None:
                 progress(number + 1, len(corpus.systems))
-    return [row for system in corpus.systems for row in log.done[system]]
+    return SweepRows(row for system in corpus.systems for row in log.done[system])
 
 
 def _resolve(measures: Sequence[Measure]) -> list[Measure]:
@@ -217,7 +236,7 @@ def _plain(name: str, value: Any) -> str | float | None:
 
 
 def _row(point: SweepPoint, measure: Measure, result: Result, varied: Sequence[str]) -> SweepRow:
-    settings, numbers = {each.name: value for each, value in measure.settings()}, result.score.as_dict()
+    settings, numbers = {each.name: value for each, value in measure.settings()}, result.numbers.as_dict()
     shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
     if measure.vectors.quantile:
         shown["quantile"] = measure.vectors.quantile
@@ -233,7 +252,9 @@ def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
     """Hex SHA-256 of what a sweep computes: text, settings, version."""
     digest = hashlib.sha256(version.__version__.encode())
     for point in points:
-        digest.update(repr(point).encode("utf-8", "surrogatepass"))
+        measure = point.measure
+        parts = repr((point.label, measure.metric, measure.tokenizer, measure.vectors))
+        digest.update(parts.encode("utf-8", "surrogatepass"))
     places = dict.fromkeys(point.measure.vectors.key for point in points)
     for place in dict.fromkeys(place for place, _ in places if isinstance(place, str)):
         digest.update(repr(_state(Path(place))).encode("utf-8", "surrogatepass"))

@@ -45,7 +45,7 @@ class Batch:
 def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
     """Group the candidates that have tokens on both sides by size; one that is too long for company comes alone."""
     candidate, reference = chunk.candidate_positions, chunk.reference_positions
-    height, width = np.diff(candidate), np.tile(np.diff(reference), chunk.systems)
+    height, width = candidate[1:] - candidate[:-1], np.tile(reference[1:] - reference[:-1], chunk.systems)
     ranked = np.lexsort((height, width))
     ranked = ranked[(height[ranked] > 0) & (width[ranked] > 0)]
     start, most = 0, most_cells or BATCH_CELLS

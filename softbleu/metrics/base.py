@@ -61,6 +61,9 @@ class Score:
     score: float = column(unit="score")
     """0 to 100, unless the metric says otherwise."""
 
+    def __float__(self) -> float:
+        return self.score
+
     def as_dict(self) -> dict[str, Any]:
         """Fields by name, in full precision."""
         return asdict(self)

@@ -160,7 +160,7 @@ def _name(threshold: float) -> str:
 
 
 def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
-    score: Any = result.score
+    score: Any = result.numbers
     coverage = result.coverage
     return {
         "name": result.name,

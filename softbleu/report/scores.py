@@ -15,6 +15,7 @@ from softbleu.report.records import (
     records_markdown,
     records_text,
 )
+from softbleu.tabular import spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
@@ -77,7 +78,7 @@ def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 def score_records(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row a system, or a segment and system, with every number; lists have a column an entry."""
-    rows = [dict(_spread(row)) for row in _data_rows(results, _signed_numbers_of)]
+    rows = [spread(row) for row in _data_rows(results, _signed_numbers_of)]
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="signature".__eq__)
     return Records(columns, [[row.get(name) for name in columns] for row in rows])
 
@@ -131,11 +132,11 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row a system; the best stands out."""
     rows = []
     for result in results:
-        cells = {"system": result.name, **_cells(result.label, result.score, layout.digits)}
+        cells = {"system": result.name, **_cells(result.label, result.numbers, layout.digits)}
         if result.coverage is not None:
             cells["vectors"] = _percent(result.coverage.candidate_known, result.coverage.candidate_tokens)
         rows.append(cells)
-    scores = [result.score.score for result in results]
+    scores = [result.score for result in results]
     best = max(scores) if results[0].higher_is_better else min(scores)
     coverage = results[0].coverage
     notes = [] if coverage is None else [f"with a vector: {_reference_coverage(coverage)}"]
@@ -172,7 +173,7 @@ def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
 
 def _card(result: Result, layout: Layout) -> Iterator[str]:
     """All there is to know about one system."""
-    score, digits = result.score, layout.digits
+    score, digits = result.numbers, layout.digits
     head = f"{result.label} {_show(score.score, 'score', digits)}"
     yield f"{layout.styled(head, BOLD)}  {one_line(result.name)}\n\n"
     shown = [(column, getattr(score, column.name)) for column in score.columns() if column.title]
@@ -256,11 +257,11 @@ def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[st
 
 def _numbers_of(result: Result) -> dict[str, Any]:
     coverage = None if result.coverage is None else result.coverage.as_dict()
-    return {**result.score.as_dict(), "vector_coverage": coverage}
+    return {**result.numbers.as_dict(), "vector_coverage": coverage}
 
 
 def _signed_numbers_of(result: Result) -> dict[str, Any]:
-    numbers, coverage = result.score.as_dict(), result.coverage
+    numbers, coverage = result.numbers.as_dict(), result.coverage
     if coverage is not None:
         numbers |= {
             "candidate_tokens_with_vector": coverage.candidate_known,
@@ -268,12 +269,3 @@ def _signed_numbers_of(result: Result) -> dict[str, Any]:
             "reference_tokens_with_vector": coverage.reference_known,
         }
     return numbers | {"signature": result.signature}
-
-
-def _spread(row: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Spread lists over columns, `matches_1`, `matches_2` and so on."""
-    for name, value in row.items():
-        if isinstance(value, list | tuple):
-            yield from ((f"{name}_{number}", entry) for number, entry in enumerate(value, start=1))
-        else:
-            yield name, value

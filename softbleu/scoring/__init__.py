@@ -6,7 +6,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.measure import Measure, read_measure
-from softbleu.scoring.results import Coverage, Result, Statistics, make_results
+from softbleu.scoring.results import Coverage, Result, Results, Statistics, make_results
 from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
 from softbleu.scoring.significance import Comparison, ComparisonTable, SignificanceSettings, compare_systems
 
@@ -19,6 +19,7 @@ __all__ = [
     "Measure",
     "NgramMatch",
     "Result",
+    "Results",
     "Runner",
     "SignificanceSettings",
     "Statistics",

@@ -6,25 +6,34 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, overload
 
-from softbleu.corpora.segments import Segments
+from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.metrics.base import Metric
 from softbleu.scoring.measure import Measure
-from softbleu.scoring.results import Result, all_results, check_level
+from softbleu.scoring.results import Result, Results, all_results, check_level
 from softbleu.scoring.run import collect_statistics
-from softbleu.scoring.significance import ComparisonTable, SignificanceSettings, compare_systems
+from softbleu.scoring.significance import (
+    ComparisonTable,
+    ComparisonTables,
+    SignificanceSettings,
+    compare_systems,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Unpack
+
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.base import Level
+    from softbleu.scoring.doors import Settings
     from softbleu.scoring.run import Corpus
     from softbleu.types import Progress
 
-Texts = Sequence[str] | Mapping[str, Sequence[str]]
-"""One candidate a segment, or a mapping from system names to such lists."""
-Measures = str | Metric | Measure | Sequence[str | Metric | Measure]
-"""A metric's name, an expression or a value, or several."""
+OneMeasure = str | Metric | Measure
+"""A metric's name, an expression or a value."""
+Measures = OneMeasure | Sequence[OneMeasure]
+"""One, or several."""
 
 
 def measures_of(metrics: Measures, **settings: Any) -> list[Measure]:
@@ -35,7 +44,7 @@ def measures_of(metrics: Measures, **settings: Any) -> list[Measure]:
     InputError
         No metric, or a setting that none of them has.
     """
-    several = [metrics] if isinstance(metrics, str | Metric | Measure) else list(metrics)
+    several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
     if len(several) == 1:
@@ -57,7 +66,7 @@ def score_corpus(
     executor: Executor | None = None,
     kernels: KernelName = "auto",
     progress: Progress | None = None,
-) -> list[Result]:
+) -> Results:
     """Score every system of a corpus.
 
     Parameters
@@ -80,8 +89,7 @@ def score_corpus(
 
     Returns
     -------
-    list of Result
-        One result a system, in the order of the corpus; of several metrics those by the first come first.
+    One result a system, in the order of the corpus; of several metrics those by the first come first.
 
     Raises
     ------
@@ -104,7 +112,7 @@ def score_corpus(
 
 def compare_corpus(
     corpus: Corpus,
-    metric: str | Metric | Measure = "bleu",
+    metric: OneMeasure = "bleu",
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -113,67 +121,104 @@ def compare_corpus(
     progress: Progress | None = None,
 ) -> ComparisonTable:
     """Score every system of a corpus and test the differences; the first is the baseline unless one is named."""
-    (measure,) = measures_of(metric)
-    (statistics,) = collect_statistics(
-        corpus, [measure.resolved()], keep_rows=True, jobs=jobs, executor=executor, progress=progress
+    (table,) = _compare(corpus, measures_of(metric), baseline, significance, jobs, executor, progress)
+    return table
+
+
+def _compare(
+    corpus: Corpus,
+    measures: Sequence[Measure],
+    baseline: str | None,
+    significance: SignificanceSettings | None,
+    jobs: int,
+    executor: Executor | None,
+    progress: Progress | None = None,
+) -> ComparisonTables:
+    statistics = collect_statistics(
+        corpus,
+        [measure.resolved() for measure in measures],
+        keep_rows=True,
+        jobs=jobs,
+        executor=executor,
+        progress=progress,
     )
-    return compare_systems(statistics, baseline or statistics.systems[0], significance or SignificanceSettings())
+    return ComparisonTables(
+        compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
+        for each in statistics
+    )
 
 
 @overload
-def score(
-    candidates: Sequence[str],
-    references: Sequence[str | Sequence[str]] | None = None,
-    source: Sequence[str] | None = None,
+def score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
     *,
-    metric: str | Metric | Measure = "bleu",
+    metric: Measures = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
+) -> Results: ...
+
+
+@overload
+def score(  # type: ignore[overload-overlap]  # and a name no list of names
+    candidates: Iterable[str],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metric: OneMeasure = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    **settings: Unpack[Settings],
 ) -> Result: ...
 
 
 @overload
 def score(
     candidates: Texts,
-    references: Sequence[str | Sequence[str]] | None = None,
-    source: Sequence[str] | None = None,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
     *,
-    metric: Measures = "bleu",
+    metric: Sequence[OneMeasure],
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
-    **settings: Any,
-) -> list[Result]: ...
+    **settings: Unpack[Settings],
+) -> Results: ...
 
 
 def score(
     candidates: Texts,
-    references: Sequence[str | Sequence[str]] | None = None,
-    source: Sequence[str] | None = None,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
     *,
     metric: Measures = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
-    **settings: Any,
-) -> Result | list[Result]:
+    **settings: Unpack[Settings],
+) -> Result | Results:
     """Score candidates against references.
 
     Parameters
     ----------
     candidates
-        One candidate a segment, or a mapping from system names to such lists.
+        One candidate a segment (a list, a column of a data frame, a generator), or a mapping from the names of
+        systems to such.
     references
         Of each segment its references (segment-major), or just one reference.
     source
         Of each segment the text that was to be corrected, for GLEU and the I-measure.
     metric
-        A name, an expression such as ``vleu(threshold=0.8)``, a value, or several of these.
+        A name, an expression such as ``vleu(threshold=0.8)``, a value such as ``softbleu.Vleu(threshold=0.8)``, or
+        several of these.
     gold
         Of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs; for
         other metrics they make the references.
@@ -181,17 +226,16 @@ def score(
         `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
         averages the segment scores.
     jobs
-        Processes to use.
+        Processes to use; the digits do not depend on it.
     executor
         Any other executor to use instead.
     settings
-        Those of the metric, its matcher, the tokenizer and the vectors by name, as ``matcher="vleu"`` and
-        ``threshold=0.8``; the reference page lists them all.
+        Those of the metric, its matcher, the tokenizer and the vectors by name, e.g.
+        ``matcher="vleu", threshold=0.8``; the reference page lists them all.
 
     Returns
     -------
-    Result or list of Result
-        One result, or for a mapping or several metrics a list of them.
+    One result, or for a mapping or several metrics a list of them.
 
     Raises
     ------
@@ -201,35 +245,67 @@ def score(
     Examples
     --------
     >>> result = score(["the cat sat on the mat"], [["the cat sat on a mat", "a cat sat down"]])
-    >>> round(result.score.score, 2)
+    >>> round(result.score, 2)
     53.73
     >>> vectors = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
     >>> soft = score(["a dog sat on a mat"], ["a cat sat on a mat"], metric="vleu", threshold=0.8, vectors=vectors)
-    >>> round(soft.score.score, 2)
+    >>> round(soft.score, 2)
     99.86
     """
+    several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
     corpus = make_corpus(candidates, references, source, gold)
-    measures = measures_of(metric, **settings)
-    results = score_corpus(corpus, measures, level=level, jobs=jobs, executor=executor)
-    return results if isinstance(candidates, Mapping) or len(measures) > 1 else results[0]
+    results = score_corpus(corpus, measures_of(metric, **settings), level=level, jobs=jobs, executor=executor)
+    return results if several else results[0]
 
 
-def compare(
-    candidates: Mapping[str, Sequence[str]],
-    references: Sequence[str | Sequence[str]] | None = None,
-    source: Sequence[str] | None = None,
+@overload
+def compare(  # type: ignore[overload-overlap]  # a name is no list of names
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
     *,
-    metric: str | Metric | Measure = "bleu",
+    metrics: OneMeasure = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    **settings: Any,
-) -> ComparisonTable:
+    **settings: Unpack[Settings],
+) -> ComparisonTable: ...
+
+
+@overload
+def compare(
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metrics: Sequence[OneMeasure],
+    gold: Sequence[GoldSegment] | None = None,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    **settings: Unpack[Settings],
+) -> ComparisonTables: ...
+
+
+def compare(
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metrics: Measures = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    **settings: Unpack[Settings],
+) -> ComparisonTable | ComparisonTables:
     """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
 
-    The other parameters are those of `score`.
+    The other parameters are those of `score`; of several metrics there is a table each.
 
     Examples
     --------
@@ -239,25 +315,6 @@ def compare(
     [('one', 100.0, 1), ('two', 51.64, 2)]
     """
     corpus = make_corpus(candidates, references, source, gold)
-    (measure,) = measures_of(metric, **settings)
-    return compare_corpus(corpus, measure, baseline=baseline, significance=significance, jobs=jobs, executor=executor)
-
-
-def make_corpus(
-    candidates: Texts,
-    references: Sequence[str | Sequence[str]] | None,
-    source: Sequence[str] | None = None,
-    gold: Sequence[GoldSegment] | None = None,
-) -> Segments:
-    """Put texts together; gold edits make the references.
-
-    Raises
-    ------
-    InputError
-        They do not go together; see `Segments.of`.
-    """
-    if gold is None:
-        return Segments.of(candidates, references, source)  # type: ignore[arg-type]  # None is refused there
-    if references is not None:
-        raise InputError("gold edits make the references: leave out either references or gold")
-    return Segments.of_gold(candidates, gold, source)
+    measures = measures_of(metrics, **settings)
+    tables = _compare(corpus, measures, baseline, significance, jobs, executor)
+    return tables if isinstance(metrics, list | tuple) else tables[0]

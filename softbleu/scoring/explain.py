@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from softbleu.corpora.segments import Segments
+from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.scoring.api import Texts, make_corpus
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from softbleu.matchers import Matcher, Matches
     from softbleu.ngrams import Chunk
+    from softbleu.scoring.doors import Settings
     from softbleu.scoring.run import Corpus
     from softbleu.tokens import Tokens
 
@@ -53,10 +55,11 @@ class Explanation:
 
 def explain(
     candidates: Texts,
-    references: Sequence[str | Sequence[str]],
+    references: References,
+    *,
     metric: str | Metric | Measure = "bleu",
     segments: Sequence[int] = (1,),
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> list[Explanation]:
     """Show which n-grams of chosen segments (numbered from 1) met which; the other parameters are those of `score`.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from softbleu.declare import Declared, Setting, all_settings, check_given, setting
 from softbleu.embeddings.choice import VectorChoice
@@ -16,11 +17,20 @@ from softbleu.metrics.bleu import Bleu
 from softbleu.signature import format_expression, parse_expression, parse_signature, signature_of
 from softbleu.tokens import Tokenizer
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.corpora.segments import References, Texts
+    from softbleu.metrics.base import Score
+    from softbleu.scoring.results import Result, Results
+    from softbleu.scoring.sentences import SentenceScorer
+
 _NOT_SETTINGS = ("version", "level", "nrefs")
 """What a signature says of a run, not of the measure."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measure(Declared):
     """A metric with its tokenizer and its vectors; its text is the expression that makes it again.
 
@@ -135,6 +145,98 @@ class Measure(Declared):
                 if value != default:
                     written[each.name] = _written(value)
         return format_expression(head, written)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    @overload
+    def corpus_score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
+        self,
+        candidates: Mapping[str, Iterable[str]],
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        *,
+        gold: Sequence[GoldSegment] | None = None,
+        level: Level = "corpus",
+        jobs: int = 1,
+        executor: Executor | None = None,
+    ) -> Results: ...
+
+    @overload
+    def corpus_score(
+        self,
+        candidates: Iterable[str],
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        *,
+        gold: Sequence[GoldSegment] | None = None,
+        level: Level = "corpus",
+        jobs: int = 1,
+        executor: Executor | None = None,
+    ) -> Result: ...
+
+    def corpus_score(
+        self,
+        candidates: Texts,
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        *,
+        gold: Sequence[GoldSegment] | None = None,
+        level: Level = "corpus",
+        jobs: int = 1,
+        executor: Executor | None = None,
+    ) -> Result | Results:
+        """Score candidates against references; the parameters are those of `softbleu.score`.
+
+        Examples
+        --------
+        >>> metric = read_measure("chrf")
+        >>> round(float(metric.corpus_score(["the cat"], ["the cats"])), 1)
+        84.5
+        """
+        from softbleu.corpora.segments import make_corpus
+        from softbleu.scoring.results import all_results, check_level
+        from softbleu.scoring.run import collect_statistics
+
+        check_level(level)
+        corpus = make_corpus(candidates, references, source, gold)
+        statistics = collect_statistics(
+            corpus, [self.resolved()], keep_rows=level != "corpus", jobs=jobs, executor=executor
+        )
+        results = all_results(statistics, level)
+        return results if isinstance(candidates, Mapping) else results[0]
+
+    def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
+        """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
+
+        Returns
+        -------
+        The score and what it is made of; ``float(…)`` is the score.
+
+        Raises
+        ------
+        InputError, VectorError
+            As `corpus_score`.
+
+        Examples
+        --------
+        >>> round(float(read_measure("bleu(order=2)").sentence_score("a dog barks", ["the dog barks"])), 2)
+        57.74
+        """
+        from softbleu.scoring.sentences import check_segment
+
+        texts = check_segment(self, candidate, references, source)
+        return self._sentences.score(candidate, texts, source)
+
+    @cached_property
+    def _sentences(self) -> SentenceScorer:
+        from softbleu.scoring.sentences import SentenceScorer
+
+        return SentenceScorer(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what is kept for sentences."""
+        return {name: value for name, value in vars(self).items() if name != "_sentences"}
 
     def at_level(self, level: Level) -> Measure:
         """The same as it scores at a level."""

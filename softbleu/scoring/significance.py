@@ -11,6 +11,7 @@ import numpy as np
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.references import ChosenSums
 from softbleu.scoring.executors import single_threaded_blas
+from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
     from softbleu.metrics import Metric
@@ -72,8 +73,8 @@ class SignificanceSettings:
             raise InputError(f"the seed must be at least 0, not {self.seed}")
 
 
-@dataclass(frozen=True)
-class ComparisonTable:
+@dataclass(frozen=True, repr=False)
+class ComparisonTable(Tabular):
     """How systems compare, and what that depends on."""
 
     comparisons: list[Comparison]
@@ -89,6 +90,36 @@ class ComparisonTable:
     higher_is_better: bool
     resampled: Floats
     """The bootstrap scores, (systems, samples)."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row a system."""
+        return [
+            {
+                "system": each.name,
+                "score": each.score,
+                "low": each.interval[0],
+                "high": each.interval[1],
+                "p_value": each.p_value,
+                "rank": each.rank,
+            }
+            for each in self.comparisons
+        ]
+
+    def described(self) -> dict[str, str]:
+        """The baseline and the signature."""
+        return {"metric": self.metric, "baseline": self.baseline, "signature": self.short_signature}
+
+
+class ComparisonTables(list[ComparisonTable], Tabular):
+    """Tables by several metrics, one each; together they are shown as one."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row a system and metric."""
+        return [{"metric": table.metric, **row} for table in self for row in table.records()]
+
+    def described(self) -> dict[str, str]:
+        """Signatures by metric."""
+        return {f"signature of {table.metric}": table.short_signature for table in self}
 
 
 @single_threaded_blas()

@@ -465,7 +465,7 @@ def scores(stores: dict[str, Path], matcher: str, lines: int | None) -> dict[str
     metric = Bleu(make_matcher(matcher, threshold=0.8))
     segments = Segments.of(candidates, references)
     return {
-        name: score_corpus(segments, Measure(metric, vectors=VectorChoice(place)))[0].score.score
+        name: score_corpus(segments, Measure(metric, vectors=VectorChoice(place)))[0].score
         for name, place in stores.items()
     }
 

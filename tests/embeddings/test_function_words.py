@@ -160,7 +160,7 @@ def test_lone_words_may_still_stand_in_a_phrase() -> None:
     assert choice.select(["the", "a", "cat"]).self_only is not None
     segments = Segments.of(["the cat"], ["a cat"])
     exact, free = (
-        score_corpus(segments, Measure.of("sleu", vectors=vectors, order=1, function_words=way))[0].score.score
+        score_corpus(segments, Measure.of("sleu", vectors=vectors, order=1, function_words=way))[0].score
         for way in ("exact", "soft")
     )
     assert exact == pytest.approx(50.0)

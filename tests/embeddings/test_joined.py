@@ -70,5 +70,5 @@ def test_scores_with_a_set_joined_to_itself_are_those_of_the_set() -> None:
     settings = {"matcher": "vleu", "threshold": 0.5}
     alone = score(*arguments, **settings)
     twice = score(*arguments, **settings, vectors="glove-6b-100d+glove-6b-100d")
-    assert twice.score.score == pytest.approx(alone.score.score, abs=1e-4)
+    assert twice.score == pytest.approx(alone.score, abs=1e-4)
     assert "vectors:glove-6b-100d+glove-6b-100d#" in twice.signature

@@ -81,7 +81,7 @@ def test_opposites_cancel() -> None:
     found = score(
         ["a b"], ["b a"], matcher="vleu", vectors=vectors, vectors_postprocess="mean", order=2, smooth="none"
     )
-    assert found.score.as_dict()["matches"] == [2, 0]
+    assert found.numbers.as_dict()["matches"] == [2, 0]
 
 
 # as text

@@ -40,7 +40,7 @@ def data() -> dict[str, dict[str, Any]]:
 def agreement(order: int, smooth: str, name: str) -> float:
     scores = softbleu.score(OUTPUTS, REFERENCE, order=order, smooth=smooth, **BLEU)
     people = data()[name]["human"]["people"]
-    return float(np.corrcoef([each.score.score for each in scores], [people[each.name] for each in scores])[0, 1])
+    return float(np.corrcoef([each.score for each in scores], [people[each.name] for each in scores])[0, 1])
 
 
 def test_each_set_is_scored_by_what_was_best_on_the_others() -> None:

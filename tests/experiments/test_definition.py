@@ -87,7 +87,7 @@ def test_a_run_is_that_of_its_settings(folder: Path, monkeypatch: pytest.MonkeyP
             texts = [[line] for line in TEXTS["ref.txt"]]
             given = {"vectors": str(folder / "data/vectors.txt"), "order": 2, **options}
             result = score(TEXTS[name], texts, **given)
-            expected.append((result.score.score, result.signature))
+            expected.append((result.score, result.signature))
     assert [(row["score"], row["signature"]) for row in rows_of(outcome)] == expected
     assert [row["threshold"] for row in rows_of(outcome)] == [None, 0.5, 0.6, 0.7, 0.9] * 2
     # All thresholds of a matcher are one line of the manifest.

@@ -354,7 +354,7 @@ def test_random_pairs_are_drawn_once_for_a_choice_of_vectors(monkeypatch: pytest
 def similarity(one: str, other: str, composition: str) -> float:
     vectors = str(shared("data", "googlenews-26k", "googlenews-26k-300d.bin"))
     result = score([one], [other], matcher="vleu", order=4, composition=composition, vectors=vectors, smooth="none")
-    return result.score.matches[3]  # type: ignore[union-attr]
+    return result.numbers.matches[3]  # type: ignore[union-attr]
 
 
 def test_reordered_words_are_equal_under_mean_only() -> None:
@@ -406,7 +406,7 @@ def test_text_without_alignments() -> None:
     credit = analysis.tally.credit(analysis.at)
     assert (credit.matches, credit.precision, credit.recall, credit.spurious) == (4, None, None, None)
     expected = score_corpus(corpus, Measure.of("sleu", threshold=0.8, **settings))[0]
-    assert credit.mass == pytest.approx(expected.score.matches[0])  # type: ignore[union-attr]
+    assert credit.mass == pytest.approx(expected.numbers.matches[0])  # type: ignore[union-attr]
     # In another case only: matches, but no suspects.
     assert [each.suspects for each in analysis.partners.partners()] == [0] * 4
     other = Segments.of(["a b", "dog"], [["x y", "C b B A"], ["cat"]])

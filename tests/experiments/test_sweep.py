@@ -62,7 +62,7 @@ def as_json(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
 def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corpus: Segments = CORPUS) -> None:
     """Compare with a run for each system and point: score, numbers and signature, to the last digit."""
     expected = [
-        (system, point.label, result.score.score, result.score.as_dict(), result.signature)
+        (system, point.label, result.score, result.numbers.as_dict(), result.signature)
         for system in corpus.systems
         for point in points
         for result in score_corpus(corpus.only(system), point.measure)

@@ -132,7 +132,7 @@ def masses(matcher: SoftMatcher, candidate: str, reference: str, order: int = 2)
     measure = Measure.of(matcher=matcher, order=order, vectors=VECTORS)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
     assert isinstance(result.score, BleuScore)
-    return result.score.matches
+    return result.numbers.matches
 
 
 def test_a_matcher_may_leave_out_orders() -> None:

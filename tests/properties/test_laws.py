@@ -191,7 +191,7 @@ def test_identity_scores_one_hundred(
         level="segment",
         **options,
     )
-    assert result.score.score == pytest.approx(100, abs=1e-9)
+    assert result.score == pytest.approx(100, abs=1e-9)
     assert result.segments is not None
     for segment in result.segments:
         assert segment.score == pytest.approx(100, abs=1e-9)
@@ -282,7 +282,7 @@ def test_the_number_of_jobs_changes_nothing(matcher: str, level: str) -> None:
     with limits(dict.fromkeys(SIZES, 7)):
         alone, *others = (score(corpus.candidates, corpus.references, jobs=jobs, **settings_) for jobs in (1, 2, 3))
     assert all(other == alone for other in others)
-    assert alone[0].score.score != alone[1].score.score
+    assert alone[0].score != alone[1].score
 
 
 def test_more_than_one_block_was_used() -> None:

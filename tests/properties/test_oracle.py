@@ -154,4 +154,4 @@ def test_raw_norms_weigh_words(case: Case) -> None:
     )
     # A rounding boundary, or a norm that only rounding keeps from zero, may differ by a millionth a match.
     tolerance = 2e-6 * (1 + len(case.candidates[0]))
-    assert result.score.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]
+    assert result.numbers.matches == pytest.approx(expected.matches, rel=0, abs=tolerance)  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ def segments():
 
 
 def test_markdown(results):
-    a, b = (f"{result.score.score:.2f}" for result in results)
+    a, b = (f"{result.score:.2f}" for result in results)
     lines = text_of("markdown", results).splitlines()
     assert cells(lines[0]) == ["system", "BLEU", "P1", "P2", "P3", "P4", "BP", "length", "ref. length"]
     assert re.fullmatch(r"\|:-+\|(-+:\|){8}", lines[1])
@@ -54,7 +54,7 @@ def test_latex(results):
     assert lines[0] == f"% signature: {results[0].short_signature}"
     assert text_of("latex", results, long_signature=True).startswith(f"% signature: {results[0].signature}\n")
     assert r"\begin{tabular}{lrrrrrrrr}" in lines
-    row = ["A", f"{results[0].score.score:.1f}", "87.5", "66.7", "50.0", "33.3", "1.000", "8", r"8 \\"]
+    row = ["A", f"{results[0].score:.1f}", "87.5", "66.7", "50.0", "33.3", "1.000", "8", r"8 \\"]
     assert row in [[cell.strip() for cell in line.split("&")] for line in lines]
     assert lines[-1] == r"\end{tabular}"
 
@@ -69,7 +69,7 @@ def test_segment_rows(segments, name):
 def test_data_is_in_full_precision(segments):
     data = json.loads(text_of("json", segments, digits=0))
     for result, system in zip(segments, data["systems"], strict=True):
-        assert system["score"] == result.score.score
+        assert system["score"] == result.score
         assert [entry["score"] for entry in system["segments"]] == [s.score for s in result.segments]
 
 
@@ -258,7 +258,7 @@ def test_data_names_the_metric_where_there_are_several(results, several):
 def test_scores_as_parquet(results):
     content = WRITERS["parquet"](results, Layout())
     rows = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
-    assert [(row["system"], row["score"]) for row in rows] == [(each.name, each.score.score) for each in results]
+    assert [(row["system"], row["score"]) for row in rows] == [(each.name, each.score) for each in results]
 
 
 def test_comparisons_in_every_format():

@@ -136,7 +136,7 @@ def test_one_list_one_result_and_a_mapping_a_list_of_them() -> None:
     one = score(["a cat"], ["a cat"])
     many = score({"x": ["a cat"], "y": ["the dog"]}, ["a cat"], effective_order=True)
     assert one.name == "candidate"
-    assert [(result.name, round(result.score.score, 6)) for result in many] == [("x", 100), ("y", 0)]
+    assert [(result.name, round(result.score, 6)) for result in many] == [("x", 100), ("y", 0)]
 
 
 def test_levels() -> None:
@@ -150,9 +150,9 @@ def test_levels() -> None:
 
 def test_lowercase_and_tokenizer_are_used() -> None:
     options: dict[str, Any] = {"effective_order": True, "tokenize": "13a"}
-    assert score(["The cat."], ["the cat ."], lowercase=True, **options).score.score == pytest.approx(100)
-    assert score(["The cat."], ["the cat ."], **options).score.score < 80
-    assert score(["The cat."], ["the cat ."], effective_order=True).score.score == 0
+    assert score(["The cat."], ["the cat ."], lowercase=True, **options).score == pytest.approx(100)
+    assert score(["The cat."], ["the cat ."], **options).score < 80
+    assert score(["The cat."], ["the cat ."], effective_order=True).score == 0
 
 
 def test_tokens_of_characters() -> None:

@@ -381,7 +381,7 @@ def test_the_short_form_runs_again(command: Callable[..., tuple[int, str, str]],
     code, out, err = command(*files_of(files), "--signature", result.short_signature, "--format", "json")
     assert (code, err) == (0, "")
     again = json.loads(out)
-    assert again["systems"][0]["score"] == result.score.score
+    assert again["systems"][0]["score"] == result.score
     assert again["signature"] == result.signature
 
 

@@ -440,7 +440,7 @@ def test_comparisons_by_gleu(multi: str, test: Any) -> None:
     assert rows["good"].rank == 1
     assert rows["copy"].rank == 3
     for result in score_corpus(corpus, gleu):
-        assert rows[result.name].score == result.score.score
+        assert rows[result.name].score == result.score
 
 
 def test_soft_scores_are_compared_too() -> None:

@@ -48,10 +48,10 @@ def test_levels() -> None:
     for one, two, three in zip(whole, segments, macro, strict=True):
         assert two.score == one.score
         assert len(two.segments) == SEGMENTS
-        assert three.score.score == pytest.approx(np.mean([segment.score for segment in two.segments]), abs=1e-12)
-        assert three.score.precisions == one.score.precisions
-        assert 0 < one.score.score < 100
-        assert abs(one.score.score - three.score.score) > 0.01
+        assert three.score == pytest.approx(np.mean([segment.score for segment in two.segments]), abs=1e-12)
+        assert three.numbers.precisions == one.numbers.precisions
+        assert 0 < one.score < 100
+        assert abs(one.score - three.score) > 0.01
     assert whole[0].score != whole[1].score
     with pytest.raises(InputError, match=r"^metric 'softbleu' has no scores of single references: use level 'seg"):
         scored("reference")
@@ -113,8 +113,8 @@ def test_a_word_that_all_segments_have_weighs_a_little(total: int) -> None:
 
 def test_a_corpus_of_one_segment() -> None:
     options: dict[str, Any] = {"metric": "softbleu", "vectors": VECTORS}
-    assert score(["the cat sat"], ["the cat sat"], **options).score.score == 100
-    assert 0 < score(["the dog sat"], ["the cat sat"], **options).score.score < 100
+    assert score(["the cat sat"], ["the cat sat"], **options).score == 100
+    assert 0 < score(["the dog sat"], ["the cat sat"], **options).score < 100
 
 
 def test_an_empty_text_says_nothing(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_comparisons_resample_segments() -> None:
     how = SignificanceSettings(samples=200, seed=3)
     table = compare_corpus(corpus(), measure, baseline="one", significance=how)
     assert [system.name for system in table.comparisons] == ["one", "two"]
-    scores = [result.score.score for result in scored()]
+    scores = [result.score for result in scored()]
     assert [system.score for system in table.comparisons] == scores
     for system in table.comparisons:
         low, high = system.interval
@@ -260,9 +260,9 @@ def test_remedies_apply(remedy: str) -> None:
 def test_function_words_meet_only_themselves() -> None:
     vectors = {"the": [1.0, 0.1], "of": [1.0, 0.2], "cat": [1.0, 0.15]}
     options: dict[str, Any] = {"metric": "softbleu", "vectors": vectors, "rarity": 0.0, "characters": 0.0, "order": 1}
-    assert score(["the"], ["of"], **options).score.score > 90
-    assert score(["the"], ["of"], function_words="exact", **options).score.score == 0
-    assert score(["the"], ["the"], function_words="exact", **options).score.score == 100
+    assert score(["the"], ["of"], **options).score > 90
+    assert score(["the"], ["of"], function_words="exact", **options).score == 0
+    assert score(["the"], ["the"], function_words="exact", **options).score == 100
 
 
 def test_the_length_of_vectors_does_not_matter() -> None:
@@ -319,7 +319,7 @@ def test_a_text_may_have_a_number_sign_in_its_name(tmp_path: Path, monkeypatch: 
 
 def test_the_greatest_weights_add_up() -> None:
     texts = [f"w{number}" for number in range(2000)]
-    assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score.score == 100
+    assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score == 100
 
 
 def test_a_sweep_has_one_point() -> None:

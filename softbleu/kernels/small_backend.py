@@ -1,0 +1,46 @@
+"""The backend in plain Python: for a segment or two, where arrays cost more than they save."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from softbleu.kernels.numpy_backend import code_lines as code_lines
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.types import Integers
+
+NAME: Final = "numpy"
+
+
+def clipped_counts(
+    candidate: NDArray[np.int32],
+    candidate_offsets: Integers,
+    reference: NDArray[np.int32],
+    reference_offsets: Integers,
+    segment_offsets: Integers,
+    order: int,
+) -> Integers:
+    """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
+    counts = np.zeros((len(candidate_offsets) - 1, order), np.int64)
+    lines, codes, bounds = candidate.tolist(), reference.tolist(), reference_offsets.tolist()
+    own = list(pairwise(candidate_offsets.tolist()))
+    for segment, (first, last) in enumerate(pairwise(segment_offsets.tolist())):
+        words = lines[own[segment][0] : own[segment][1]]
+        others = [codes[start:stop] for start, stop in pairwise(bounds[first : last + 1])]
+        for n in range(1, order + 1):
+            found = _ngrams(words, n)
+            best: Counter[tuple[int, ...]] = Counter()
+            for other in others:
+                best |= _ngrams(other, n)
+            counts[segment, n - 1] = (found & best).total()
+    return counts
+
+
+def _ngrams(words: list[int], order: int) -> Counter[tuple[int, ...]]:
+    return Counter(zip(*(words[start:] for start in range(order)), strict=False))

@@ -1,0 +1,128 @@
+"""One segment at a time: vectors stay open, and what is known of words is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.segments import Segments
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.kept import KeptVectors
+from softbleu.kernels import small_backend
+from softbleu.metrics.softbleu import rarity_of
+from softbleu.ngrams import Chunk
+from softbleu.scoring.results import all_results
+from softbleu.scoring.run import check_requirements, collect_statistics
+from softbleu.similarity import TokenVectors, WordTable
+from softbleu.tokens import WORD_PARTS, Tokens, WordParts
+
+if TYPE_CHECKING:
+    from softbleu.metrics.base import Metric, Score
+    from softbleu.scoring.measure import Measure
+
+
+class SentenceScorer:
+    """Scores segments by a measure, each as a corpus of its own at segment level.
+
+    Parameters
+    ----------
+    measure
+        How; a threshold that is not a number is found once, and vectors are opened once.
+    """
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure.resolved()
+        self._metric: Metric = self._measure.metric.at_level("segment")
+        tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vectors
+        self._by_word = tokenizer.by_word
+        self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
+        self._parts = {name: lru_cache(1 << 16)(WORD_PARTS[name]) for name in requires.parts}
+        # What looks at more than the words of the segment is prepared as a corpus is.
+        self._plain = not (
+            requires.gold
+            or requires.frequency
+            or requires.idf not in (None, "references")
+            or (requires.vectors and (choice.measure.needs_scope or not choice.normalize))
+        )
+
+    def score(self, candidate: str, references: Sequence[str], source: str | None = None) -> Score:
+        """Score a segment."""
+        if not self._plain:
+            return self._as_corpus(candidate, references, source)
+        lines = [self._tokens(text) for text in (candidate, *references, *([] if source is None else [source]))]
+        count = 1 + len(references)
+        # As in a corpus, the words of the references come first, and words are sorted.
+        known = sorted({word for line in lines[1:count] for word in line})
+        words = [*known, *sorted({word for line in (*lines[:1], *lines[count:]) for word in line}.difference(known))]
+        codes = {word: code for code, word in enumerate(words)}
+        coded = [[codes[word] for word in line] for line in lines]
+        chunk = Chunk(
+            _joined(coded[:1]),
+            _joined(coded[1:count]),
+            np.array([0, len(references)]),
+            None if source is None else _joined(coded[count:]),
+        )
+        table = self._table(words, coded[1:count]) if self._metric.requires.table else None
+        rows = self._metric.statistics(chunk, table, small_backend)
+        return self._metric.segment_scores(rows, np.array([0, len(rows)]))[0]
+
+    def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
+        corpus = Segments.of([candidate], [references], None if source is None else [source])
+        statistics = collect_statistics(corpus, [self._measure], keep_rows=True)
+        segments: Any = all_results(statistics, "segment")[0].segments
+        found: Score = segments[0]
+        return found
+
+    def _tokens(self, text: str) -> list[str]:
+        if self._by_word:
+            return [token for word in text.split() for token in self._split(word)]
+        return list(self._split(text))
+
+    @cached_property
+    def _vectors(self) -> KeptVectors:
+        choice = self._measure.vectors
+        return KeptVectors(open_vectors(choice.vectors), choice.vector_case)
+
+    def _table(self, words: Sequence[str], references: Sequence[Sequence[int]]) -> WordTable:
+        requires = self._metric.requires
+        features: dict[str, Any] = {}
+        for name, split in self._parts.items():
+            parts = WordParts.of(words, split)
+            features[name], features[f"{name}_bounds"] = parts.codes, parts.bounds
+        if requires.idf is not None:
+            counts = np.zeros(len(words), np.int64)
+            for line in references:
+                counts[list(set(line))] += 1
+            features["rarity"] = rarity_of(counts, len(references))
+        if not requires.vectors:
+            return WordTable(TokenVectors(np.zeros((len(words), 0), np.float32), np.zeros(len(words))), features)
+        rows = self._vectors.rows(words)
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        alone = None
+        if self._measure.vectors.measure.function_words == "exact":
+            alone = np.array([is_function_word(word) for word in words], bool)
+        return WordTable(TokenVectors(rows, norms, self_only=alone), features)
+
+
+def check_segment(measure: Measure, candidate: object, references: object, source: object) -> list[str]:
+    """See that a segment is text and has what the measure needs; return its references.
+
+    Raises
+    ------
+    InputError
+        It is not, or has not.
+    """
+    listed = [references] if isinstance(references, str) else references
+    corpus = Segments.of([candidate], [listed], None if source is None else [source])  # type: ignore[list-item]
+    check_requirements(corpus, measure)
+    return list(corpus.references[0])
+
+
+def _joined(lines: Sequence[Sequence[int]]) -> Tokens:
+    offsets = np.zeros(len(lines) + 1, np.int64)
+    np.cumsum([len(line) for line in lines], out=offsets[1:])
+    return Tokens(np.array([code for line in lines for code in line], np.int32), offsets)

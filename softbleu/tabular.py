@@ -1,0 +1,101 @@
+"""What can be looked at as a table: printed, in a notebook, as plain data, as a frame of pandas or polars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from softbleu.errors import MissingExtraError
+
+DIGITS = 4
+"""Of numbers that are shown to people."""
+
+
+class Tabular:
+    """Base of results that are rows of named values; `records` says which."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows by name; each has the same names."""
+        raise NotImplementedError
+
+    def described(self) -> Mapping[str, Any]:
+        """What is true of all rows, signatures among it."""
+        return {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, which `json` can write: the facts, and `rows`."""
+        return {**self.described(), "rows": self.records()}
+
+    def to_frame(self) -> Any:
+        """Make a data frame of pandas, or of polars where only that is installed; lists have a column an entry.
+
+        Raises
+        ------
+        MissingExtraError
+            Neither is installed.
+        """
+        rows = [spread(row) for row in self.records()]
+        for name in ("pandas", "polars"):
+            if find_spec(name) is not None:
+                return import_module(name).DataFrame(rows)
+        raise MissingExtraError("a data frame needs another package: pip install pandas (or polars)")
+
+    def __str__(self) -> str:
+        """Show a table, and the signature under it."""
+        return "\n".join((self._table("plain"), *self._notes()))
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        from html import escape
+
+        return "".join((self._table("html"), *(f"<p><small>{escape(note)}</small></p>" for note in self._notes())))
+
+    def _table(self, form: str) -> str:
+        return format_rows(self.records(), form)
+
+    def _notes(self) -> list[str]:
+        return [f"{name}: {value}" for name, value in self.described().items()]
+
+
+def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain") -> str:
+    """Lay rows out in one of tabulate's forms, such as `plain` and `html`.
+
+    >>> print(format_rows([{"system": "A", "score": 51.5}, {"system": "B", "score": 8.25}]))
+    system      score
+    A         51.5000
+    B          8.2500
+    """
+    if not rows:
+        return "nothing found"
+    from tabulate import tabulate
+
+    right = ["right" if isinstance(value, int | float) else "left" for value in rows[0].values()]
+    cells = [[_shown(value) for value in row.values()] for row in rows]
+    return str(tabulate(cells, list(rows[0]), tablefmt=form, disable_numparse=True, colalign=right))
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.{DIGITS}f}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(_shown, value))
+    return str(value)
+
+
+def spread(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Spread lists over entries of their own.
+
+    >>> spread({"system": "A", "precisions": [50.0, 25.0]})
+    {'system': 'A', 'precisions_1': 50.0, 'precisions_2': 25.0}
+    """
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, list | tuple):
+            found |= {f"{name}_{number}": entry for number, entry in enumerate(value, start=1)}
+        else:
+            found[name] = value
+    return found
