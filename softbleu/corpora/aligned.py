@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.records import SEPARATOR, read_json
+from softbleu.corpora.records import SEPARATOR
+from softbleu.data_files import parse_json
 from softbleu.errors import InputError
 
 Label = Literal["identical", "paraphrase", "related", "unrelated"]
@@ -88,7 +89,7 @@ def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
 
 
 def _parse(where: str, line: str) -> AlignedPair:
-    entry = read_json(where, line)
+    entry = parse_json(line, where)
     entry = entry if isinstance(entry, dict) else {}
     sides = [side for name in ("candidate", "reference") if isinstance(side := entry.get(name), str)]
     if len(sides) < 2:

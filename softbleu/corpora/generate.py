@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
@@ -13,6 +13,7 @@ from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.pairing import Seen, distinct_numbers, pair_halves
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
+from softbleu.declare import Declared, setting
 from softbleu.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -29,42 +30,26 @@ Write = TypeVar("Write")
 FRUITLESS = 100_000
 """Repetitions in a row after which there is probably nothing new to find."""
 _STEP = 1000
+_MOST = 10**15
 
 
 @dataclass(frozen=True)
-class GenerationSettings:
+class GenerationSettings(Declared):
     """What to generate; together with the version of the package it determines every byte."""
 
-    grammar: str = "morgan2014"
-    """Name or file of a grammar, see `read_grammar`."""
-    pairing: Pairing = "none"
-    """Sentences alone, paired at random without repetition (`halves`), or each with its paraphrase."""
-    seed: int = 0
-    count: int | None = None
-    """How many sentences or pairs."""
-    every: bool = False
-    """All sentences of the grammar, in their order, instead of a count."""
-    max_depth: int | None = None
-    """Greatest height of a derivation, words counted."""
-    sampling: DerivationSampling = "weights"
-    """Draw by the probabilities of the rules, or each derivation equally likely."""
-    distinct: bool = False
-    """Draw nothing twice."""
-    paraphrase: ParaphraseSettings = field(default_factory=ParaphraseSettings)
-    encoding: str = "utf-8"
+    grammar: str = setting("morgan2014", "Name or file of a grammar, see `read_grammar`")
+    pairing: Pairing = setting("none", "Sentences alone, paired at random without repetition, or with paraphrases")
+    seed: int = setting(0, "The same seed gives the same corpus", least=0, most=_MOST)
+    count: int | None = setting(None, "How many sentences or pairs", least=1, most=_MOST)
+    every: bool = setting(False, "All sentences of the grammar, in their order, instead of a count")
+    max_depth: int | None = setting(None, "Greatest height of a derivation, words counted", least=1, most=_MOST)
+    sampling: DerivationSampling = setting("weights", "Draw by the weights of the rules, or all equally likely")
+    distinct: bool = setting(False, "Draw nothing twice")
+    paraphrase: ParaphraseSettings = setting(factory=ParaphraseSettings)
+    encoding: str = setting("utf-8", "Of the grammar's file")
 
-    def __post_init__(self) -> None:
-        for kind, name, valid in (
-            ("pairing", self.pairing, get_args(Pairing)),
-            ("sampling", self.sampling, get_args(DerivationSampling)),
-        ):
-            if name not in valid:
-                raise UnknownNameError(kind, name, valid)
-        if self.seed < 0:
-            raise InputError(f"--seed is 0 or greater, not {self.seed}")
-        for option, number in (("--count", self.count), ("--max-depth", self.max_depth)):
-            if number is not None and number < 1:
-                raise InputError(f"{option} is 1 or greater, not {number}")
+    def check(self) -> None:
+        """See that the settings go together."""
         if self.count is not None and self.every:
             raise InputError("--count and --all exclude each other")
         if self.count is None and not self.every and self.pairing != "halves":

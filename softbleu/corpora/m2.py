@@ -10,6 +10,7 @@ from functools import cache
 from typing import overload
 
 from softbleu.corpora.files import open_text
+from softbleu.data_files import parse_whole
 from softbleu.errors import InputError
 
 NO_CORRECTION = "-NONE-"
@@ -199,8 +200,8 @@ def _read_edit(where: str, text: str, words: int) -> tuple[int, GoldEdit | None]
         raise InputError(f"{where}: {len(fields)} fields, not 6: write 'A {_FIELDS}'")
     span, kind, correction, required, comment, annotator = (field.strip() for field in fields)
     try:
-        start, end = (int(number) for number in span.split())
-        number = int(annotator)
+        start, end = (parse_whole(number) for number in span.split())
+        number = parse_whole(annotator)
     except ValueError:
         raise InputError(f"{where}: start, end and annotator are whole numbers: write 'A {_FIELDS}'") from None
     if number < 0:

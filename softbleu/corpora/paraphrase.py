@@ -9,6 +9,7 @@ from softbleu.corpora.aligned import AlignedPair, label_pair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
 from softbleu.corpora.pairing import link_rules
+from softbleu.declare import Declared, setting
 from softbleu.errors import InputError, UnknownNameError
 
 Token = tuple[str, int]
@@ -17,29 +18,24 @@ NOTHING = -1
 
 
 @dataclass(frozen=True)
-class ParaphraseSettings:
+class ParaphraseSettings(Declared):
     """How a candidate differs from its reference; rates are probabilities from 0 to 1."""
 
-    synonyms: float = 0.5
-    """Of a word that has synonyms in its category: to become one of them."""
-    category: float = 0.0
-    """Of any other leaf, and of those that did not become synonyms: to become another word of its category."""
-    alternate: float = 0.5
-    """Of a rule that has alternations: to become one of them."""
-    noise: tuple[tuple[str, float], ...] = ()
-    """Kinds of noise (see `NOISE`) and the probability of each at every token."""
+    synonyms: float = setting(0.5, "Of a word with synonyms in its category: to become one", least=0, most=1)
+    category: float = setting(0.0, "Of other leaves: to become another word of their category", least=0, most=1)
+    alternate: float = setting(0.5, "Of a rule with alternations: to become one of them", least=0, most=1)
+    noise: tuple[tuple[str, float], ...] = setting((), "Kinds of noise (see `NOISE`), each with its rate per token")
 
-    def __post_init__(self) -> None:
-        rates = {"--synonyms": self.synonyms, "--category": self.category, "--alternate": self.alternate}
+    def check(self) -> None:
+        """See that there are such kinds of noise, each once and with a probability."""
+        kinds = [kind for kind, _ in self.noise]
         for kind, rate in self.noise:
             if kind not in NOISE:
                 raise UnknownNameError("noise", kind, NOISE)
-            if f"--noise {kind}" in rates:
+            if kinds.count(kind) > 1:
                 raise InputError(f"--noise {kind} is given twice")
-            rates[f"--noise {kind}"] = rate
-        for name, rate in rates.items():
             if not 0 <= rate <= 1:
-                raise InputError(f"{name} is a probability from 0 to 1, not {rate:g}")
+                raise InputError(f"--noise {kind} is a probability from 0 to 1, not {rate:g}")
 
 
 @dataclass(frozen=True)

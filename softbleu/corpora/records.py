@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.segments import Segments
+from softbleu.data_files import parse_json
 from softbleu.errors import InputError, UnknownNameError
 
 SEPARATOR = "|||"
@@ -82,22 +82,12 @@ def _repeated(kinds: Sequence[tuple[str, str]]) -> tuple[str, str]:
     return (name, "") if name in (kind, "candidate") or kind == "reference" else (kind, name)
 
 
-def read_json(where: str, line: str) -> Any:
-    """Read a line of JSON; InputError, with the place, where it is none."""
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}, column {error.colno}: not JSON ({error.msg})") from None
-    except RecursionError:
-        raise InputError(f"{where}: JSON nested too deeply") from None
-
-
 def parse_jsonl(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     """Read one JSON object a line: `candidate` (text, or an object of texts by system), `reference` or
     `references` (text or a list of texts; null for one that is missing), `source`.
     """  # noqa: D205
     for where, line in lines:
-        entry = read_json(where, line)
+        entry = parse_json(line, where)
         if not isinstance(entry, dict) or "candidate" not in entry:
             raise InputError(f"{where}: an object with 'candidate' and 'references' is needed")
         candidate = entry["candidate"]

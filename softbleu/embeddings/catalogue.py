@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from softbleu.data_files import read_toml
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES, is_installed
-from softbleu.errors import UnknownNameError, VectorError
+from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.resources import find_resource
 
 _FILE = ("embeddings", "catalogue.toml")
@@ -74,11 +74,9 @@ def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
     if path is None:
         raise VectorError("the catalogue of vector sets is missing: install softbleu again")
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise VectorError(
-            f"{path}: cannot be read ({' '.join(str(error).split())}); install softbleu again"
-        ) from error
+        tables = read_toml(path)
+    except InputError as error:
+        raise VectorError(f"{error}; install softbleu again") from error
     return tuple(_read_entry(path, name, table) for name, table in tables.items())
 
 

@@ -14,6 +14,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.errors import VectorError
+
 LOOKUP = "lookup.npy"
 LOOKUP_FROM = 200_000
 """Words from which on a lookup pays: fewer are read as quickly."""
@@ -61,5 +63,8 @@ def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes
             for entry in range(int(first[place]), int(beyond[place])):
                 start = int(table[2, entry])
                 if text[start : start + len(line)] == line:
-                    yield place, int(table[1, entry])
+                    row = int(table[1, entry])
+                    if row >= table.shape[1]:
+                        raise VectorError(f"{vocabulary.with_name(LOOKUP)}: no row {row}; write the store again")
+                    yield place, row
                     break

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.store_source import damaged, map_array
+from softbleu.embeddings.store_source import damaged, map_vectors
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
 from softbleu.files import hash_files
@@ -103,7 +103,7 @@ class PackageSource:
         return selection.finish(self.dimension, self.name, self.fingerprint)
 
     def _take(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
-        rows = map_array(self.rows_path, _ADVICE)[places].astype(np.float32)
+        rows = map_vectors(self.rows_path, _ADVICE)[places].astype(np.float32)
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._words[int(places[np.argmin(finite)])].as_py()
             raise VectorError(f"{self.rows_path}: NaN or infinite value for word {word!r}; install it again")
@@ -155,7 +155,7 @@ def open_package(name: str) -> PackageSource:
     if folder is None:
         raise _not_installed(name, "that package")
     rows_path, words_path = folder / package.rows, folder / package.words
-    rows = map_array(rows_path, _ADVICE)
+    rows = map_vectors(rows_path, _ADVICE)
     try:
         with parquet.ParquetFile(words_path) as table:
             words, columns = table.metadata.num_rows, table.schema_arrow.names

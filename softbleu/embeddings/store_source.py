@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.data_files import check_plain, map_array, read_json
 from softbleu.embeddings.lookup import LOOKUP, find_rows
 from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quantiles
 from softbleu.embeddings.store import META, SCALES, STORE_FORMAT, STORE_TYPES, VECTORS, VOCABULARY
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
-from softbleu.errors import VectorError
+from softbleu.errors import InputError, VectorError
 
 _WINDOW = 16 << 20
 """Bytes of a file that are mapped at a time."""
@@ -93,7 +93,7 @@ class StoreSource:
         """Slots of the words that are there, and their rows."""
         if (self.directory / LOOKUP).exists():
             forms, slots = list(selection.open_forms), list(selection.open_forms.values())
-            table = map_array(self.directory / LOOKUP)
+            table = map_vectors(self.directory / LOOKUP)
             yield from ((slots[place], row) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
             return
         take = selection.take
@@ -111,11 +111,11 @@ class StoreSource:
         # A window at a time: pages that are mapped count as memory.
         while start < len(kept):
             end = int(np.searchsorted(kept, kept[start] + height))
-            window = map_array(self.directory / VECTORS)
+            window = map_vectors(self.directory / VECTORS)
             rows[start:end] = window[kept[start:end]]
             start = end
         if self.dtype == "int8":
-            rows *= map_array(self.directory / SCALES)[kept, None]
+            rows *= map_vectors(self.directory / SCALES)[kept, None]
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._word(int(kept[np.argmin(finite)]))
             raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; write the store again")
@@ -143,6 +143,7 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     """
     place = Path(directory)
     meta = _read_meta(place)
+    _check_plain(place / VOCABULARY)
     source = StoreSource(
         place, name or place.resolve().name, meta["dimension"], meta["count"], meta["dtype"], meta["sha256"]
     )
@@ -166,9 +167,9 @@ def _read_meta(place: Path) -> dict[str, Any]:
     if not path.is_file():
         raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
     try:
-        meta = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise VectorError(f"{path}: cannot be read ({error}); write the store again") from error
+        meta = read_json(path)
+    except InputError as error:
+        raise VectorError(f"{error}; write the store again") from error
     version = meta.get("format") if isinstance(meta, dict) else None
     if not isinstance(version, int) or version < 1:
         raise VectorError(f"{path}: no store format is named; write the store again")
@@ -177,8 +178,10 @@ def _read_meta(place: Path) -> dict[str, Any]:
             f"{path}: store format {version} is newer than this softbleu reads ({STORE_FORMAT}); upgrade softbleu"
         )
     for key, kind in _NEEDED.items():
-        if not isinstance(meta.get(key), kind):
+        if type(meta.get(key)) is not kind:
             raise VectorError(f"{path}: {key!r} is missing or no {kind.__name__}; write the store again")
+        if kind is int and meta[key] < 1:
+            raise VectorError(f"{path}: {key!r} is {meta[key]}, not 1 or more; write the store again")
     recommended = meta.get("threshold", 0.0)
     if isinstance(recommended, bool) or not isinstance(recommended, int | float) or not 0 <= recommended <= 1:
         raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {recommended!r}")
@@ -189,13 +192,19 @@ def _read_meta(place: Path) -> dict[str, Any]:
     return dict(meta)
 
 
-def map_array(path: Path, advice: str = "write the store again") -> NDArray[Any]:
+def map_vectors(path: Path, advice: str = "write the store again") -> NDArray[Any]:
     """Map an array file into memory; VectorError, with advice, where it cannot be."""
     try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise damaged(path, error, advice) from error
-    return array
+        return map_array(path)
+    except InputError as error:
+        raise VectorError(f"{error}; {advice}") from error
+
+
+def _check_plain(path: Path) -> None:
+    try:
+        check_plain(path)
+    except InputError as error:
+        raise VectorError(f"{error}; write the store again") from error
 
 
 def damaged(path: Path, reason: object, advice: str) -> VectorError:
@@ -204,7 +213,7 @@ def damaged(path: Path, reason: object, advice: str) -> VectorError:
 
 
 def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:
-    array = map_array(path)
+    array = map_vectors(path)
     if array.shape != shape or array.dtype != np.dtype(dtype):
         raise VectorError(
             f"{path}: {array.dtype} of shape {array.shape}, {dtype} of shape {shape} expected; write the store again"

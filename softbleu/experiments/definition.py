@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.data_files import read_toml
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.evidence import split_name
 from softbleu.experiments.text import MatchedText
@@ -31,9 +31,12 @@ _LISTS = ("candidates", "references", "human", "scores")
 """Keys of several."""
 _SHAPES = {
     **dict.fromkeys((*_TEXTS, "encoding", "pairing", "direction", "question", "coefficient", "against"), "text"),
-    **dict.fromkeys((*_LISTS, "grammars", "matchers", "questions", "rank_by"), "a list of text"),
+    **dict.fromkeys((*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"),
     **dict.fromkeys(("unescape", "expand"), "true or false"),
+    **dict.fromkeys(("count", "seed"), "a whole number"),
     "thresholds": "a list of numbers and text",
+    "at": "a number",
+    "vary": "a table of lists",
 }
 """What the values of a definition must be."""
 
@@ -62,12 +65,7 @@ class Definition:
         InputError
             It cannot be read, is no TOML, or says what is not known.
         """
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{path}: no TOML ({error})") from error
+        content = read_toml(path)
         kind, title = content.pop("kind", None), content.pop("title", "")
         if not isinstance(kind, str) or kind not in KINDS:
             raise UnknownNameError(f"{path}: kind of experiment", str(kind), KINDS)
@@ -234,10 +232,17 @@ class Definition:
 
 
 def _has_shape(value: object, shape: str) -> bool:
-    if shape in ("text", "true or false"):
-        return isinstance(value, str if shape == "text" else bool)
-    kinds = (str, int, float) if "numbers" in shape else (str,)
-    return isinstance(value, list) and all(isinstance(each, kinds) for each in value)
+    if shape == "a table of lists":
+        return isinstance(value, dict) and all(_has_shape(each, "a list of values") for each in value.values())
+    kinds = {
+        "a list of text": (str,),
+        "a list of numbers and text": (str, int, float),
+        "a list of values": (str, int, float, bool),
+    }
+    if shape in kinds:
+        return isinstance(value, list) and all(type(each) in kinds[shape] for each in value)
+    plain = {"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)}
+    return type(value) in plain[shape]
 
 
 KINDS: dict[str, tuple[str, ...]] = {

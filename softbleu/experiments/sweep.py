@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu import version
 from softbleu.corpora.segments import make_corpus
+from softbleu.data_files import parse_json
 from softbleu.errors import InputError
 from softbleu.files import write_whole
 from softbleu.scoring import Measure, make_results, running
@@ -287,12 +288,12 @@ class _Journal:
     def _read(self, path: Path, identity: str) -> None:
         try:
             lines = path.read_text(encoding="utf-8").split("\n")
-            if json.loads(lines[0]).get("sweep") != identity:
+            if parse_json(lines[0], str(path)).get("sweep") != identity:
                 return
             # The last line may be cut off; it is computed anew.
             for line in lines[1:-1]:
-                entry = json.loads(line)
-                self.done[entry["system"]] = [SweepRow(**row) for row in entry["rows"]]
+                entry = parse_json(line, str(path))
+                self.done[entry["system"]] = [_read_row(row) for row in entry["rows"]]
         except (ValueError, KeyError, TypeError, AttributeError):
             self.done.clear()
 
@@ -337,6 +338,20 @@ def _is_journal(path: Path) -> bool:
         return False
     with path.open("rb") as handle:
         return handle.read(len(_MARK)) == _MARK
+
+
+def _read_row(noted: Mapping[str, Any]) -> SweepRow:
+    """Make a row of what was noted; ValueError or TypeError where it cannot have been one."""
+    row = SweepRow(**noted)
+    texts, tables = (row.system, row.label, row.signature), (row.varied, row.numbers)
+    numbers = (row.score, 0.0 if row.threshold is None else row.threshold)
+    if not all(
+        isinstance(value, kind)
+        for kind, values in ((str, texts), (dict, tables), (float, numbers))
+        for value in values
+    ):
+        raise TypeError(f"no row of a sweep: {row}")
+    return row
 
 
 def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def test_start_up_does_without_nltk():
     [
         ((), "how many? give --count, or --all"),
         (("--count", "x"), "'x' is not a whole number"),
-        (("--count", 0), "--count is 1 or greater, not 0"),
+        (("--count", 0), "count must lie between 1 and 1e+15, not 0"),
         (("--count", 1009, "--distinct"), "morgan2014 has 1,008 sentences"),
         (("--count", 5, "--pairing", "half"), "unknown pairing 'half'"),
         (("--all", "-g", "modifiers"), "infinitely many sentences"),
@@ -116,7 +116,7 @@ def test_start_up_does_without_nltk():
         (("--count", 1, "--synonyms", 1), "--synonyms needs --pairing paraphrase"),
         (("--count", 1, "--pairing", "paraphrase", "--noise", "drop"), "--noise 'drop' is not NAME=RATE"),
         (("--count", 1, "--pairing", "paraphrase", "--noise", "dorp=1"), "unknown noise 'dorp'"),
-        (("--count", 1, "--pairing", "paraphrase", "--alternate", 2), "--alternate is a probability from 0 to 1"),
+        (("--count", 1, "--pairing", "paraphrase", "--alternate", 2), "alternate must lie between 0 and 1"),
         (("--count", 1, "--encoding", "utf-9"), "unknown encoding 'utf-9'"),
     ],
 )

@@ -199,9 +199,9 @@ def test_other_words_of_a_category_mean_something_else():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"synonyms": 1.5}, "--synonyms is a probability from 0 to 1, not 1.5"),
-        ({"category": -0.1}, "--category is a probability"),
-        ({"alternate": float("nan")}, "--alternate is a probability from 0 to 1, not nan"),
+        ({"synonyms": 1.5}, "synonyms must lie between 0 and 1, not 1.5"),
+        ({"category": -0.1}, "category must lie between 0 and 1"),
+        ({"alternate": float("nan")}, "alternate must lie between 0 and 1, not nan"),
         ({"noise": (("drop", 2.0),)}, "--noise drop is a probability"),
         ({"noise": (("drop", 0.1), ("drop", 0.2))}, "--noise drop is given twice"),
     ],

@@ -94,7 +94,7 @@ def test_fields(tmp_path):
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("[tiny\n", ["cannot be read", "line 1"]),
+        ("[tiny\n", ["no TOML", "line 1"]),
         ("tiny = 3\n", ["tiny", "no table"]),
         (GOOD.replace('licence = "CC0-1.0"\n', ""), ["tiny", "'licence' is missing"]),
         (GOOD + "color = 1\n", ["tiny", "unknown field 'color'", "licence"]),

@@ -126,8 +126,8 @@ def test_without_pyarrow(package, monkeypatch):
 @pytest.mark.parametrize(
     ("damage", "parts"),
     [
-        (lambda data: (data / "glove_6B_50d_emb.npy").write_bytes(b"\x93NUMPY"), ["emb.npy", "damaged"]),
-        (lambda data: (data / "glove_6B_50d_emb.npy").unlink(), ["emb.npy", "missing"]),
+        (lambda data: (data / "glove_6B_50d_emb.npy").write_bytes(b"\x93NUMPY"), ["emb.npy", "no array of numbers"]),
+        (lambda data: (data / "glove_6B_50d_emb.npy").unlink(), ["emb.npy", "No such file"]),
         (lambda data: (data / "glove_6B_index.parquet").write_bytes(b"PAR1"), ["index.parquet", "damaged"]),
         (lambda data: (data / "glove_6B_index.parquet").unlink(), ["index.parquet", "missing"]),
         (lambda data: write_package(data.parents[1], column="word"), ["index.parquet", "no column 'index'"]),

@@ -150,7 +150,7 @@ def test_strange_meta(changes: dict[str, object], message: str, store: Path) -> 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
 def test_unreadable_meta(content: bytes, store: Path) -> None:
     (store / "meta.json").write_bytes(content)
-    with pytest.raises(VectorError, match=r"meta\.json: .*write the store again"):
+    with pytest.raises(VectorError, match=r"meta\.json.*write the store again"):
         open_vectors(store)
 
 
@@ -167,7 +167,7 @@ def test_missing_and_cut_parts(part: str, store: Path) -> None:
 
 def test_arrays_of_objects_are_not_loaded(store: Path) -> None:
     np.save(store / "vectors.npy", np.array([[{}]], dtype=object), allow_pickle=True)
-    with pytest.raises(VectorError, match=r"vectors\.npy: missing or damaged"):
+    with pytest.raises(VectorError, match=r"vectors\.npy: no array of numbers in NumPy's format"):
         open_vectors(store)
 
 

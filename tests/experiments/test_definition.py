@@ -143,7 +143,7 @@ def test_source_and_encoding(folder: Path) -> None:
     ("content", "message"),
     [
         (b"kind = ", r"tiny\.toml: no TOML \(Invalid value \(at end of document\)\)"),
-        (b"\xff", r"tiny\.toml: cannot be read \(.*can't decode"),
+        (b"\xff", r"tiny\.toml: not UTF-8 \(byte 1\)"),
         (b"", r"tiny\.toml: kind of experiment 'None'; valid: sweep, spurious"),
         (b'kind = "sweeps"', "'sweeps' .did you mean 'sweep'.*; valid: sweep, spurious"),
         (b'kind = "sweep"\n[colours]', "table 'colours' .*; valid: corpus, settings, sweep, variants"),
@@ -213,6 +213,10 @@ def test_variants_that_are_no_tables(folder: Path) -> None:
         ("order = 2", "metric = 2", r"\[settings\] a metric is a name, an expression or a value, not int"),
         ("order = 2", "threshold = [0.5]", r"\[settings\] threshold must be a number or text, not \[0.5\]"),
         ("order = 2", 'lowercase = "no"', r"\[settings\] lowercase must be yes or no, not 'no'"),
+        ('["exact", "vleu"]', "[1979-05-27]", r"'matchers' must be a list of text"),
+        ("[sweep]", "[sweep]\nmetrics = true", r"'metrics' must be a list of text"),
+        ("[sweep]", "[sweep]\nvary = { order = 2 }", r"\[sweep\] 'vary' must be a table of lists"),
+        ("[sweep]", "[sweep]\nvary = { order = [[2]] }", r"\[sweep\] 'vary' must be a table of lists"),
         ('"data/vectors.txt"', "3", r"\[settings\] vectors must be a name, a path, a mapping or KeyedVectors, not 3"),
     ],
 )

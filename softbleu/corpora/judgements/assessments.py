@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.names import plain_names
 from softbleu.corpora.segments import Segments
+from softbleu.data_files import MOST_DIGITS, parse_score
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
@@ -150,17 +150,15 @@ def _numbered(rows: Sequence[tuple[str, dict[str, str]]], scores: Floats) -> Ass
     names = plain_names({system for each in systems for system in each})
     segments = []
     for where, row in rows:
-        if not row["sid"].isdecimal() or int(row["sid"]) < 1:
+        sid = int(row["sid"]) if row["sid"].isdecimal() and len(row["sid"]) <= MOST_DIGITS else 0
+        if sid < 1:
             raise InputError(f"{where}: SID is the number of a segment, from 1, not {row['sid']!r}")
-        segments.append(int(row["sid"]) - 1)
+        segments.append(sid - 1)
     return Assessments(scores, [[names[system] for system in each] for each in systems], segments)
 
 
 def _number(where: str, text: str) -> float:
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{where}: an assessment is a finite number, not {text!r}")
-    return value
+        return parse_score(text)
+    except ValueError as error:
+        raise InputError(f"{where}: {text!r} is no assessment: {error}") from None

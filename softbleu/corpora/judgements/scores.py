@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.names import plain_names
+from softbleu.data_files import NotJsonError, parse_json, parse_score, parse_whole
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
@@ -116,15 +115,11 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
 
 def _read_json(name: str, text: Sequence[str], metric: str, direction: str | None) -> Iterator[_Entry]:
     try:
-        whole = json.loads("\n".join(text))
+        whole = parse_json("\n".join(text), name)
         lines: list[tuple[str, Any]] = [(name, entry) for entry in _flat(whole)]
-    except json.JSONDecodeError:
-        lines = []
-        for number, line in enumerate(text, start=1):
-            try:
-                lines += [(f"{name}, line {number}", json.loads(line))] if line.strip() else []
-            except json.JSONDecodeError as error:
-                raise InputError(f"{name}, line {number}, column {error.colno}: not JSON ({error.msg})") from None
+    except NotJsonError:
+        places = [(f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip()]
+        lines = [(where, parse_json(line, where)) for where, line in places]
     for where, entry in lines:
         if not isinstance(entry, dict) or not {"system", "score"} <= entry.keys():
             raise InputError(f"{where}: no scores; JSON is read as 'softbleu score --format json' or jsonl writes it")
@@ -140,7 +135,8 @@ def _flat(whole: Any) -> Iterator[dict[str, Any]]:
     for system in whole["systems"]:
         named = {**system, "system": system.get("name")} if isinstance(system, dict) else {}
         yield named
-        for part in named.get("segments", ()):
+        parts = named.get("segments", [])
+        for part in parts if isinstance(parts, list) else [parts]:
             yield {**part, "system": named["system"]} if isinstance(part, dict) else {}
 
 
@@ -170,12 +166,15 @@ def _read_table(name: str, text: Sequence[str], metric: str, direction: str | No
 
 def _entry(where: str, metric: str, system: object, segment: object, score: object) -> _Entry:
     try:
-        value = float(score)  # type: ignore[arg-type]
-        number = None if segment is None else int(str(segment))
-    except (TypeError, ValueError):
-        raise InputError(f"{where}: segment and score are numbers, not {segment!r} and {score!r}") from None
-    if not isinstance(system, str) or not math.isfinite(value):
-        raise InputError(f"{where}: a system's name and a finite score are needed, not {system!r} and {score!r}")
+        number = None if segment is None else parse_whole(str(segment))
+    except ValueError:
+        raise InputError(f"{where}: the number of a segment is needed, not {segment!r}") from None
+    try:
+        value = parse_score(score)
+    except ValueError as error:
+        raise InputError(f"{where}: {score!r} is no score: {error}") from None
+    if not isinstance(system, str):
+        raise InputError(f"{where}: a system's name is needed, not {system!r}")
     return _Entry(where, metric, system, number, value)
 
 

@@ -1,0 +1,250 @@
+"""JSON, TOML and NumPy arrays that others wrote, read within bounds of size, depth, digits and types.
+
+Whatever such a file says, it gives plain values or an error of one line; it never runs, hangs, or takes memory that
+its size does not warrant.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.errors import InputError
+
+MOST_BYTES = 64 << 20
+"""Of a file that is read whole."""
+MOST_DIGITS = 18
+"""Of a whole number; so many always fit 64 bits."""
+LEAST_SCORE, MOST_SCORE = 1e-100, 1e100
+"""Of scores that others gave, apart from 0: their squares neither vanish nor overflow."""
+MOST_DEPTH = 64
+"""Of lists and objects inside one another."""
+
+# Python's own reader of these headers takes them for program text, and fails in as many ways as such text can.
+_HEADER = re.compile(
+    rb"\{\s*'descr':\s*'([<>|=]?[fiub]\d{1,2})',\s*'fortran_order':\s*(True|False),"
+    rb"\s*'shape':\s*\(((?:\d{1,18},\s*){0,3}(?:\d{1,18},?)?)\),?\s*\}\s*"
+)
+_MAGIC = b"\x93NUMPY"
+_LONGEST_HEADER = 4096
+
+
+class NotJsonError(InputError):
+    """What was read is no JSON at all."""
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Read JSON that stands at a place, such as a file and its line.
+
+    Examples
+    --------
+    >>> parse_json('{"a": [1, 2.5, null]}', "x.json")
+    {'a': [1, 2.5, None]}
+    >>> parse_json("[" * 100_000, "x.json")
+    Traceback (most recent call last):
+    softbleu.errors.InputError: x.json: lists and objects more than 64 deep: write it flatter
+
+    Raises
+    ------
+    NotJsonError, InputError
+        It is none, or out of bounds.
+    """
+    number = _floats(where)
+    try:
+        value = json.loads(text, parse_int=_wholes(where), parse_float=number, parse_constant=number)
+    except json.JSONDecodeError as error:
+        line = f", line {error.lineno}" if error.lineno > 1 else ""
+        raise NotJsonError(f"{where}{line}, column {error.colno}: not JSON ({error.msg})") from None
+    except RecursionError:
+        _refuse_depth(where)
+    _check(value, where)
+    return value
+
+
+def read_json(path: Path) -> Any:
+    """Read a file of JSON; see `parse_json`."""
+    return parse_json(_read_text(path), str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a file of TOML; numbers in it are finite, and no text has a NUL.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is no TOML, or out of bounds.
+    """
+    where, text = str(path), _read_text(path)
+    try:
+        content = tomllib.loads(text, parse_float=_floats(where))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: no TOML ({error})") from error
+    except RecursionError:
+        _refuse_depth(where)
+    except InputError:
+        raise
+    except ValueError:
+        # The reader of TOML has whole numbers made by Python, which refuses thousands of digits.
+        raise InputError(f"{path}: a whole number of more than {MOST_DIGITS} digits: give a smaller one") from None
+    _check(content, where, names=True)
+    return content
+
+
+def map_array(path: Path) -> NDArray[Any]:
+    """Map an array of a ``.npy`` file into memory, to be read: numbers, row after row.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is no such file, or shorter or longer than it says.
+    """
+    size = _size_of(path)
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(12)
+            width = {1: 2, 2: 4, 3: 4}.get(start[6] if len(start) == 12 else 0, 0)
+            length = int.from_bytes(start[8 : 8 + width], "little")
+            stream.seek(8 + width)
+            header = _HEADER.fullmatch(stream.read(min(length, _LONGEST_HEADER)))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    if start[:6] != _MAGIC or header is None:
+        raise InputError(f"{path}: no array of numbers in NumPy's format")
+    if header[2] == b"True":
+        raise InputError(f"{path}: an array that is kept by columns (fortran_order), not by rows")
+    try:
+        dtype = np.dtype(header[1].decode())
+    except TypeError:
+        raise InputError(f"{path}: no array of numbers in NumPy's format") from None
+    shape = tuple(int(extent) for extent in header[3].replace(b",", b" ").split())
+    expected = 8 + width + length + math.prod(shape) * dtype.itemsize
+    if size != expected:
+        raise InputError(f"{path}: {size} bytes, where its header says {expected}")
+    if not math.prod(shape):
+        return np.empty(shape, dtype)
+    try:
+        return np.memmap(path, dtype, "r", 8 + width + length, shape)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def parse_whole(text: str) -> int:
+    """Read a whole number; ValueError if it is none, or has too many digits."""
+    if len(text) > MOST_DIGITS + 1:
+        raise ValueError(f"a whole number of at most {MOST_DIGITS} digits is needed")
+    return int(text)
+
+
+def parse_score(value: Any) -> float:
+    """Read a score, of which sums of squares can be taken; ValueError if it is none.
+
+    >>> parse_score("0.5"), parse_score(3)
+    (0.5, 3.0)
+    >>> parse_score("1e308")
+    Traceback (most recent call last):
+    ValueError: a number is needed, 0 or of size 1e-100 to 1e+100
+    """
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number != 0 and not LEAST_SCORE <= abs(number) <= MOST_SCORE:
+        raise ValueError(f"a number is needed, 0 or of size {LEAST_SCORE:g} to {MOST_SCORE:g}")
+    return number
+
+
+def check_plain(path: Path) -> None:
+    """See that a file is one: a pipe would block whoever opens it, a device may have no end.
+
+    Raises
+    ------
+    InputError
+        It is missing, a folder, or one of those.
+    """
+    _size_of(path)
+
+
+def _size_of(path: Path) -> int:
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})") from error
+    if not path.is_file():
+        raise InputError(f"{path}: no plain file, but a folder, a pipe or a device: name a file")
+    return size
+
+
+def _read_text(path: Path) -> str:
+    if _size_of(path) > MOST_BYTES:
+        raise InputError(f"{path}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}): save it as UTF-8") from None
+
+
+def _wholes(where: str) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if len(text.removeprefix("-")) > MOST_DIGITS:
+            raise InputError(f"{where}: a whole number of more than {MOST_DIGITS} digits: give a smaller one")
+        return int(text)
+
+    return read
+
+
+def _floats(where: str) -> Callable[[str], float]:
+    def read(text: str) -> float:
+        value = float(text)
+        if not math.isfinite(value):
+            raise InputError(f"{where}: {text[:20]} is no finite number: give one")
+        return value
+
+    return read
+
+
+def _check(value: Any, where: str, *, names: bool = False) -> None:
+    """Go through all of a value, level by level; in names there is no NUL."""
+    level: list[Any] = [value]
+    for depth in range(MOST_DEPTH + 1):
+        below: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                _check_text(each, where, names)
+            elif isinstance(each, int) and abs(each) >= 10**MOST_DIGITS:
+                raise InputError(f"{where}: a whole number of more than {MOST_DIGITS} digits: give a smaller one")
+            elif depth == MOST_DEPTH and isinstance(each, dict | list):
+                _refuse_depth(where)
+            elif isinstance(each, dict):
+                below += each.keys()
+                below += each.values()
+            elif isinstance(each, list):
+                below += each
+        if not below:
+            return
+        level = below
+
+
+def _check_text(text: str, where: str, names: bool) -> None:
+    if names and "\0" in text:
+        raise InputError(f"{where}: a text with a NUL (\\u0000): take it out")
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        code = ord(text[error.start])
+        raise InputError(f"{where}: \\u{code:04x} alone is no character (half a surrogate pair): mend it") from None
+
+
+def _refuse_depth(where: str) -> NoReturn:
+    raise InputError(f"{where}: lists and objects more than {MOST_DEPTH} deep: write it flatter")

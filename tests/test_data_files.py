@@ -1,0 +1,167 @@
+"""JSON, TOML and arrays that others wrote: what is out of bounds is refused in one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softbleu.data_files import map_array, parse_json, parse_score, parse_whole, read_json, read_toml
+from softbleu.errors import InputError
+
+DEEP = 100_000
+
+
+def refusal(read: Callable[[Path], object], path: Path) -> str:
+    with pytest.raises(InputError) as error:
+        read(path)
+    assert str(error.value).startswith(str(path))
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * DEEP, "more than 64 deep"),
+        ('{"a":' * DEEP, "more than 64 deep"),
+        ("[" * 65 + "]" * 65, "more than 64 deep"),
+        ("9" * 5000, "more than 18 digits"),
+        ('{"a": [' + "1" * 19 + "]}", "more than 18 digits"),
+        ("[1e400]", "1e400 is no finite number"),
+        ("[NaN]", "NaN is no finite number"),
+        ("-Infinity", "-Infinity is no finite number"),
+        ('{"a": "x\\ud800"}', "\\ud800 alone is no character"),
+        ('{"\\udfff": 1}', "\\udfff alone is no character"),
+        ("[1,\n2,\n}", "line 3, column 1: not JSON"),
+    ],
+)
+def test_json_out_of_bounds(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    assert message in refusal(read_json, path)
+
+
+def test_json_within_bounds() -> None:
+    assert parse_json("[" * 64 + "]" * 64, "x") is not None
+    assert parse_json(f'{{"a": {"9" * 18}, "b": "\\ud83d\\ude00\\u0000"}}', "x") == {"a": 10**18 - 1, "b": "😀\0"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = " + "[" * DEEP, "more than 64 deep"),
+        ("a = " + "{a=" * DEEP, "more than 64 deep"),
+        (".".join(["a"] * 2000) + " = 1", "more than 64 deep"),
+        ("a = " + "9" * 5000, "more than 18 digits"),
+        ("a = " + "9" * 19, "more than 18 digits"),
+        ("a = nan", "nan is no finite number"),
+        ("a = [-inf]", "-inf is no finite number"),
+        ('a = ["x\\u0000"]', "a text with a NUL"),
+        ("a = ", "no TOML"),
+        (b"a = '\xff'", "not UTF-8 (byte 6)"),
+    ],
+)
+def test_toml_out_of_bounds(text: str | bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert message in refusal(read_toml, path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+@pytest.mark.parametrize("read", [read_json, read_toml, map_array])
+def test_only_plain_files_are_opened(read: Callable[[Path], object], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "no plain file" in refusal(read, tmp_path / "pipe")
+    assert "no plain file" in refusal(read, tmp_path)
+    assert "No such file" in refusal(read, tmp_path / "none")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    assert "no plain file" in refusal(read, tmp_path / "zeros")
+
+
+@pytest.mark.parametrize("read", [read_json, read_toml])
+def test_a_file_that_is_too_large_is_not_read(read: Callable[[Path], object], tmp_path: Path) -> None:
+    with (tmp_path / "large").open("wb") as stream:
+        stream.truncate((64 << 20) + 1)
+    assert "larger than 64 MiB" in refusal(read, tmp_path / "large")
+
+
+@pytest.mark.parametrize("dtype", ["int8", "<f2", "<f4", ">f8", "<u4", "bool"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (1, 2, 3)])
+def test_arrays(dtype: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    values = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
+    np.save(tmp_path / "x.npy", values)
+    found = map_array(tmp_path / "x.npy")
+    assert found.dtype == values.dtype
+    assert found.shape == shape
+    np.testing.assert_array_equal(found, values)
+    assert not found.flags.writeable or not found.size
+
+
+def array_of(path: Path, header: str) -> Path:
+    text = header.encode("latin-1")
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(24))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", "kept by columns"),
+        ("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", "no array of numbers"),
+        ("{'descr': '<f9', 'fortran_order': False, 'shape': (3,), }", "no array of numbers"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (9" + "9" * 17 + ", 9), }", "bytes, where its header"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }", "bytes, where its header says"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", "bytes, where its header says"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (-2, -3), }", "no array of numbers"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (1" + "0" * 18 + ",), }", "no array of numbers"),
+        ("(" * 200, "no array of numbers"),
+        ("'''", "no array of numbers"),
+        ("  x\n y", "no array of numbers"),
+        ("__import__('os')", "no array of numbers"),
+    ],
+)
+def test_headers_that_are_refused(header: str, message: str, tmp_path: Path) -> None:
+    path = array_of(tmp_path / "x.npy", header)
+    assert message in refusal(map_array, path)
+
+
+def test_every_flip_of_a_header_is_told_or_harmless(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.save(path, values)
+    content = path.read_bytes()
+    refused = 0
+    for place in range(128):
+        for flip in (1, 4, 16, 64):
+            path.write_bytes(content[:place] + bytes([content[place] ^ flip]) + content[place + 1 :])
+            try:
+                # What passes differs by the order of bytes, by the number format, or by a blank.
+                assert map_array(path).nbytes == values.nbytes
+            except InputError:
+                refused += 1
+    assert refused > 300
+
+
+@pytest.mark.parametrize("text", ["9" * 20, "9" * 5000, "x", ""])
+def test_whole_numbers_out_of_bounds(text: str) -> None:
+    with pytest.raises(ValueError, match=r"digits|invalid literal"):
+        parse_whole(text)
+
+
+@pytest.mark.parametrize("value", ["1e308", "-1e101", 1e-320, "nan", "inf", True, None, [], "9" * 400, 10**400])
+def test_scores_out_of_bounds(value: object) -> None:
+    with pytest.raises(ValueError, match=r"a number is needed, 0 or of size 1e-100 to 1e\+100"):
+        parse_score(value)
+
+
+@given(st.floats(1e-100, 1e100), st.floats(1e-100, 1e100))
+def test_scores_within_bounds_have_squares(one: float, other: float) -> None:
+    first, second = parse_score(str(one)), parse_score(-other)
+    assert (first, second) == (one, -other)
+    assert 0 < first**2 + second**2 < np.inf
