@@ -139,12 +139,13 @@ class Derivations:
         """Find, from the lowest height up, which rules fit and how many derivations each begins."""
         rules = self.grammar.rules
         heights = least_heights(rules)
+        least = [least_height(rule, heights) for rule in rules]
         numbers: dict[str, list[int]] = {}
         for number, rule in enumerate(rules):
             numbers.setdefault(rule.symbol, []).append(number)
         for height in range(1, self.height + 1):
             for symbol, all_numbers in numbers.items():
-                fit = [number for number in all_numbers if least_height(rules[number], heights) <= height]
+                fit = [number for number in all_numbers if least[number] <= height]
                 if fit:
                     self._choices[symbol, height] = self._choose(fit, height)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.resources import find_resource
 
 SUFFIX = ".cfg"
+MOST_FORMS = 100
+"""Of an alternation; each corresponds to every other."""
 _WEIGHT = re.compile(r"\[[\d.]+\]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _START = re.compile(r"%start\s+([\w/][\w/^<>-]*)")
@@ -116,20 +119,21 @@ def parse_grammar(name: str, lines: Iterable[str], *, file: str | None = None) -
     if not rules:
         raise InputError(f"{file}: no rules; write 'S -> NP VP', a rule a line")
     if not weighted:
-        counts = {rule.symbol: sum(other.symbol == rule.symbol for other in rules) for rule in rules}
+        counts = Counter(rule.symbol for rule in rules)
         rules = [Rule(rule.symbol, rule.parts, 1 / counts[rule.symbol], rule.line) for rule in rules]
     begin = start or rules[0].symbol
     check_rules(file, begin, rules)
     classes = [(line, line.text.split()) for kind, line in directives if kind == "synonyms"]
     functions = [(line, line.text.split()) for kind, line in directives if kind == "function"]
     check_directives(rules, classes, functions)
+    numbers = {(rule.symbol, rule.parts): number for number, rule in enumerate(rules)}
     return Grammar(
         name,
         begin,
         tuple(rules),
-        {word: frozenset(words) for _, words in classes for word in words},
+        {word: members for _, words in classes for members in (frozenset(words),) for word in members},
         frozenset(word for _, words in functions for word in words),
-        dict(link for kind, line in directives if kind == "alternate" for link in _parse_alternate(line, rules)),
+        dict(link for kind, line in directives if kind == "alternate" for link in _parse_alternate(line, numbers)),
     )
 
 
@@ -194,12 +198,13 @@ def _part_of(line: _Line, part: Any) -> Part:
     return Part(part, True)
 
 
-def _parse_alternate(line: _Line, rules: list[Rule]) -> Iterator[tuple[tuple[int, int], Links]]:
+def _parse_alternate(
+    line: _Line, numbers: Mapping[tuple[str, tuple[Part, ...]], int]
+) -> Iterator[tuple[tuple[int, int], Links]]:
     """Link the rules that a directive names; the rules themselves must be in the grammar."""
     head = _ALTERNATE.fullmatch(line.text)
     if head is None:
         raise InputError(f'{line.where}: write \'# alternate: S -> NP[1] V NP[2] | NP[2] "was" V "by" NP[1]\'')
-    numbers = {(rule.symbol, rule.parts): number for number, rule in enumerate(rules)}
     forms = []
     for parts, places in _parse_forms(line, head[2]):
         number = numbers.get((head[1], parts))
@@ -209,6 +214,8 @@ def _parse_alternate(line: _Line, rules: list[Rule]) -> Iterator[tuple[tuple[int
         forms.append((number, places))
     if len(forms) < 2 or len({number for number, _ in forms}) < len(forms):
         raise InputError(f"{line.where}: at least two different forms are needed, with | between them")
+    if len(forms) > MOST_FORMS:
+        raise InputError(f"{line.where}: {len(forms)} forms, where {MOST_FORMS} are the most: take fewer")
     for first, places in forms:
         for second, others in forms:
             if places.keys() != others.keys():

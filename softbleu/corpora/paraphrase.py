@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from softbleu.corpora.aligned import AlignedPair, label_pair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
@@ -15,6 +16,8 @@ from softbleu.errors import InputError, UnknownNameError
 Token = tuple[str, int]
 """A word of the candidate and the place of the reference token that it means, or NOTHING."""
 NOTHING = -1
+_KEPT = 1000
+"""Words whose strangers are kept."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,11 @@ class Lexicon:
     """The words of a grammar, as noise needs them."""
 
     words: tuple[str, ...]
-    functions: dict[str, tuple[str, ...]]
-    """Of each function word, those of another meaning."""
-    strangers: dict[str, tuple[str, ...]]
-    """Of each word, those that share neither category nor meaning with it."""
+    function_words: frozenset[str]
+    functions: Callable[[str], tuple[str, ...]]
+    """Of a function word, those of another meaning."""
+    strangers: Callable[[str], tuple[str, ...]]
+    """Of a word, those that share neither category nor meaning with it."""
 
     @classmethod
     def of(cls, grammar: Grammar) -> Lexicon:
@@ -58,19 +62,22 @@ class Lexicon:
                     # Words between symbols are of no category but their own.
                     categories.setdefault(part.text, set()).add(rule.symbol if rule.word else f"'{part.text}'")
         words = tuple(sorted(categories))
-        strangers = {
-            word: tuple(
+        function_words = sorted(grammar.function_words)
+
+        # Made when they are needed: of all words they would be as many as the square of these.
+        @lru_cache(_KEPT)
+        def strangers(word: str) -> tuple[str, ...]:
+            return tuple(
                 other
                 for other in words
                 if not categories[word] & categories[other] and not grammar.alike(word, other)
             )
-            for word in words
-        }
-        functions = {
-            word: tuple(other for other in sorted(grammar.function_words) if not grammar.alike(word, other))
-            for word in grammar.function_words
-        }
-        return cls(words, functions, strangers)
+
+        @lru_cache(_KEPT)
+        def functions(word: str) -> tuple[str, ...]:
+            return tuple(other for other in function_words if not grammar.alike(word, other))
+
+        return cls(words, grammar.function_words, functions, strangers)
 
 
 def _swap(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
@@ -101,14 +108,14 @@ def _insert(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) 
 
 def _substitute(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
     """Put a word of a wrong category in the place of a token."""
-    return [_other(token, lexicon.strangers[token[0]], chance) if chance.next() < rate else token for token in tokens]
+    return [_other(token, lexicon.strangers(token[0]), chance) if chance.next() < rate else token for token in tokens]
 
 
 def _function(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
     """Put a function word of another meaning in the place of one."""
     return [
-        _other(token, lexicon.functions[token[0]], chance)
-        if token[0] in lexicon.functions and chance.next() < rate
+        _other(token, lexicon.functions(token[0]), chance)
+        if token[0] in lexicon.function_words and chance.next() < rate
         else token
         for token in tokens
     ]
@@ -128,6 +135,28 @@ NOISE: dict[str, Callable[[list[Token], float, Chance, Lexicon], list[Token]]] =
 """Kinds of noise; they are added in the order in which they are asked for."""
 
 
+@dataclass(frozen=True)
+class _Others:
+    """The words of a group but for one; all of a group share its list."""
+
+    group: list[str]
+    own: int
+
+    @classmethod
+    def of(cls, group: list[str], word: str | None) -> _Others:
+        """Add a word to its group; None has no others."""
+        if word is None:
+            return cls([""], 0)
+        group.append(word)
+        return cls(group, len(group) - 1)
+
+    def __len__(self) -> int:
+        return len(self.group) - 1
+
+    def __getitem__(self, number: int) -> str:
+        return self.group[number + (number >= self.own)]
+
+
 class Paraphraser:
     """Makes pairs of which the reference is a derivation's sentence, and the candidate says it in another way."""
 
@@ -138,16 +167,13 @@ class Paraphraser:
         self._grammar = grammar
         self._words = derivations.words
         self._lexicon = Lexicon.of(grammar)
-        categories: dict[str, list[str]] = {}
+        groups: dict[object, list[str]] = {}
+        self._others: list[_Others] = []
+        self._mates: list[_Others] = []
         for rule in grammar.rules:
-            if rule.word is not None:
-                categories.setdefault(rule.symbol, []).append(rule.word)
-        self._others: list[tuple[str, ...]] = []
-        self._mates: list[tuple[str, ...]] = []
-        for rule in grammar.rules:
-            others = tuple(word for word in categories.get(rule.symbol, ()) if rule.word and word != rule.word)
-            self._others.append(others)
-            self._mates.append(tuple(word for word in others if grammar.alike(rule.word or "", word)))
+            self._others.append(_Others.of(groups.setdefault(rule.symbol, []), rule.word))
+            alike = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
+            self._mates.append(_Others.of(groups.setdefault((rule.symbol, alike), []), rule.word))
         self._forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
         for first, second in grammar.alternations:
             origins = {other: place for place, other in link_rules(grammar, first, second)}
@@ -211,5 +237,5 @@ class Paraphraser:
                 return [(mates[self._chance.below(len(mates))], start)]
             if self._settings.category and self._chance.next() < self._settings.category:
                 word = others[self._chance.below(len(others))]
-                return [(word, start if word in mates else NOTHING)]
+                return [(word, start if self._grammar.alike(words[0] or "", word) else NOTHING)]
         return [(word or "", start + place) for place, word in enumerate(words)]

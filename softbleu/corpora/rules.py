@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
+from heapq import heapify, heappop, heappush
 from math import inf
 from typing import NamedTuple, Protocol
 
@@ -75,14 +77,23 @@ def least_heights(rules: Sequence[Rule]) -> dict[str, float]:
     By symbol, 1 for a rule without parts, 2 for one of words, and so on.
     """
     heights = {rule.symbol: inf for rule in rules}
-    changed = True
-    while changed:
-        changed = False
-        for rule in rules:
-            height = least_height(rule, heights)
-            if height < heights[rule.symbol]:
-                heights[rule.symbol] = height
-                changed = True
+    # The lowest first, as Dijkstra goes through a graph: each rule is looked at once for each of its symbols.
+    waiting = [set(symbols_below(rule)) for rule in rules]
+    users: dict[str, list[int]] = {}
+    for number, symbols in enumerate(waiting):
+        for symbol in symbols:
+            users.setdefault(symbol, []).append(number)
+    ahead = [(least_height(rule, {}), rule.symbol) for rule, below in zip(rules, waiting, strict=True) if not below]
+    heapify(ahead)
+    while ahead:
+        height, symbol = heappop(ahead)
+        if heights[symbol] < inf:
+            continue
+        heights[symbol] = height
+        for number in users.get(symbol, ()):
+            waiting[number].remove(symbol)
+            if not waiting[number]:
+                heappush(ahead, (least_height(rules[number], heights), rules[number].symbol))
     return heights
 
 
@@ -186,13 +197,8 @@ def _check_ends(file: str, start: str, rules: Sequence[Rule]) -> None:
 
 def _check_cycles(file: str, start: str, rules: Sequence[Rule]) -> None:
     """See that no symbol turns into itself and nothing else, or the same words had infinitely many derivations."""
-    empty: set[str] = set()
-    while new := {
-        rule.symbol
-        for rule in rules
-        if rule.symbol not in empty and all(not part.is_word and part.text in empty for part in rule.parts)
-    }:
-        empty |= new
+    wordless = least_heights([rule for rule in rules if not any(part.is_word for part in rule.parts)])
+    empty = {symbol for symbol, height in wordless.items() if height < inf}
 
     def alone(rule: Rule) -> list[str]:
         if any(part.is_word for part in rule.parts):
@@ -223,18 +229,24 @@ def check_directives(
         for word in members:
             if word not in words:
                 raise InputError(f"{line.where}: the grammar has no word {word!r}")
+    categories = _categories(rules)
     taken: set[str] = set()
     for line, members in classes:
+        sizes = Counter(symbol for word in members for symbol in categories.get(word, ()))
         if len(set(members)) < 2 or len(set(members)) < len(members):
             raise InputError(f"{line.where}: at least two different synonyms are needed")
         for word in members:
             if word in taken:
                 raise InputError(f"{line.where}: {word!r} is in another synonym class already")
-            if not any(_share_category(rules, word, other) for other in members if other != word):
+            if not any(sizes[symbol] > 1 for symbol in categories.get(word, ())):
                 raise InputError(f"{line.where}: {word!r} shares no category with its synonyms")
         taken.update(members)
 
 
-def _share_category(rules: Sequence[Rule], first: str, second: str) -> bool:
-    categories = [{rule.symbol for rule in rules if rule.word == word} for word in (first, second)]
-    return bool(categories[0] & categories[1])
+def _categories(rules: Sequence[Rule]) -> dict[str, set[str]]:
+    """Of each word the symbols that are written by it alone."""
+    found: dict[str, set[str]] = {}
+    for rule in rules:
+        if rule.word is not None:
+            found.setdefault(rule.word, set()).add(rule.symbol)
+    return found

@@ -11,6 +11,7 @@ from shared_data import shared
 
 from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
+from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError
 from softbleu.resources import find_resource
 
@@ -276,3 +277,26 @@ def test_what_explodes_is_refused():
     mean = sum(len(sentence.split()) for sentence in sentences) / len(sentences)
     assert few._choices["S", 6].lengths[1] == pytest.approx(mean)
     assert sum(drawn) / len(drawn) == pytest.approx(mean, rel=0.02)
+
+
+def test_large_grammars_are_read_and_paraphrased():
+    # Quadratic work would take minutes here.
+    words = " ".join(f"w{number}" for number in range(20_000))
+    alternatives = " | ".join(f"'{word}'" for word in words.split())
+    grammar = parse_grammar("wide", [f"S -> {alternatives}", f"# synonyms: {words}", f"# function: {words}"])
+    derivations = Derivations.of(grammar)
+    settings = ParaphraseSettings(synonyms=1.0, noise=(("substitute", 0.5), ("function", 0.5)))
+    chance = Chance(1)
+    paraphraser = Paraphraser(derivations, settings, chance)
+    pairs = [paraphraser.pair(derivations.draw(chance)) for _ in range(20)]
+    assert all(pair.candidate != pair.reference for pair in pairs)
+    chain = [f"N{number} -> N{number + 1}" for number in range(5000)] + ["N5000 -> 'x'"]
+    with pytest.raises(InputError, match="derivations of depth 5002 are too deep"):
+        Derivations.of(parse_grammar("long", chain))
+
+
+def test_alternations_of_too_many_forms():
+    rules = "S -> " + " | ".join(f"'a' 'b{number}'" for number in range(101))
+    forms = "# alternate: " + rules
+    with pytest.raises(InputError, match="101 forms, where 100 are the most"):
+        parse_grammar("forms", [rules, forms])
