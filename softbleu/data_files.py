@@ -219,7 +219,8 @@ def _check(value: Any, where: str, *, names: bool = False) -> None:
         below: list[Any] = []
         for each in level:
             if isinstance(each, str):
-                _check_text(each, where, names)
+                if names and "\0" in each:
+                    raise InputError(f"{where}: a text with a NUL (\\u0000): take it out")
             elif isinstance(each, int) and abs(each) >= 10**MOST_DIGITS:
                 raise InputError(f"{where}: a whole number of more than {MOST_DIGITS} digits: give a smaller one")
             elif depth == MOST_DEPTH and isinstance(each, dict | list):
@@ -232,18 +233,6 @@ def _check(value: Any, where: str, *, names: bool = False) -> None:
         if not below:
             return
         level = below
-
-
-def _check_text(text: str, where: str, names: bool) -> None:
-    if names and "\0" in text:
-        raise InputError(f"{where}: a text with a NUL (\\u0000): take it out")
-    if text.isascii():
-        return
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        code = ord(text[error.start])
-        raise InputError(f"{where}: \\u{code:04x} alone is no character (half a surrogate pair): mend it") from None
 
 
 def _refuse_depth(where: str) -> NoReturn:

@@ -168,7 +168,7 @@ def _encoding_of(encoding: str) -> str:
         found = codecs.lookup(encoding)
         "".encode(encoding)  # what is no encoding of text (base64, say) raises a LookupError
         return found.name
-    except (LookupError, UnicodeError):
+    except (LookupError, ValueError):
         raise InputError(f"unknown encoding {encoding!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
 
 

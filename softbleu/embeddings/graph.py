@@ -127,7 +127,8 @@ def nearest_graph(
     if count < 1:
         raise InputError(f"the number of neighbours must be at least 1, not {count}")
     # One more, in case the query itself is among them.
-    ids, similarities = _indexed(scope, kind).search(queries, count + (exclude is not None))
+    index = _indexed(scope, kind)
+    ids, similarities = index.search(queries, min(count, len(index)) + (exclude is not None))
     found = ids >= 0
     graph = NeighbourGraph(_bounds(found.sum(axis=1)), ids[found], similarities[found])
     return graph if exclude is None else graph.without(exclude).first(count)

@@ -183,12 +183,13 @@ class Definition:
         table = self.table("corpus", _FILES | _GENERATED)
         if "grammars" in table:
             self.table("corpus", _GENERATED)
-            for name in table["grammars"]:
+            names = _text_names(self.path, table["grammars"])
+            for label, name in zip(names, table["grammars"], strict=True):
                 grammar = self.place(name) if "/" in name else name
                 pairing = table.get("pairing", "paraphrase")
                 count = table.get("count", None if pairing == "halves" else 2000)
                 settings = GenerationSettings(grammar, pairing, seed=table.get("seed", 0), count=count)
-                yield Path(name).stem, MatchedText.of_pairs(generate(settings).pairs())
+                yield label, MatchedText.of_pairs(generate(settings).pairs())
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
@@ -229,6 +230,14 @@ class Definition:
         for name in names:
             for path in self._matching(name):
                 yield str(Path(name).parent / path.name), path
+
+
+def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
+    """Names of the texts of grammars: those of the files, with their folders where they are needed to tell them."""
+    if len(set(grammars)) < len(grammars):
+        raise InputError(f"{path}: [corpus] 'grammars' has one twice: name each once")
+    stems = [Path(name).stem for name in grammars]
+    return [stem if stems.count(stem) == 1 else name for stem, name in zip(stems, grammars, strict=True)]
 
 
 def _has_shape(value: object, shape: str) -> bool:

@@ -75,7 +75,9 @@ class Bleu(Metric):
     )
     order: int = order_setting(4)
     smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp")
-    smooth_value: float | None = setting(None, "Value of the smoothing", least=0, unset="0.1 for floor, 1 for add-k")
+    smooth_value: float | None = setting(
+        None, "Value of the smoothing", least=0, most=1e6, unset="0.1 for floor, 1 for add-k"
+    )
     effective_order: bool | None = setting(
         None, "Leave out orders that the text is too short for", unset="for segments only", always_signed=True
     )

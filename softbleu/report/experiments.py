@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from softbleu.experiments.metaeval import QUESTIONS
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 _JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
 _COUNTED = ("summary", "partners", "offenders")
+_UNSAFE = re.compile(r"[^\w.+-]")
+_LONGEST = 100
+"""Characters of the name of a text in that of a file."""
 
 
 def manifest_json(outcome: Outcome) -> Iterator[str]:
@@ -63,11 +68,25 @@ def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[
         yield "", draw_sweep(outcome.sweep, picture_format)
         if len({row.system for row in outcome.sweep}) > 1:
             yield ".ranks", draw_ranks(outcome.sweep, picture_format)
-    for text, found in outcome.analyses.items():
+    for name, found in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
         if found[0].tally.judged:
-            yield f".{text}", draw(spurious_lines(found), picture_format)
+            yield f".{name}", draw(spurious_lines(found), picture_format)
             # The matchers as they are, side by side.
             plain = [each for each in found if each.variant.remedy == PLAIN] or found[:1]
-            yield f".{text}.similarities", draw(similarity_histograms(plain), picture_format)
+            yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
         else:
-            yield f".{text}", draw(partner_histograms(found), picture_format)
+            yield f".{name}", draw(partner_histograms(found), picture_format)
+
+
+def _file_names(texts: Iterable[str]) -> list[str]:
+    """Name files after texts: what may not stand in a file name is a hyphen, and equal names are numbered.
+
+    >>> _file_names(["a/x.txt", "a:x.txt", "umd.2922"])
+    ['a-x.txt', 'a-x.txt-2', 'umd.2922']
+    """
+    names: list[str] = []
+    for text in texts:
+        plain = _UNSAFE.sub("-", text[-_LONGEST:])
+        numbered = (f"{plain}-{number}" for number in count(2))
+        names.append(next(name for name in chain([plain], numbered) if name not in names))
+    return names

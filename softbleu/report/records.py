@@ -200,8 +200,9 @@ def records_parquet(records: Records, layout: Layout) -> bytes:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("Parquet needs another package: pip install 'softbleu[parquet]'") from None
-    cells = zip(*records.rows, strict=True) if records.rows else ([] for _ in records.columns)
-    columns = dict(zip(records.columns, map(list, cells), strict=True))
+    rows = [[_text(value) if isinstance(value, str) else value for value in row] for row in records.rows]
+    cells = zip(*rows, strict=True) if rows else ([] for _ in records.columns)
+    columns = dict(zip(map(_text, records.columns), map(list, cells), strict=True))
     out = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(columns), out)
     return out.getvalue()
@@ -267,6 +268,11 @@ def _lines(records: Records) -> Iterable[Iterable[Value | Sequence[str]]]:
 
 def _plain(value: Value | Sequence[str]) -> str:
     return value if isinstance(value, str) else "" if value is None else dump(value)
+
+
+def _text(value: str) -> str:
+    """Text as UTF-8 can hold it: what is none, as file names may have it, is escaped as in the other formats."""
+    return value.encode(errors="backslashreplace").decode()
 
 
 def _escape_markdown(text: str) -> str:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 import pickle
 import struct
 
+import pyarrow.parquet
 import pytest
 
 from softbleu.metrics.bleu import Bleu
@@ -216,3 +218,90 @@ def test_faults_of_the_program_are_not_hidden(command, files, monkeypatch):
     monkeypatch.setattr(Bleu, "score", fail)
     with pytest.raises(RuntimeError, match="a fault"):
         command("score", "-c", files.candidate, "-r", files.reference)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--smooth", "add-k", "--smooth-value", "1e308"),
+        ("--smooth", "floor", "--smooth-value", "nan"),
+        ("--metric", "gleu", "--variant", "gleu0", "--weight", "1e308"),
+        ("--metric", "imeasure", "--weight", "1e308"),
+        ("--metric", "softbleu", "--beta", "1e300"),
+    ],
+)
+def test_settings_whose_powers_overflow(refused, files, arguments):
+    source = ("--source", files.candidate) if arguments[1] in ("gleu", "imeasure") else ()
+    assert "must lie between 0 and 1e+06" in refused(*arguments, *source).replace("1e-06", "0").replace(
+        "1000000", "1e+06"
+    )
+
+
+MANY = "9" * 26
+
+
+def test_more_neighbours_than_there_are_words(command, files):
+    arguments = ("embeddings", "neighbours", "dog", "--vectors", files.vectors, "--format", "json")
+    assert command(*arguments, "--count", MANY).out == command(*arguments, "--count", 5).out
+
+
+def test_more_sentences_than_can_be_counted(command):
+    done = command("corpora", "generate", "--count", MANY)
+    assert (done.code, done.out) == (2, "")
+    assert "count must lie between 1 and 1e+15" in done.err
+
+
+@pytest.mark.parametrize("content", ['{"candidate": 1%s}' % ("0" * 5000), '{"candidate": %s' % ("[" * 100_000)])
+def test_json_lines_out_of_bounds(refused, files, content):
+    path = files.write("deep.jsonl", [content])
+    message = refused("--pairs", path, inputs=False)
+    assert f"{path}, line 1" in message
+    assert "digits" in message or "deep" in message
+
+
+def test_annotators_of_many_digits(refused, files):
+    gold = files.write("gold.m2", ["S a b", f"A 0 1|||V|||c|||REQUIRED|||-NONE-|||{MANY}"])
+    candidate = files.write("one.txt", ["a b"])
+    message = refused("--metric", "m2", "--gold", gold, "-c", candidate, inputs=False)
+    assert f"{gold}, line 2: start, end and annotator are whole numbers" in message
+
+
+@pytest.mark.parametrize("score", ["1e308", "1e-320", "1" + "0" * 5000])
+@pytest.mark.parametrize("name", ["human.tsv", "human.json"])
+def test_scores_that_have_no_variance(refused, files, score, name):
+    systems = [("A", score), ("B", "1"), ("C", "2"), ("D", "3")]
+    metric = files.write(
+        "metric.tsv", ["system\tscore", *(f"{system}\t{place}" for place, system in enumerate("ABCD"))]
+    )
+    lines = ["system\tscore", *(f"{system}\t{value}" for system, value in systems)]
+    if name.endswith("json"):
+        lines = [f'{{"system": "{system}", "score": {value}}}' for system, value in systems]
+    human = files.write(name, lines)
+    message = refused("--scores", metric, "--human", human, subcommand="metaeval", inputs=False)
+    assert str(human) in message
+    assert "a number is needed" in message or "digits" in message
+
+
+@pytest.mark.parametrize("segments", ["null", "3", '"x"', "[null]"])
+def test_segments_that_are_no_list(refused, files, segments):
+    metric = files.write(
+        "m.json", [f'{{"schema": 1, "systems": [{{"name": "a", "score": 1, "segments": {segments}}}]}}']
+    )
+    message = refused("--scores", metric, "--human", metric, subcommand="metaeval", inputs=False)
+    assert f"{metric}: no scores; JSON is read as" in message
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of bytes")
+def test_names_that_are_no_text(program, files):
+    odd = os.fsdecode(b"odd\xff")
+    candidate = files.write(odd, ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"])
+    place = files.folder / "out.parquet"
+    arguments = ("-c", candidate, "-r", files.reference, "-m", "exact", "-t", "0.5", "--quiet")
+    done = program("sweep", *arguments, "--output", place)
+    assert (done.code, done.err) == (0, "")
+    assert pyarrow.parquet.read_table(place)["system"].to_pylist() == ["odd\\udcff"]
+    store = files.folder / os.fsdecode(b"store\xff")
+    assert program("embeddings", "convert", files.vectors, store, "--licence", odd, "--quiet").code == 0
+    done = program("embeddings", "info", store)
+    assert (done.code, done.err) == (0, "")
+    assert "odd\\udcff" in done.out

@@ -206,3 +206,78 @@ def test_a_closed_folder(command: Any, files: Any, definition: Path) -> None:
     assert done.code == 2
     assert "no permission" in done.err
     assert list(closed.iterdir()) == []
+
+
+SPURIOUS = """
+kind = "spurious"
+[corpus]
+CORPUS
+[settings]
+vectors = "./vectors.txt"
+[spurious]
+matchers = ["vleu"]
+thresholds = [0.5]
+remedies = ["plain"]
+"""
+GRAMMAR = "S -> N 'barks'\nN -> 'dog' | 'hound'\n# synonyms: dog hound\n"
+
+
+def test_grammars_of_one_name_are_told_apart(command: Any, files: Any) -> None:
+    for folder, text in (("one", GRAMMAR), ("two", GRAMMAR.replace("barks", "runs"))):
+        (files.folder / folder).mkdir()
+        files.write(f"{folder}/g.cfg", text.encode())
+    corpus = 'grammars = ["one/g.cfg", "two/g.cfg"]\ncount = 4'
+    path = files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
+    assert command("experiments", "run", path, "--quiet").code == 0
+    rows = csv.DictReader(io.StringIO((files.folder / "tiny.summary.csv").read_text(), newline=""))
+    assert list(dict.fromkeys(row["text"] for row in rows)) == ["one/g.cfg", "two/g.cfg"]
+    pictures = {name for name in names_in(files.folder) if name.endswith(".svg")}
+    assert pictures == {f"tiny.{name}-g.cfg{kind}.svg" for name in ("one", "two") for kind in ("", ".similarities")}
+    twice = files.write("twice.toml", path.read_bytes().replace(b"two/", b"one/"))
+    done = command("experiments", "run", twice)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "[corpus] 'grammars' has one twice" in done.err
+
+
+def test_pictures_of_candidates_in_folders(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(files.folder)
+    for folder in ("one", "two"):
+        (files.folder / folder).mkdir()
+        files.write(f"{folder}/x.txt", ["a little hound barked", "the small dog", "rain fell"])
+    corpus = 'candidates = ["one/x.txt", "two/x.txt"]\nreferences = ["reference.txt"]'
+    files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
+    done = command("experiments", "run", "tiny.toml", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert {name for name in names_in(files.folder) if name.endswith(".svg")} == {
+        "tiny.one-x.txt.svg",
+        "tiny.two-x.txt.svg",
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("count", '"abc"', "'count' must be a whole number, not 'abc'"),
+        ("count", "1.5", "'count' must be a whole number, not 1.5"),
+        ("count", "true", "'count' must be a whole number, not True"),
+        ("seed", "1979-05-27", "'seed' must be a whole number, not datetime.date(1979, 5, 27)"),
+        ("seed", "nan", "nan is no finite number"),
+        ("pairing", '"a\\u0000b"', "a text with a NUL"),
+    ],
+)
+def test_values_of_other_types(command: Any, files: Any, key: str, value: str, message: str) -> None:
+    corpus = f'grammars = ["alternations"]\n{key} = {value}'
+    path = files.write("tiny.toml", SPURIOUS.replace("CORPUS", corpus).encode())
+    done = command("experiments", "run", path)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err
+
+
+@pytest.mark.parametrize("line", ["at = [1]", 'at = "p99"', "at = true"])
+def test_the_threshold_of_partners_is_a_number(command: Any, files: Any, line: str) -> None:
+    path = files.write(
+        "tiny.toml", SPURIOUS.replace("CORPUS", 'grammars = ["alternations"]').encode() + line.encode()
+    )
+    done = command("experiments", "run", path)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "[spurious] 'at' must be a number" in done.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors, write_store
+from softbleu.embeddings.lookup import LookupBuilder
 from softbleu.embeddings.store import StoreType, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
@@ -194,3 +196,36 @@ def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store: Path) -> 
 def test_no_words_from_a_store(store: Path) -> None:
     assert open_vectors(store).select([]).rows.shape == (0, 8)
     assert open_vectors(store).select(["absent"]).norms.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("key", "value"), [("count", -1), ("dimension", 0), ("count", True), ("format", 10**17)])
+def test_numbers_of_meta_have_bounds(key: str, value: int, store: Path) -> None:
+    edit(store / "meta.json", **{key: value})
+    with pytest.raises(VectorError, match=rf"meta\.json: .*({key}|newer)"):
+        open_vectors(store)
+
+
+def test_arrays_kept_by_columns_are_refused(store: Path) -> None:
+    np.save(store / "vectors.npy", np.asfortranarray(np.load(store / "vectors.npy")))
+    with pytest.raises(VectorError, match=r"vectors\.npy: .*kept by columns .*; write the store again"):
+        open_vectors(store)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
+@pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt", "lookup.npy"])
+def test_pipes_in_the_place_of_files_are_refused(part: str, store: Path) -> None:
+    (store / part).unlink(missing_ok=True)
+    os.mkfifo(store / part)
+    with pytest.raises(VectorError, match=rf"{part}: no plain file"):
+        open_vectors(store)
+
+
+def test_a_lookup_of_rows_that_are_not_there(store: Path) -> None:
+    builder = LookupBuilder()
+    builder.add([word.encode() for word in WORDS])
+    table = builder.table()
+    assert table is not None
+    table[1] += 4_000_000
+    np.save(store / "lookup.npy", table)
+    with pytest.raises(VectorError, match=r"lookup\.npy: no row 400000\d; write the store again"):
+        open_vectors(store).select(WORDS)
