@@ -22,6 +22,10 @@ class MissingExtraError(SoftbleuError, ImportError):
     """A feature whose optional dependency is not installed; the message names the extra."""
 
 
+class WorkerError(SoftbleuError, RuntimeError):
+    """A process or machine that did part of the work is gone."""
+
+
 class UnknownNameError(InputError):
     """A name that no registry knows; the message lists those that are valid.
 

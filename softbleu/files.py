@@ -9,18 +9,24 @@ import ctypes
 import hashlib
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from softbleu.errors import InputError
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
-# Folders of this process; others that bear its number are of an earlier one.
+_DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
+# Numbers of processes mean nothing on another machine, or in another container, that uses the same folder.
+_HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
+# Drafts and folders of this process; others that bear its number are of an earlier one.
 _mine: set[Path] = set()
+_guard = threading.Lock()
 
 
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
@@ -86,13 +92,20 @@ def open_draft(path: Path) -> io.TextIOWrapper:
 
 @contextmanager
 def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Give an empty file beside each place, to be put there together at the end, or else to go."""
+    """Give an empty file beside each place, to be put there together at the end, or else to go.
+
+    What killed processes left there is removed first.
+    """
     drafts: list[Path] = []
     try:
-        for path in paths:
-            handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", suffix=".draft", dir=path.parent)
-            os.close(handle)
-            drafts.append(Path(name))
+        with _guard:
+            _remove_drafts(paths)
+            for path in paths:
+                prefix = f"{_draft_prefix(path)}{os.getpid()}."
+                handle, name = tempfile.mkstemp(prefix=prefix, suffix=".draft", dir=path.parent)
+                os.close(handle)
+                drafts.append(Path(name))
+            _mine.update(drafts)
         yield drafts
         for draft, path in zip(drafts, paths, strict=True):
             draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
@@ -101,6 +114,53 @@ def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
     finally:
         for draft in drafts:
             draft.unlink(missing_ok=True)
+        _mine.difference_update(drafts)
+
+
+def _draft_prefix(path: Path) -> str:
+    return f".{path.name[:100]}."
+
+
+def _remove_drafts(paths: Sequence[Path]) -> None:
+    prefixes = {(path.parent, _draft_prefix(path)) for path in paths}
+    for folder in {path.parent for path in paths}:
+        for left in _listed(folder):
+            found = _DRAFT.fullmatch(left.name)
+            if found and (folder, found[1]) in prefixes and _is_left(left, int(found[2])):
+                left.unlink(missing_ok=True)
+
+
+def _listed(folder: Path) -> list[Path]:
+    """Files of a folder; none where it may be written, but not read."""
+    try:
+        return list(folder.iterdir())
+    except PermissionError:
+        return []
+
+
+class TemporaryFolder(tempfile.TemporaryDirectory[str]):
+    """A folder for as long as it is wanted; those that killed processes of this user left are removed first."""
+
+    def __init__(self) -> None:
+        with _guard:
+            _remove_folders()
+            super().__init__(prefix=f"softbleu-{_HOST}-{os.getpid()}-")
+            _mine.add(Path(self.name))
+
+    def cleanup(self) -> None:
+        """Remove it."""
+        super().cleanup()
+        _mine.discard(Path(self.name))
+
+
+def _remove_folders() -> None:
+    for left in Path(tempfile.gettempdir()).glob(f"softbleu-{_HOST}-*"):
+        process = left.name.removeprefix(f"softbleu-{_HOST}-").partition("-")[0]
+        # Whoever may write there may lay a link or a folder of that name.
+        with suppress(OSError):
+            own = not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid())
+            if own and process.isdecimal() and _is_left(left, int(process)):
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _umask() -> int:
@@ -178,12 +238,17 @@ def mend_folder(target: Path) -> None:
         process, _, kind = left.name.removeprefix(prefix).partition(".")
         if not left.name.startswith(prefix) or kind not in ("draft", "former") or not process.isdigit():
             continue
-        if left in _mine or (int(process) != os.getpid() and _lives(int(process))):
+        if not _is_left(left, int(process)):
             continue
         if kind == "former" and not target.exists():
             left.rename(target)
         else:
             shutil.rmtree(left, ignore_errors=True)
+
+
+def _is_left(path: Path, process: int) -> bool:
+    """Whether what bears the number of a process is of one that is no more."""
+    return path not in _mine and (process == os.getpid() or not _lives(process))
 
 
 def _lives(process: int) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from softbleu.errors import InputError
-from softbleu.files import check_apart, drafts_of, write_whole
+from softbleu.files import TemporaryFolder, check_apart, drafts_of, write_whole
 
 
 def hard(link: Path, path: Path) -> None:
@@ -79,3 +81,47 @@ def test_all_or_none(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no more"):
         write_both(paths)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one": "before"}
+
+
+# what killed processes left
+
+
+@pytest.fixture(scope="module")
+def dead() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_drafts_of_killed_processes_go(tmp_path: Path, dead: int) -> None:
+    own, living = f".out.{os.getpid()}.abc.draft", ".out.1.abc.draft"
+    kept = {living, f".other.{dead}.abc.draft", ".out.12x.abc.draft", f"out.{dead}.abc.draft", f".out.{dead}.draft"}
+    for name in {own, f".out.{dead}.abc.draft", *kept}:
+        (tmp_path / name).write_text("half")
+    with drafts_of([tmp_path / "out"]) as (draft,):
+        # A second one at the same time, as of another thread.
+        write_whole(tmp_path / "out", ["whole"])
+        draft.write_text("last")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", *kept}
+    assert (tmp_path / "out").read_text() == "last"
+
+
+def test_temporary_folders_of_killed_processes_go(tmp_path: Path, dead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with TemporaryFolder() as name:
+        before, number, after = Path(name).name.partition(str(os.getpid()))
+        assert number
+    left = [f"{before}{process}{after}" for process in (dead, os.getpid())]
+    kept = [f"{before}1{after}", f"{before}x{after}", f"softbleu-elsewhere-{dead}-abc", f"other-{dead}-abc"]
+    for place in [*left, *kept]:
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "text").write_text("large")
+    (tmp_path / f"{before}{dead}-link").symlink_to(tmp_path / kept[-1])
+    with TemporaryFolder() as one, TemporaryFolder() as other:
+        assert {path.name for path in tmp_path.iterdir()} == {
+            Path(one).name,
+            Path(other).name,
+            f"{before}{dead}-link",
+            *kept,
+        }
+    assert (tmp_path / kept[-1] / "text").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -20,6 +21,12 @@ class LazyNumpy(ModuleType):
         return getattr(import_module("numpy"), name)
 
 
+def _end(number: int, _: object) -> None:
+    """Leave as at an interrupt, cleaning up; more of the same do not disturb that."""
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(128 + number)
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
@@ -32,6 +39,11 @@ def main() -> None:
         # What a terminal cannot show is written as escapes, not as a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    for name in ("SIGTERM", "SIGHUP"):
+        # What is ignored already, as nohup has it, stays so.
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
     try:
         from softbleu.cli.app import run
 

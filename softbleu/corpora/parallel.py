@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from softbleu.corpora.files import STDIN, TextFile
 from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.errors import InputError
+from softbleu.files import TemporaryFolder
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class ParallelFiles:
     candidates: tuple[TextFile, ...]
     references: tuple[TextFile, ...]
     source: TextFile | None
-    _folder: tempfile.TemporaryDirectory[str] = field(repr=False)
+    _folder: TemporaryFolder = field(repr=False)
     gold: tuple[GoldSegment, ...] | None = field(default=None, repr=False)
 
     @classmethod
@@ -108,7 +108,7 @@ class ParallelFiles:
         names = [*named.values(), *references, *([] if source is None else [source])]
         if [*names, gold].count(STDIN) > 1:
             raise InputError("standard input (-) can be read once only")
-        folder = tempfile.TemporaryDirectory(prefix="softbleu-")
+        folder = TemporaryFolder()
         try:
             opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK) for name in names]
             edits = None if gold is None else tuple(read_m2(gold, encoding))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.lookup import LOOKUP, LOOKUP_FROM, LookupBuilder
 from softbleu.errors import VectorError
-from softbleu.files import draft_folder, hash_files, open_draft, put_in_place
+from softbleu.files import draft_folder, hash_files, put_in_place
 
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
@@ -229,8 +229,7 @@ def _explained(target: Path) -> Iterator[None]:
 
 def _write_meta(directory: Path, meta: Mapping[str, object]) -> None:
     text = json.dumps(meta, indent=2, ensure_ascii=False) + "\n"
-    with open_draft(directory / META) as stream:
-        stream.write(text)
+    (directory / META).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def store_fingerprint(directory: str | os.PathLike[str]) -> str:

@@ -272,7 +272,7 @@ def find_spurious(
     starts = range(0, len(chunk), PIECE)
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
-        workers = stack.enter_context(chosen_executor(executor, jobs))
+        workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
         placed: list[CorpusWords | StoredWords] = list(tables.values())
         if workers is not None:
             placed = [stack.enter_context(table.stored()) for table in tables.values()]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from typing import TypeVar
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, WorkerError
+
+MOST_JOBS = 1024
 
 _Task = TypeVar("_Task")
 Done = TypeVar("Done")
@@ -37,6 +41,10 @@ def run_in_order(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor
             waiting.append(executor.submit(work, task))
         while waiting:
             yield waiting.popleft().result()
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "a worker process ended before its work was done (killed, or out of memory): run again with fewer jobs"
+        ) from error
     finally:
         for future in waiting:
             future.cancel()
@@ -58,20 +66,24 @@ def count_workers(executor: Executor) -> int:
 
 
 @contextmanager
-def chosen_executor(executor: Executor | None, jobs: int, *, threads: bool = False) -> Iterator[Executor | None]:
+def chosen_executor(
+    executor: Executor | None, jobs: int, tasks: int, *, threads: bool = False
+) -> Iterator[Executor | None]:
     """The executor that was given, else one of so many jobs on this machine; None does the work here.
+
+    No more workers are started than there are tasks.
 
     Raises
     ------
     InputError
-        Fewer jobs than 1.
+        Fewer jobs than 1, or more than `MOST_JOBS`.
     """
-    if jobs < 1:
-        raise InputError(f"the number of jobs must be at least 1, not {jobs}")
-    if executor is not None or jobs == 1:
+    if not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"the number of jobs must lie between 1 and {MOST_JOBS}, not {jobs}")
+    if executor is not None or min(jobs, tasks) <= 1:
         yield executor
         return
-    with local_executor(jobs, threads=threads) as local:
+    with local_executor(min(jobs, tasks), threads=threads) as local:
         yield local
 
 
@@ -85,16 +97,33 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
     # Forked workers start at once and need no importable main module; forking beside other threads is unsafe.
     fork = sys.platform.startswith("linux") and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
-    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, _keep_to_one_core) as executor:
+    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, _begin_worker) as executor:
         # Python cannot know that the only other threads are those of the linear algebra library, at rest.
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
-        yield executor
+        try:
+            yield executor
+        except BaseException:
+            # Nobody waits for what they are doing.
+            for process in list((executor._processes or {}).values()):
+                process.terminate()
+            raise
 
 
-def _keep_to_one_core() -> None:
+def _begin_worker() -> None:
+    """Keep a worker to one core and to its parent: it ends by itself where that was killed, and as that says."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(limits=1, user_api="blas")
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 @contextmanager

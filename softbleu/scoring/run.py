@@ -217,8 +217,9 @@ def running(
     needed = {
         tokenizer: all_requirements([measure.metric for measure in own]) for tokenizer, own in by_tokenizer.items()
     }
+    tasks = -(-len(corpus) // BLOCK)
     with ExitStack() as stack:
-        chosen = stack.enter_context(chosen_executor(executor, jobs, threads=threads))
+        chosen = stack.enter_context(chosen_executor(executor, jobs, tasks, threads=threads))
         yield Runner(corpus, chosen, name, needed, stack)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.files import TemporaryFolder
 from softbleu.similarity import TokenVectors, WordTable
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class CorpusWords:
     def stored(self) -> Iterator[StoredWords]:
         """Lay the table down in files, for other processes to map."""
         own = {field.name: getattr(self.words.vectors, field.name) for field in fields(TokenVectors)}
-        with tempfile.TemporaryDirectory(prefix="softbleu-") as name:
+        with TemporaryFolder() as name:
             for folder, arrays in (("vectors", own), ("features", self.words.features)):
                 Path(name, folder).mkdir()
                 for key, array in arrays.items():

@@ -183,14 +183,18 @@ def test_reader_that_has_seen_enough(files):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
-def test_interruption_is_quiet(files):
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_interruption_is_quiet_and_leaves_nothing(files, tmp_path, name, code):
+    number, temporary = getattr(signal, name), tmp_path / "temporary"
+    temporary.mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "softbleu", "score", "-c", "-", "-r", str(files.reference)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # A shell that runs the tests in the background has them, and so their children, ignore interruptions.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+        env={**os.environ, "TMPDIR": str(temporary)},
     )
     with process:
         assert process.stdin is not None
@@ -198,9 +202,11 @@ def test_interruption_is_quiet(files):
         assert process.stderr is not None
         # More than a pipe holds: when this returns, the program is reading.
         process.stdin.write(b"x\n" * (1 << 20))
-        process.send_signal(signal.SIGINT)
+        assert list(temporary.iterdir())
+        process.send_signal(number)
         assert process.stderr.read() == b""
         assert process.stdout.read() == b""
         process.wait()
         process.stdin.close()
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert list(temporary.iterdir()) == []

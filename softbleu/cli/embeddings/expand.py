@@ -114,15 +114,14 @@ def _targets(
 @contextmanager
 def _open_texts(names: Sequence[str], encoding: str) -> Iterator[list[TextFile]]:
     """Open parallel texts, which must have as many lines."""
-    from tempfile import TemporaryDirectory
-
     from softbleu.corpora.files import STDIN, TextFile
     from softbleu.corpora.segments import BLOCK
     from softbleu.errors import InputError
+    from softbleu.files import TemporaryFolder
 
     if list(names).count(STDIN) > 1:
         raise InputError("standard input (-) can be read once only")
-    with TemporaryDirectory(prefix="softbleu-") as folder:
+    with TemporaryFolder() as folder:
         files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
         first = files[0]
         for file in files:
