@@ -1,4 +1,4 @@
-"""JSON, TOML and NumPy arrays that others wrote, read within bounds of size, depth, digits and types.
+"""JSON, TOML, NumPy arrays and lines that others wrote, read within bounds of size, depth, digits and types.
 
 Whatever such a file says, it gives plain values or an error of one line; it never runs, hangs, or takes memory that
 its size does not warrant.
@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,9 @@ _HEADER = re.compile(
     rb"\{\s*'descr':\s*'([<>|=]?[fiub]\d{1,2})',\s*'fortran_order':\s*(True|False),"
     rb"\s*'shape':\s*\(((?:\d{1,18},\s*){0,3}(?:\d{1,18},?)?)\),?\s*\}\s*"
 )
+LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"
+"""The environment variable that says how many bytes a line of text may have."""
+_LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 _MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 4096
 
@@ -134,6 +139,49 @@ def map_array(path: Path) -> NDArray[Any]:
         return np.memmap(path, dtype, "r", 8 + width + length, shape)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def longest_line() -> int:
+    """How many bytes a line of text may have: 100 million, or what the environment says.
+
+    Raises
+    ------
+    InputError
+        It says what is no such number.
+    """
+    text = os.environ.get(LONGEST_LINE)
+    if not text:
+        return _LONGEST_LINE
+    if not text.isdecimal() or len(text) > MOST_DIGITS or not 1 <= int(text) <= _MOST_LINE:
+        raise InputError(f"{LONGEST_LINE} is a number of bytes from 1 to {_MOST_LINE}, not {text[:40]!r}")
+    return int(text)
+
+
+def refuse_line(where: str, longest: int) -> NoReturn:
+    """Say that a line is too long, and what raises the limit.
+
+    Raises
+    ------
+    InputError
+        Always.
+    """
+    raise InputError(f"{where}: a line of more than {longest:,} bytes: cut it, or set {LONGEST_LINE} to more")
+
+
+def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Read lines with their ends.
+
+    Raises
+    ------
+    InputError
+        One is too long; it has not been read to its end.
+    """
+    longest = longest_line()
+    for number, line in enumerate(iter(lambda: stream.readline(longest + 2), b""), start=1):
+        # The end of a line does not count.
+        if len(line) > longest and len(line.rstrip(b"\r\n")) > longest:
+            refuse_line(f"{name}, line {number}", longest)
+        yield line
 
 
 def parse_whole(text: str) -> int:

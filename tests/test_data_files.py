@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softbleu.data_files import map_array, parse_json, parse_score, parse_whole, read_json, read_toml
+from softbleu.data_files import (
+    LONGEST_LINE,
+    bounded_lines,
+    longest_line,
+    map_array,
+    parse_json,
+    parse_score,
+    parse_whole,
+    read_json,
+    read_toml,
+)
 from softbleu.errors import InputError
 
 DEEP = 100_000
@@ -163,3 +174,24 @@ def test_scores_within_bounds_have_squares(one: float, other: float) -> None:
     first, second = parse_score(str(one)), parse_score(-other)
     assert (first, second) == (one, -other)
     assert 0 < first**2 + second**2 < np.inf
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_the_length_of_a_line(end: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LONGEST_LINE, "10")
+    content = b"short\n" + b"x" * 10 + end
+    assert b"".join(bounded_lines(BytesIO(content), "text")) == content
+    with pytest.raises(InputError, match=r"^text, line 2: a line of more than 10 bytes: .*SOFTBLEU_LONGEST_LINE"):
+        list(bounded_lines(BytesIO(b"short\n" + b"x" * 11 + end), "text"))
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "many", "1e6", "9" * 30])
+def test_limits_that_are_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LONGEST_LINE, value)
+    with pytest.raises(InputError, match="SOFTBLEU_LONGEST_LINE is a number of bytes"):
+        longest_line()
+
+
+def test_a_line_of_a_hundred_million_bytes_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LONGEST_LINE, raising=False)
+    assert longest_line() == 100_000_000

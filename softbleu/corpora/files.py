@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import shutil
 import sys
 import zlib
 from contextlib import ExitStack, contextmanager
@@ -15,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Self, cast
 
 import numpy as np
 
+from softbleu.data_files import bounded_lines, longest_line, refuse_line
 from softbleu.errors import InputError
 from softbleu.files import hash_files
 
@@ -56,7 +56,7 @@ class TextFile:
             The file is missing, a folder, no proper gzip, or not in that encoding.
         """
         path = _plain(name, encoding, folder)
-        lines, bounds = _cut(path, block)
+        lines, bounds = _cut(name, path, block)
         return cls(name, path, lines, block, bounds)
 
     def read(self, number: int) -> bytes:
@@ -91,12 +91,12 @@ def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
     encoding = _encoding_of(encoding)
     with _decoding(name, encoding), _stream(name) as (stream, _):
         if encoding in _UTF8:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(bounded_lines(stream, name), start=1):
                 text = _decode(name, number, line)
                 yield text if number > 1 else text.removeprefix("\ufeff")
             return
         with _reader(stream, encoding) as reader:
-            for number, text in enumerate(_lines(reader)):
+            for number, text in enumerate(_lines(name, reader)):
                 yield text if number else text.removeprefix("\ufeff")
 
 
@@ -151,12 +151,14 @@ def _reader(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
         reader.detach()
 
 
-def _lines(reader: io.TextIOWrapper) -> Iterator[str]:
+def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
     """Cut at newlines alone, unlike `str.splitlines`."""
-    rest = ""
+    rest, longest = "", longest_line()
     while piece := reader.read(_PIECE):
         lines = (rest + piece).split("\n")
         rest = lines.pop()
+        if max(map(len, [*lines, rest])) > longest:
+            refuse_line(name, longest)
         for line in lines:
             yield line.removesuffix("\r")
     if rest:
@@ -209,12 +211,21 @@ def _plain(name: str, encoding: str, folder: Path) -> Path:
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:
             if encoding in _UTF8:
-                shutil.copyfileobj(stream, out, _PIECE)
+                _copy(name, iter(lambda: stream.read(_PIECE), b""), out)
             else:
                 with _reader(stream, encoding) as reader:
-                    while piece := reader.read(_PIECE):
-                        out.write(piece.encode())
+                    _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_PIECE), "")), out)
         return copy
+
+
+def _copy(name: str, pieces: Iterator[bytes], out: IO[bytes]) -> None:
+    """Write a text, as long as no line goes on for ever: a small file may unpack to one that fills the disk."""
+    length, longest = 0, longest_line()
+    for piece in pieces:
+        length = len(piece) - 1 - end if (end := piece.rfind(b"\n")) >= 0 else length + len(piece)
+        if length > longest:
+            refuse_line(name, longest)
+        out.write(piece)
 
 
 @contextmanager
@@ -231,15 +242,20 @@ def _decoding(name: str, encoding: str) -> Iterator[None]:
         raise InputError(f"{name}: broken gzip data ({error})") from None
 
 
-def _cut(path: Path, block: int) -> tuple[int, NDArray[np.int64]]:
-    """Count the lines of a file and find the byte at which every so many of them start."""
+def _cut(name: str, path: Path, block: int) -> tuple[int, NDArray[np.int64]]:
+    """Count the lines of a file, none too long, and find the byte at which every so many of them start."""
+    longest = longest_line()
     with path.open("rb") as stream:
         start = len(codecs.BOM_UTF8) if stream.read(3) == codecs.BOM_UTF8 else 0
         stream.seek(start)
-        place, lines, last = start, 0, b"\n"
+        place, begun, lines, last = start, start, 0, b"\n"
         bounds = [start]
         while piece := stream.read(_PIECE):
             ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == ord("\n"))
+            marks = np.concatenate(([begun - 1], ends + place, [place + len(piece)]))
+            if (lengths := np.diff(marks) - 1).max() > longest:
+                refuse_line(f"{name}, line {lines + int(np.argmax(lengths > longest)) + 1}", longest)
+            begun = int(marks[-2]) + 1
             # The block ends after line number block, 2 block, …
             for end in ends[block - 1 - lines % block :: block]:
                 bounds.append(place + int(end) + 1)

@@ -9,6 +9,7 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.data_files import longest_line, refuse_line
 from softbleu.embeddings.formats import FileLayout, is_number
 from softbleu.embeddings.streams import Stream, Watch
 from softbleu.embeddings.vectors import Sink
@@ -65,6 +66,17 @@ class _Lines:
         raise VectorError(f"{self.path}: line {number}: {what} {where}; mend or drop that vector")
 
 
+def _read_block(path: Path, stream: Stream, block_size: int, number: int) -> list[bytes]:
+    """Read lines of that size together, or more."""
+    block, size, longest = [], 0, longest_line()
+    while size < block_size and (line := stream.content.readline(longest + 1)):
+        block.append(line)
+        size += len(line)
+        if len(line) > longest:
+            refuse_line(f"{path}, line {number + len(block)}", longest)
+    return block
+
+
 def read_text(
     path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
 ) -> None:
@@ -80,7 +92,7 @@ def read_text(
     stream.content.read(layout.start)
     number = 0 if layout.count is None else 1
     count = 0
-    while not sink.full and (block := stream.content.readlines(block_size)):
+    while not sink.full and (block := _read_block(path, stream, block_size, number)):
         if watch is not None:
             watch(stream)
         slots: list[int] = []

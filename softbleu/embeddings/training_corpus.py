@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
+from softbleu.data_files import bounded_lines
 from softbleu.embeddings.streams import open_stream
 from softbleu.errors import InputError
 
@@ -80,7 +81,7 @@ class TextCorpus:
     def _lines(self, path: Path, content: io.BufferedIOBase) -> Iterator[str]:
         number = 0
         try:
-            for number, line in enumerate(self._decode(content), start=1):
+            for number, line in enumerate(self._decode(content, str(path)), start=1):
                 text = line if number > 1 else line.removeprefix("\ufeff")
                 yield text.removesuffix("\n").removesuffix("\r")
         except UnicodeError as error:
@@ -90,9 +91,9 @@ class TextCorpus:
                 f"{path}, {place}: not {self._encoding} ({reason}); name its encoding with --encoding"
             ) from None
 
-    def _decode(self, content: io.BufferedIOBase) -> Iterator[str]:
+    def _decode(self, content: io.BufferedIOBase, name: str) -> Iterator[str]:
         if self._plain:
-            yield from (line.decode(self._encoding) for line in content)
+            yield from (line.decode(self._encoding) for line in bounded_lines(content, name))
             return
         reader = io.TextIOWrapper(cast("io.BufferedReader", content), self._encoding, newline="\n")
         try:

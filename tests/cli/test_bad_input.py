@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import pickle
 import struct
@@ -305,3 +306,34 @@ def test_names_that_are_no_text(program, files):
     done = program("embeddings", "info", store)
     assert (done.code, done.err) == (0, "")
     assert "odd\\udcff" in done.out
+
+
+LONG = b"a dog barked\n" + b"x " * 40 + b"\nrain\n"
+
+
+@pytest.mark.parametrize("name", ["long.txt", "long.txt.gz", "long.utf16"])
+@pytest.mark.parametrize("where", ["-c", "--pairs"])
+def test_a_line_that_is_too_long(command, files, monkeypatch, name, where):
+    content = LONG.replace(b"\n", b" ||| a\n") if where == "--pairs" else LONG
+    encoded = content.decode().encode("utf-16") if name == "long.utf16" else content
+    path = files.write(name, gzip.compress(encoded) if name.endswith("gz") else encoded)
+    inputs = (where, path, *(() if where == "--pairs" else ("-r", path)))
+    encoding = ("--encoding", "utf-16") if name == "long.utf16" else ()
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "50")
+    done = command("score", *inputs, *encoding)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert str(path) in done.err
+    assert "a line of more than 50 bytes: cut it, or set SOFTBLEU_LONGEST_LINE to more" in done.err
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
+    assert command("score", *inputs, *encoding).code == 0
+
+
+def test_a_vector_that_is_too_long(command, files, monkeypatch):
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
+    path = files.write("long.vec", ["a 1 2 3", "b " + "1 " * 60])
+    done = command("score", "-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", path)
+    assert done.code == 2
+    assert f"{path}, line 2: a line of more than 100 bytes" in done.err
+    done = command("embeddings", "train", path, "-o", files.folder / "store")
+    assert done.code == 2
+    assert f"{path}, line 2: a line of more than 100 bytes" in done.err
