@@ -23,7 +23,7 @@ from softbleu.errors import InputError
 
 MOST_BYTES = 64 << 20
 """Of a file that is read whole."""
-MOST_DIGITS = 18
+MOST_PLACES = 18
 """Of a whole number; so many always fit 64 bits."""
 LEAST_SCORE, MOST_SCORE = 1e-100, 1e100
 """Of scores that others gave, apart from 0: their squares neither vanish nor overflow."""
@@ -98,7 +98,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise
     except ValueError:
         # The reader of TOML has whole numbers made by Python, which refuses thousands of digits.
-        raise InputError(f"{path}: a whole number of more than {MOST_DIGITS} digits: give a smaller one") from None
+        raise InputError(f"{path}: a whole number of more than {MOST_PLACES} digits: give a smaller one") from None
     _check(content, where, names=True)
     return content
 
@@ -152,7 +152,7 @@ def longest_line() -> int:
     text = os.environ.get(LONGEST_LINE)
     if not text:
         return _LONGEST_LINE
-    if not text.isdecimal() or len(text) > MOST_DIGITS or not 1 <= int(text) <= _MOST_LINE:
+    if not text.isdecimal() or len(text) > MOST_PLACES or not 1 <= int(text) <= _MOST_LINE:
         raise InputError(f"{LONGEST_LINE} is a number of bytes from 1 to {_MOST_LINE}, not {text[:40]!r}")
     return int(text)
 
@@ -186,8 +186,8 @@ def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[byt
 
 def parse_whole(text: str) -> int:
     """Read a whole number; ValueError if it is none, or has too many digits."""
-    if len(text) > MOST_DIGITS + 1:
-        raise ValueError(f"a whole number of at most {MOST_DIGITS} digits is needed")
+    if len(text) > MOST_PLACES + 1:
+        raise ValueError(f"a whole number of at most {MOST_PLACES} digits is needed")
     return int(text)
 
 
@@ -243,8 +243,8 @@ def _read_text(path: Path) -> str:
 
 def _wholes(where: str) -> Callable[[str], int]:
     def read(text: str) -> int:
-        if len(text.removeprefix("-")) > MOST_DIGITS:
-            raise InputError(f"{where}: a whole number of more than {MOST_DIGITS} digits: give a smaller one")
+        if len(text.removeprefix("-")) > MOST_PLACES:
+            raise InputError(f"{where}: a whole number of more than {MOST_PLACES} digits: give a smaller one")
         return int(text)
 
     return read
@@ -269,8 +269,8 @@ def _check(value: Any, where: str, *, names: bool = False) -> None:
             if isinstance(each, str):
                 if names and "\0" in each:
                     raise InputError(f"{where}: a text with a NUL (\\u0000): take it out")
-            elif isinstance(each, int) and abs(each) >= 10**MOST_DIGITS:
-                raise InputError(f"{where}: a whole number of more than {MOST_DIGITS} digits: give a smaller one")
+            elif isinstance(each, int) and abs(each) >= 10**MOST_PLACES:
+                raise InputError(f"{where}: a whole number of more than {MOST_PLACES} digits: give a smaller one")
             elif depth == MOST_DEPTH and isinstance(each, dict | list):
                 _refuse_depth(where)
             elif isinstance(each, dict):

@@ -41,8 +41,8 @@ class CommonParts:
 
     @classmethod
     def estimate(cls, rows: Rows, components: int, *, subtract_mean: bool = True) -> CommonParts:
-        """Take mean and leading principal components of these rows; without the mean, components about 0."""
-        mean = rows.mean(axis=0) if subtract_mean else np.zeros(rows.shape[1])
+        """Take mean and leading principal components of these rows; without the mean, or rows, about 0."""
+        mean = rows.mean(axis=0) if subtract_mean and len(rows) else np.zeros(rows.shape[1])
         centred = rows - mean
         _, directions = np.linalg.eigh(centred.T @ centred)
         return cls(mean, directions[:, ::-1][:, :components].T)

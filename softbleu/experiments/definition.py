@@ -31,9 +31,11 @@ _LISTS = ("candidates", "references", "human", "scores")
 """Keys of several."""
 _SHAPES = {
     **dict.fromkeys((*_TEXTS, "encoding", "pairing", "direction", "question", "coefficient", "against"), "text"),
-    **dict.fromkeys((*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"),
+    **dict.fromkeys(
+        (*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"
+    ),
     **dict.fromkeys(("unescape", "expand"), "true or false"),
-    **dict.fromkeys(("count", "seed"), "a whole number"),
+    **dict.fromkeys(("count", "seed", "samples", "runs", "rankings_start"), "a whole number"),
     "thresholds": "a list of numbers and text",
     "at": "a number",
     "vary": "a table of lists",

@@ -130,3 +130,10 @@ def test_mean_and_components_need_their_comma() -> None:
 def test_more_components_than_there_are(components: int) -> None:
     with pytest.raises(InputError, match="7 dimensions"):
         treated(random_rows(), f"pc:{components}")
+
+
+@pytest.mark.parametrize("text", ["mean", "pc:1", "mean,pc:2"])
+def test_no_rows_have_nothing_in_common(text: str) -> None:
+    # Warnings are errors here: a mean of nothing is one.
+    parts = Postprocess.parse(text).estimate(np.zeros((0, 3)))
+    assert parts.remove_from(np.zeros((2, 3))).tolist() == [[0.0] * 3] * 2

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.names import plain_names
 from softbleu.corpora.segments import Segments
-from softbleu.data_files import MOST_DIGITS, parse_score
+from softbleu.data_files import MOST_PLACES, parse_score
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _numbered(rows: Sequence[tuple[str, dict[str, str]]], scores: Floats) -> Ass
     names = plain_names({system for each in systems for system in each})
     segments = []
     for where, row in rows:
-        sid = int(row["sid"]) if row["sid"].isdecimal() and len(row["sid"]) <= MOST_DIGITS else 0
+        sid = int(row["sid"]) if row["sid"].isdecimal() and len(row["sid"]) <= MOST_PLACES else 0
         if sid < 1:
             raise InputError(f"{where}: SID is the number of a segment, from 1, not {row['sid']!r}")
         segments.append(sid - 1)
