@@ -150,7 +150,7 @@ def test_formats(command, files, text, output_format):
         (["corpus.txt", "--algorithm", "glove"], ["unknown algorithm 'glove'", "fasttext"]),
         (["corpus.txt", "--dtype", "int4"], ["int4", "int8"]),
         (["corpus.txt", "--tokenize", "14a"], ["unknown tokenize '14a'"]),
-        (["corpus.txt", "--dimension", "many"], ["'many' is not a whole number"]),
+        (["corpus.txt", "--dimension", "many"], ["--dimension", "'many' is not a"]),
         (["corpus.txt", "--negative", "0"], ["nothing to learn from"]),
         (["corpus.txt", "--colour"], ["--colour"]),
         (["corpus.txt", "-f", "xml"], ["unknown format 'xml'"]),
