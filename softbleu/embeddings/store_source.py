@@ -177,6 +177,12 @@ def _read_meta(place: Path) -> dict[str, Any]:
         raise VectorError(
             f"{path}: store format {version} is newer than this softbleu reads ({STORE_FORMAT}); upgrade softbleu"
         )
+    _check_entries(path, meta)
+    return dict(meta)
+
+
+def _check_entries(path: Path, meta: dict[str, Any]) -> None:
+    """See that what a store needs is there, and of its kind."""
     for key, kind in _NEEDED.items():
         if type(meta.get(key)) is not kind:
             raise VectorError(f"{path}: {key!r} is missing or no {kind.__name__}; write the store again")
@@ -189,7 +195,6 @@ def _read_meta(place: Path) -> dict[str, Any]:
         raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; write the store again")
     if meta["dtype"] not in STORE_TYPES:
         raise VectorError(f"{path}: unknown dtype {meta['dtype']!r}; valid: {', '.join(STORE_TYPES)}")
-    return dict(meta)
 
 
 def map_vectors(path: Path, advice: str = "write the store again") -> NDArray[Any]:
