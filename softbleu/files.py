@@ -103,9 +103,9 @@ def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
             for path in paths:
                 prefix = f"{_draft_prefix(path)}{os.getpid()}."
                 handle, name = tempfile.mkstemp(prefix=prefix, suffix=".draft", dir=path.parent)
-                os.close(handle)
                 drafts.append(Path(name))
-            _mine.update(drafts)
+                _mine.add(Path(name))
+                os.close(handle)
         yield drafts
         for draft, path in zip(drafts, paths, strict=True):
             draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
@@ -163,6 +163,16 @@ def _remove_folders() -> None:
                 shutil.rmtree(left, ignore_errors=True)
 
 
+def remove_unfinished() -> None:
+    """Remove at once what this process has not put in its place yet, and its temporary folders."""
+    for path in list(_mine):
+        with suppress(OSError):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+
+
 def _umask() -> int:
     """Permissions that new files lack; it can be read only by setting it."""
     mask = os.umask(0o077)
@@ -184,8 +194,8 @@ def draft_folder(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     mend_folder(target)
     draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
-    draft.mkdir()
     _mine.add(draft)
+    draft.mkdir()
     try:
         yield draft
     finally:

@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -21,10 +22,13 @@ class LazyNumpy(ModuleType):
         return getattr(import_module("numpy"), name)
 
 
-def _end(number: int, _: object) -> None:
-    """Leave as at an interrupt, cleaning up; more of the same do not disturb that."""
-    signal.signal(number, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+def _end(process: int, number: int, _: object) -> None:
+    """Clean up and leave; an exception would be lost where Python cannot let it out, as in a finalizer."""
+    files = sys.modules.get("softbleu.files")
+    # A worker that is just being forked has all this, too.
+    if files is not None and os.getpid() == process:
+        files.remove_unfinished()
+    os._exit(128 + number)
 
 
 def main() -> None:
@@ -43,7 +47,7 @@ def main() -> None:
         # What is ignored already, as nohup has it, stays so.
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end)
+            signal.signal(number, partial(_end, os.getpid()))
     try:
         from softbleu.cli.app import run
 

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -308,7 +309,9 @@ class _Journal:
             lines = [{"sweep": self._identity}, *(_entry(name, each) for name, each in self.done.items())]
         texts = [json.dumps(line) + "\n" for line in lines]
         if self._begun:
-            with self._path.open("a", encoding="utf-8") as handle:
+            # Another sweep that writes the same may be done and have removed it: nothing is begun anew.
+            with suppress(FileNotFoundError), self._path.open("r+", encoding="utf-8") as handle:
+                handle.seek(0, os.SEEK_END)
                 handle.writelines(texts)
         else:
             write_whole(self._path, texts)

@@ -19,7 +19,7 @@ from softbleu.embeddings import choice
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.experiments import sweep as module
-from softbleu.experiments.sweep import rank_by_score, sweep, table_of
+from softbleu.experiments.sweep import _Journal, rank_by_score, remove_journal, sweep, table_of
 from softbleu.metrics import Bleu
 from softbleu.scoring import Measure, Runner, score_corpus
 
@@ -478,3 +478,23 @@ def test_files_are_swept_like_text_in_memory(tmp_path: Path, computed: list[str]
 def test_unknown_names_are_unknown_names() -> None:
     with pytest.raises(UnknownNameError):
         sweep_points(BASE, {"matcher": ["nothing"], "threshold": [0.5]})
+
+
+def test_a_journal_that_another_sweep_removed_is_not_begun_anew(tmp_path: Path) -> None:
+    journal = _Journal(tmp_path / "journal", "one")
+    row = SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")
+    journal.note("A", [row])
+    remove_journal(tmp_path / "journal")
+    journal.note("B", [row])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_other_types_are_not_taken(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    row = SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")
+    _Journal(path, "one").note("A", [row])
+    assert _Journal(path, "one").done == {"A": [row]}
+    content = path.read_text()
+    for old, new in (('"score": 1.0', '"score": "x"'), ('"varied": {}', '"varied": 3'), ("1.0", "[" * 100_000)):
+        path.write_text(content.replace(old, new))
+        assert _Journal(path, "one").done == {}
