@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from softbleu.embeddings import VectorLocation
 from softbleu.matchers.base import Matcher
@@ -11,32 +11,32 @@ from softbleu.scoring.measure import Measure
 
 class MatchSettings(TypedDict, total=False):
     threshold: float | str | None
-    assignment: Literal['exact-first', 'sequential', 'optimal']
-    consumption: Literal['unit', 'similarity']
-    composition: Literal['mean', 'aligned', 'sif']
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab']
+    assignment: Literal["exact-first", "sequential", "optimal"]
+    consumption: Literal["unit", "similarity"]
+    composition: Literal["mean", "aligned", "sif"]
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"]
     lowercase: bool
     vectors: VectorLocation
-    vector_case: Literal['exact', 'fallback']
+    vector_case: Literal["exact", "fallback"]
     normalize: bool
-    similarity: Literal['cosine', 'csls']
+    similarity: Literal["cosine", "csls"]
     vectors_postprocess: str
     neighbours: int | None
     mutual: bool
-    function_words: Literal['soft', 'exact']
+    function_words: Literal["soft", "exact"]
 
 class Settings(MatchSettings, total=False):
     matcher: str | Matcher
     order: int
-    smooth: Literal['none', 'floor', 'add-k', 'exp']
+    smooth: Literal["none", "floor", "add-k", "exp"]
     smooth_value: float | None
     effective_order: bool | None
-    denominator: Literal['order', 'all', 'reference']
-    variant: Literal['gleu+', 'gleu+paper', 'gleu0']
-    penalty: Literal['exact', 'soft']
+    denominator: Literal["order", "all", "reference"]
+    variant: Literal["gleu+", "gleu+paper", "gleu0"]
+    penalty: Literal["exact", "soft"]
     weight: float
     swapped_bp: bool
-    multi: Literal['sample', 'max', 'mean']
+    multi: Literal["sample", "max", "mean"]
     iterations: int
     seed: int
     segment_smoothing: bool
@@ -45,140 +45,135 @@ class Settings(MatchSettings, total=False):
     rarity: float
     position: float
     characters: float
-    credit: Literal['greedy', 'clipped', 'both']
+    credit: Literal["greedy", "clipped", "both"]
     idf: str | Path | IdfCorpus
     char_order: int
     word_order: int
     eps_smoothing: bool
     max_unchanged_words: int
-    annotators: Literal['running', 'best', 'last']
-    preset: Literal['morgan2014']
+    annotators: Literal["running", "best", "last"]
+    preset: Literal["morgan2014"]
 
 def Bleu(
     *,
     matcher: str | Matcher = ...,
     threshold: float | str | None = ...,
-    assignment: Literal['exact-first', 'sequential', 'optimal'] = ...,
-    consumption: Literal['unit', 'similarity'] = ...,
-    composition: Literal['mean', 'aligned', 'sif'] = ...,
+    assignment: Literal["exact-first", "sequential", "optimal"] = ...,
+    consumption: Literal["unit", "similarity"] = ...,
+    composition: Literal["mean", "aligned", "sif"] = ...,
     order: int = ...,
-    smooth: Literal['none', 'floor', 'add-k', 'exp'] = ...,
+    smooth: Literal["none", "floor", "add-k", "exp"] = ...,
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
-    denominator: Literal['order', 'all', 'reference'] = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    denominator: Literal["order", "all", "reference"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
-    preset: Literal['morgan2014'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
+    preset: Literal["morgan2014"] = ...,
 ) -> Measure: ...
-
 def Sleu(
     *,
     threshold: float | str | None = ...,
-    assignment: Literal['exact-first', 'sequential', 'optimal'] = ...,
-    consumption: Literal['unit', 'similarity'] = ...,
-    composition: Literal['mean', 'aligned', 'sif'] = ...,
+    assignment: Literal["exact-first", "sequential", "optimal"] = ...,
+    consumption: Literal["unit", "similarity"] = ...,
+    composition: Literal["mean", "aligned", "sif"] = ...,
     order: int = ...,
-    smooth: Literal['none', 'floor', 'add-k', 'exp'] = ...,
+    smooth: Literal["none", "floor", "add-k", "exp"] = ...,
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
-    denominator: Literal['order', 'all', 'reference'] = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    denominator: Literal["order", "all", "reference"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
-    preset: Literal['morgan2014'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
+    preset: Literal["morgan2014"] = ...,
 ) -> Measure: ...
-
 def Vleu(
     *,
     threshold: float | str | None = ...,
-    assignment: Literal['exact-first', 'sequential', 'optimal'] = ...,
-    consumption: Literal['unit', 'similarity'] = ...,
-    composition: Literal['mean', 'aligned', 'sif'] = ...,
+    assignment: Literal["exact-first", "sequential", "optimal"] = ...,
+    consumption: Literal["unit", "similarity"] = ...,
+    composition: Literal["mean", "aligned", "sif"] = ...,
     order: int = ...,
-    smooth: Literal['none', 'floor', 'add-k', 'exp'] = ...,
+    smooth: Literal["none", "floor", "add-k", "exp"] = ...,
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
-    denominator: Literal['order', 'all', 'reference'] = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    denominator: Literal["order", "all", "reference"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
-    preset: Literal['morgan2014'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
+    preset: Literal["morgan2014"] = ...,
 ) -> Measure: ...
-
 def Xleu(
     *,
     threshold: float | str | None = ...,
-    assignment: Literal['exact-first', 'sequential', 'optimal'] = ...,
-    consumption: Literal['unit', 'similarity'] = ...,
-    composition: Literal['mean', 'aligned', 'sif'] = ...,
+    assignment: Literal["exact-first", "sequential", "optimal"] = ...,
+    consumption: Literal["unit", "similarity"] = ...,
+    composition: Literal["mean", "aligned", "sif"] = ...,
     order: int = ...,
-    smooth: Literal['none', 'floor', 'add-k', 'exp'] = ...,
+    smooth: Literal["none", "floor", "add-k", "exp"] = ...,
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
-    denominator: Literal['order', 'all', 'reference'] = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    denominator: Literal["order", "all", "reference"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
-    preset: Literal['morgan2014'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
+    preset: Literal["morgan2014"] = ...,
 ) -> Measure: ...
-
 def Gleu(
     *,
     matcher: str | Matcher = ...,
     threshold: float | str | None = ...,
-    assignment: Literal['exact-first', 'sequential', 'optimal'] = ...,
-    consumption: Literal['unit', 'similarity'] = ...,
-    composition: Literal['mean', 'aligned', 'sif'] = ...,
-    variant: Literal['gleu+', 'gleu+paper', 'gleu0'] = ...,
+    assignment: Literal["exact-first", "sequential", "optimal"] = ...,
+    consumption: Literal["unit", "similarity"] = ...,
+    composition: Literal["mean", "aligned", "sif"] = ...,
+    variant: Literal["gleu+", "gleu+paper", "gleu0"] = ...,
     order: int = ...,
-    penalty: Literal['exact', 'soft'] = ...,
+    penalty: Literal["exact", "soft"] = ...,
     weight: float = ...,
     swapped_bp: bool = ...,
-    multi: Literal['sample', 'max', 'mean'] = ...,
+    multi: Literal["sample", "max", "mean"] = ...,
     iterations: int = ...,
     seed: int = ...,
     segment_smoothing: bool = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
 ) -> Measure: ...
-
 def Softbleu(
     *,
     order: int = ...,
@@ -187,82 +182,78 @@ def Softbleu(
     rarity: float = ...,
     position: float = ...,
     characters: float = ...,
-    credit: Literal['greedy', 'clipped', 'both'] = ...,
+    credit: Literal["greedy", "clipped", "both"] = ...,
     idf: str | Path | IdfCorpus = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
 ) -> Measure: ...
-
 def Chrf(
     *,
     char_order: int = ...,
     word_order: int = ...,
     beta: float = ...,
     eps_smoothing: bool = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
 ) -> Measure: ...
-
 def Ter(
     *,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
 ) -> Measure: ...
-
 def M2(
     *,
     beta: float = ...,
     max_unchanged_words: int = ...,
-    annotators: Literal['running', 'best', 'last'] = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    annotators: Literal["running", "best", "last"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
 ) -> Measure: ...
-
 def IMeasure(
     *,
     weight: float = ...,
-    tokenize: Literal['none', 'char', 'char+space', '13a', 'intl', 'zh', 'ja-mecab', 'ko-mecab'] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
-    vector_case: Literal['exact', 'fallback'] = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
-    similarity: Literal['cosine', 'csls'] = ...,
+    similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
     mutual: bool = ...,
-    function_words: Literal['soft', 'exact'] = ...,
+    function_words: Literal["soft", "exact"] = ...,
 ) -> Measure: ...
 
 DOORS: dict[str, Callable[..., Measure]]

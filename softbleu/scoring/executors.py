@@ -102,11 +102,11 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
         try:
             yield executor
-        except BaseException:
-            # Nobody waits for what they are doing.
+        finally:
+            # Nobody waits for what they are doing. They are not asked to end: one that was killed at rest may have
+            # taken with it the lock of the queue that the others would hear it from.
             for process in list((executor._processes or {}).values()):
                 process.terminate()
-            raise
 
 
 def _begin_worker() -> None:
