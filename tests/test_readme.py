@@ -16,8 +16,9 @@ PAGES = (
     README,
     *(ROOT / "docs" / "guide" / name for name in ("gleu.md", "metrics.md", "vectors.md", "report.md", "sweeps.md")),
 )
-# What installs or tests is the business of the gate, which runs these very commands.
-_NOT_HERE = ("pip ", "pytest")
+# What installs or tests is the business of the gate; what comes after the installation is run here.
+_INSTALLS = ".venv/bin/"
+_TESTS = "pytest"
 
 
 def blocks(language: str, page: Path = README) -> list[str]:
@@ -28,7 +29,8 @@ def commands(page: Path) -> list[tuple[str, str]]:
     """Commands of a page's console blocks and what they are said to print."""
     parts = [part for block in blocks("console", page) for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     split = [part.partition("\n") for part in parts]
-    return [(command, expected) for command, _, expected in split if not command.startswith(_NOT_HERE)]
+    plain = [(command.rpartition(_INSTALLS)[2], expected) for command, _, expected in split]
+    return [(command, expected) for command, expected in plain if not command.startswith((_TESTS, "pip "))]
 
 
 def pattern_of(expected: str) -> str:
