@@ -21,7 +21,7 @@ from softbleu.resources import find_resource
 
 _ROOM = "embeddings"
 
-VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike]
+VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource
 
 
 def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> VectorSource:
@@ -32,7 +32,7 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     location
         A vector file or a store directory; the name of a bundled set or of one that a Python package brings,
         tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim
-        KeyedVectors; or a mapping of words to vectors.
+        KeyedVectors; a mapping of words to vectors; or what this function returned before.
     block_size
         Bytes of a file read at a time.
 
@@ -47,15 +47,8 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     >>> source.select(["YES"]).known.tolist(), source.select(["YES"], "exact").known.tolist()
     ([True], [False])
     """
-    if isinstance(location, KeyedVectorsLike):
-        return open_keyed_vectors(location)
-    if isinstance(location, Mapping):
-        return open_mapping(location)
     if not isinstance(location, str | os.PathLike):
-        raise VectorError(
-            f"{type(location).__name__}: no word vectors; "
-            "give a name, a path, a mapping or a KeyedVectors (a model's wv)"
-        )
+        return _open_in_memory(location)
     text = os.fspath(location)
     path = Path(text)
     if os.path.lexists(text):
@@ -100,6 +93,18 @@ def bundled_names() -> tuple[str, ...]:
     """Names of the vector sets that travel with the package, sorted."""
     room = find_resource(_ROOM)
     return tuple(sorted(path.parent.name for path in room.glob(f"*/{META}"))) if room else ()
+
+
+def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource) -> VectorSource:
+    if isinstance(location, KeyedVectorsLike):
+        return open_keyed_vectors(location)
+    if isinstance(location, Mapping):
+        return open_mapping(location)
+    if isinstance(location, VectorSource):
+        return location
+    raise VectorError(
+        f"{type(location).__name__}: no word vectors; give a name, a path, a mapping or a KeyedVectors (a model's wv)"
+    )
 
 
 def _find_bundled(name: str) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class WordVectors:
         return float(lengths.mean()) if lengths.size else 1.0
 
 
+@runtime_checkable
 class VectorSource(Protocol):
     """A set of word vectors, of which only the rows of a vocabulary are ever taken."""
 

@@ -205,7 +205,10 @@ class Definition:
         place = Path(self.place(pattern))
         found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place]
         if not found:
-            raise InputError(f"{self.path}: no file matches {pattern!r}")
+            raise InputError(
+                f"{self.path}: no file matches {pattern!r}: put the data into {place.parent.resolve()}, "
+                "or change the path"
+            )
         return found
 
     def inputs(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.errors import InputError
@@ -13,6 +13,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
+from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -53,6 +54,25 @@ class Explanation:
     matches: tuple[NgramMatch, ...]
 
 
+class Explanations(list[Explanation], Tabular):
+    """Explanations of several segments: a list that can be looked at as a table."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row an n-gram of a candidate."""
+        return [
+            {
+                "system": each.system,
+                "segment": each.segment,
+                "order": match.order,
+                "candidate": " ".join(match.candidate),
+                "reference": None if match.reference is None else " ".join(match.reference),
+                "similarity": match.similarity,
+            }
+            for each in self
+            for match in each.matches
+        ]
+
+
 def explain(
     candidates: Texts,
     references: References,
@@ -60,7 +80,7 @@ def explain(
     metric: str | Metric | Measure = "bleu",
     segments: Sequence[int] = (1,),
     **settings: Unpack[Settings],
-) -> list[Explanation]:
+) -> Explanations:
     """Show which n-grams of chosen segments (numbered from 1) met which; the other parameters are those of `score`.
 
     Examples
@@ -74,7 +94,7 @@ def explain(
 
 def explain_corpus(
     corpus: Corpus, metric: str | Metric | Measure = "bleu", segments: Sequence[int] = (1,)
-) -> list[Explanation]:
+) -> Explanations:
     """Show which n-grams of chosen segments (numbered from 1) of every system met which.
 
     Raises
@@ -101,7 +121,7 @@ def explain_corpus(
                         name, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order)
                     )
         start += len(block)
-    return [found[key] for key in sorted(found)]
+    return Explanations(found[key] for key in sorted(found))
 
 
 def matching_of(measure: Measure) -> Matcher:
