@@ -32,15 +32,41 @@ class UnknownNameError(InputError):
     >>> raise UnknownNameError("matcher", "vlue", ["exact", "vleu"])
     Traceback (most recent call last):
     softbleu.errors.UnknownNameError: unknown matcher 'vlue' (did you mean 'vleu'?); valid: exact, vleu
+
+    Where the name stands, such as a file, comes first.
+
+    >>> print(UnknownNameError("key", "count", ["kind"], place="small.toml, [sweep]"))
+    small.toml, [sweep]: unknown key 'count'; valid: kind
     """
 
-    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, valid: Iterable[str], place: str = "") -> None:
         choices = list(valid)
         near = get_close_matches(name, choices, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        super().__init__(f"unknown {kind} {name!r}{hint}; valid: {', '.join(choices)}")
-        self._arguments = (kind, name, choices)
+        where = f"{place}: " if place else ""
+        super().__init__(f"{where}unknown {kind} {name!r}{hint}; valid: {', '.join(choices)}")
+        self._arguments = (kind, name, choices, place)
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], str]]:
         # Errors come back from worker processes pickled.
         return type(self), self._arguments
+
+
+def known_name(kind: str, name: str, valid: Iterable[str], place: str = "") -> str:
+    """Find a name among the valid ones, in upper or lower case.
+
+    >>> known_name("tokenizer", "13A", ["none", "13a"])
+    '13a'
+
+    Raises
+    ------
+    UnknownNameError
+        It is none of them.
+    """
+    choices = list(valid)
+    if name in choices:
+        return name
+    for each in choices:
+        if each.lower() == name.lower():
+            return each
+    raise UnknownNameError(kind, name, choices, place)

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softbleu.corpora import ParallelFiles, read_segments
+from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.data_files import read_toml
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.evidence import split_name
 from softbleu.experiments.text import MatchedText
 from softbleu.scoring import Measure
 from softbleu.scoring.measure import every_setting, read_settings
@@ -70,10 +69,10 @@ class Definition:
         content = read_toml(path)
         kind, title = content.pop("kind", None), content.pop("title", "")
         if not isinstance(kind, str) or kind not in KINDS:
-            raise UnknownNameError(f"{path}: kind of experiment", str(kind), KINDS)
+            raise UnknownNameError("kind of experiment", str(kind), KINDS, place=str(path))
         for name, table in content.items():
             if name not in KINDS[kind]:
-                raise UnknownNameError(f"{path}: table", name, KINDS[kind])
+                raise UnknownNameError("table", name, KINDS[kind], place=str(path))
             if not isinstance(table, dict):
                 raise InputError(f"{path}: {name!r} must be a table: write [{name}] on a line of its own")
         return cls(path, path.stem, kind, str(title), content)
@@ -92,7 +91,7 @@ class Definition:
         if not isinstance(table, dict):
             raise InputError(f"{self.path}: [{name}] must be a table, not {table!r}")
         if strange := sorted(table.keys() - valid):
-            raise UnknownNameError(f"{self.path}: key in [{name}]", strange[0], sorted(valid))
+            raise UnknownNameError("key", strange[0], sorted(valid), place=f"{self.path}, [{name}]")
         if missing := sorted(set(needed) - table.keys()):
             raise InputError(f"{self.path}: [{name}] needs {missing[0]!r}")
         for key, value in table.items():

@@ -34,7 +34,7 @@ def check_picture(question: str) -> None:
         There is none.
     """
     if question not in DRAWN:
-        raise UnknownNameError("picture of table", question, DRAWN)
+        raise UnknownNameError("table with a picture", question, DRAWN)
 
 
 def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:

@@ -144,7 +144,7 @@ def test_source_and_encoding(folder: Path) -> None:
     [
         (b"kind = ", r"tiny\.toml: no TOML \(Invalid value \(at end of document\)\)"),
         (b"\xff", r"tiny\.toml: not UTF-8 \(byte 1\)"),
-        (b"", r"tiny\.toml: kind of experiment 'None'; valid: sweep, spurious"),
+        (b"", r"tiny\.toml: unknown kind of experiment 'None'; valid: sweep, spurious"),
         (b'kind = "sweeps"', "'sweeps' .did you mean 'sweep'.*; valid: sweep, spurious"),
         (b'kind = "sweep"\n[colours]', "table 'colours' .*; valid: corpus, settings, sweep, variants"),
         (b'kind = "sweep"\nsweep = 3', r"'sweep' must be a table: write \[sweep\] on a line of its own"),
@@ -164,9 +164,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("order = 2", "colour = 2", r"key in \[settings\] 'colour'; valid: annotators"),
-        ("matchers =", "matcher =", r"key in \[sweep\] 'matcher' .did you mean 'matchers'"),
-        ("references =", "refs =", r"key in \[corpus\] 'refs'"),
+        ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: annotators"),
+        ("matchers =", "matcher =", r"\[sweep\]: unknown key 'matcher' .did you mean 'matchers'"),
+        ("references =", "refs =", r"\[corpus\]: unknown key 'refs'"),
         (
             'matchers = ["exact", "vleu"]\nthresholds = ["0.5:0.7:0.1", 0.9]',
             "",
