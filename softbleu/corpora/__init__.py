@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from softbleu.corpora.files import read_words
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.parallel import ParallelFiles, name_systems
+from softbleu.corpora.parallel import ParallelFiles
 from softbleu.corpora.records import read_segments
 from softbleu.corpora.segments import Segments
+from softbleu.corpora.systems import name_files, name_systems, split_name
 
-__all__ = ["ParallelFiles", "Segments", "name_systems", "read_m2", "read_segments", "read_words"]
+__all__ = [
+    "ParallelFiles",
+    "Segments",
+    "name_files",
+    "name_systems",
+    "read_m2",
+    "read_segments",
+    "read_words",
+    "split_name",
+]

@@ -10,6 +10,7 @@ from typing import Self
 from softbleu.corpora.files import STDIN, TextFile
 from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_source
+from softbleu.corpora.systems import name_systems
 from softbleu.errors import InputError
 from softbleu.files import TemporaryFolder
 
@@ -85,7 +86,7 @@ class ParallelFiles:
         Parameters
         ----------
         candidates
-            Paths, one a system, or a mapping from system names to paths.
+            Paths, one a system, maybe as ``NAME=FILE``, or folders of such files; or a mapping from names to paths.
         references
             Paths, one a reference.
         source
@@ -98,7 +99,8 @@ class ParallelFiles:
         InputError
             No or unreadable files, no lines, or different numbers of lines (both files and counts are named).
         """
-        named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates)
+        others = [name for name in (source, gold) if name is not None]
+        named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
         if not named:
             raise InputError("no candidate file: name one with --candidate")
         if not references and gold is None:
@@ -173,19 +175,3 @@ def _check_lines(
             )
     if not first.lines:
         raise InputError(f"an empty corpus: {first.name} has no lines")
-
-
-def name_systems(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems after their files: without folder and suffix where that tells them apart.
-
-    >>> name_systems(["out/umd.2922.txt", "out/online-A.txt.gz"])
-    {'umd.2922': 'out/umd.2922.txt', 'online-A': 'out/online-A.txt.gz'}
-    >>> name_systems(["a/out.txt", "b/out.txt"])
-    {'a/out.txt': 'a/out.txt', 'b/out.txt': 'b/out.txt'}
-    """
-    texts = [str(path) for path in paths]
-    for name in (lambda path: Path(path.removesuffix(".gz")).stem, lambda path: Path(path).name, str):
-        named = {name(text): text for text in texts}
-        if len(named) == len(texts):
-            return named
-    raise InputError("the same candidate file is named twice")

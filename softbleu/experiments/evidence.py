@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora import ParallelFiles, Segments, name_systems
+from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.agreement import Columns, join_assessments, join_systems
@@ -225,22 +225,8 @@ def read_human(files: Sequence[str], direction: str | None, encoding: str) -> di
     return human
 
 
-def split_name(text: str) -> tuple[str | None, str]:
-    """Split off a name that is given before an equals sign.
-
-    >>> split_name("GLEU=scores.tsv"), split_name("scores.tsv"), split_name("metric:bleu|vectors:a=b")
-    (('GLEU', 'scores.tsv'), (None, 'scores.tsv'), (None, 'metric:bleu|vectors:a=b'))
-    >>> split_name("soft=vleu(threshold=0.8)"), split_name("vleu(threshold=0.8)")
-    (('soft', 'vleu(threshold=0.8)'), (None, 'vleu(threshold=0.8)'))
-    """
-    name, equals, rest = text.partition("=")
-    if not equals or not name or not rest or set(name) & set("(:|/\\"):
-        return None, text
-    return name, rest
-
-
 def name_outputs(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems after their files, without test set and direction where all have both.
+    """Name systems after their files as `name_files` does, without test set and direction where all have both.
 
     >>> name_outputs(["out/newstest2017.PJATK.4760.cs-en", "out/newstest2017.online-A.0.cs-en"])
     {'PJATK.4760': 'out/newstest2017.PJATK.4760.cs-en', 'online-A.0': 'out/newstest2017.online-A.0.cs-en'}
@@ -252,7 +238,7 @@ def name_outputs(paths: Sequence[str]) -> dict[str, str]:
     named = {plain[file]: path for file, path in zip(files, paths, strict=True)}
     if len(named) == len(paths) and not set(named) & set(files):
         return named
-    return name_systems(paths)
+    return name_files(paths)
 
 
 @contextmanager
@@ -279,7 +265,9 @@ def open_outputs(
         corpus = Segments.of(candidates, references, source)
         yield unescaped(corpus) if unescape else corpus
     elif candidates:
-        named, files = name_outputs(candidates), [str(each) for each in references]
+        files = [str(each) for each in references]
+        others = [each for each in (source, gold) if isinstance(each, str)]
+        named = name_systems(candidates, files, others, name_outputs)
         with ParallelFiles.open(
             named, files, source if isinstance(source, str) else None, gold=gold, encoding=encoding
         ) as opened:

@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from softbleu.corpora import split_name
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -28,7 +29,6 @@ from softbleu.experiments.evidence import (
     read_human,
     read_metrics,
     score_metrics,
-    split_name,
 )
 from softbleu.experiments.preferences import preference_taus
 from softbleu.experiments.tables import Cell, ResultTable

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from softbleu import InputError, score
-from softbleu.corpora import ParallelFiles, Segments, name_systems
+from softbleu.corpora import ParallelFiles, Segments, name_files
 from softbleu.metrics import Bleu
 from softbleu.scoring import score_corpus
 
@@ -226,8 +226,9 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 def test_missing_file_and_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^no such file: \S*nothing.txt$"):
         ParallelFiles.open([str(tmp_path / "nothing.txt")], ["r"])
+    (tmp_path / "c").write_text("a\n")
     with pytest.raises(InputError, match="is a folder: name a file in it"):
-        ParallelFiles.open([str(tmp_path)], [str(tmp_path)])
+        ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path)])
 
 
 def test_no_files() -> None:
@@ -289,10 +290,10 @@ def test_fifos_do_not_hang(tmp_path: Path) -> None:
         (["a/x.txt", "a/x.txt.gz"], ["x.txt", "x.txt.gz"]),
     ],
 )
-def test_name_systems(paths: list[str], expected: list[str]) -> None:
-    assert name_systems(paths) == dict(zip(expected, paths, strict=True))
+def test_name_files(paths: list[str], expected: list[str]) -> None:
+    assert name_files(paths) == dict(zip(expected, paths, strict=True))
 
 
 def test_a_file_named_twice() -> None:
     with pytest.raises(InputError, match="the same candidate file is named twice"):
-        name_systems(["a.txt", "a.txt"])
+        name_files(["a.txt", "a.txt"])
