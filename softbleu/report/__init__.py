@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from softbleu.report.comparisons import write_distribution
 from softbleu.report.layout import Layout, one_line
-from softbleu.report.records import BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS, Records
+from softbleu.report.records import ALIASES, BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS, SUFFIXES, Records
+from softbleu.report.scores import write_numbers
 from softbleu.report.writers import COMPARERS, EXPLAINERS, PAGES, WRITERS
 
 __all__ = [
+    "ALIASES",
     "BINARY_FORMATS",
     "COMPARERS",
     "DATA_FORMATS",
     "EXPLAINERS",
     "PAGES",
     "RECORD_WRITERS",
+    "SUFFIXES",
     "WRITERS",
     "Layout",
     "Records",
     "one_line",
     "write_distribution",
+    "write_numbers",
 ]

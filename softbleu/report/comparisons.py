@@ -29,11 +29,11 @@ def comparison_table(table: ComparisonTable, layout: Layout) -> Records:
         ["system", "rank", table.label, "95% from", "to", "p"],
         rows,
         notes=[
-            f"* p < {SIGNIFICANT} against {table.baseline}",
+            *([f"* p < {SIGNIFICANT} against {table.baseline}"] if len(rows) > 1 else []),
             f"signature: {table.signature if layout.long_signature else table.short_signature}",
         ],
         text_columns=1,
-        marked=[number for number, row in enumerate(ordered) if row.rank == 1],
+        marked=[(number, column) for number, row in enumerate(ordered) if row.rank == 1 for column in (0, 2)],
     )
 
 

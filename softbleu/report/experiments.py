@@ -41,7 +41,7 @@ def output_names(kind: str, table_format: str) -> list[str]:
 def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
     """Make the tables; each with what its file is called beside the experiment's name."""
     if outcome.sweep:
-        yield "", Records(*table_of(outcome.sweep))
+        yield "", Records(*table_of(outcome.sweep), background=["signature"])
     if outcome.analyses:
         judged = next(iter(outcome.analyses.values()))[0].tally.judged
         for name in _JUDGED if judged else _COUNTED:

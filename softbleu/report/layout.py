@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from softbleu.errors import InputError
 
+LEAST_NAME = 12
+"""Columns that a name keeps where a table is too wide."""
+GAP = "  "
 _MOST_DIGITS = 15
 """A float holds no more decimal digits than these."""
 BOLD = "1"
@@ -22,6 +25,7 @@ class Layout:
     digits : decimals of scores in text and tables; data formats are always in full precision
     colour : whether the text goes to a terminal that shows colours
     long_signature : whether people are shown what has its default, too; data formats always have it
+    width : columns of the terminal, which tables of text fit; 0 where there is none
     spreadsheet : whether an apostrophe keeps spreadsheets from computing CSV text that begins with ``=``, ``+``,
         ``-`` or ``@``
     """
@@ -30,6 +34,7 @@ class Layout:
     colour: bool = False
     long_signature: bool = False
     spreadsheet: bool = False
+    width: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.digits <= _MOST_DIGITS:
@@ -52,11 +57,16 @@ def one_line(text: str) -> str:
 
 
 def align(
-    rows: Sequence[Sequence[str]], right: Sequence[bool], gap: str = "  ", *, head: bool = False
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    gap: str = GAP,
+    *,
+    head: bool = False,
+    styled: Callable[[int, int, str], str] = lambda row, column, cell: cell,
 ) -> Iterator[str]:
     """Lay rows out in columns, flush right where `right` says so, without blanks at the end.
 
-    A rule follows the first row if that is the `head`.
+    A rule follows the first row if that is the `head`; `styled` makes what is printed of a cell of a row and column.
 
     >>> for line in align([["system", "score"], ["A", "7.5"]], [False, True], head=True):
     ...     print(line)
@@ -66,13 +76,65 @@ def align(
     """
     widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
-        cells = (
-            " " * (width - _display_width(cell)) + cell if flush else cell + " " * (width - _display_width(cell))
-            for cell, width, flush in zip(row, widths, right, strict=True)
-        )
+        cells = []
+        for place, (cell, width, flush) in enumerate(zip(row, widths, right, strict=True)):
+            blanks, shown = " " * (width - _display_width(cell)), styled(number, place, cell)
+            cells.append(blanks + shown if flush else shown + blanks)
         yield gap.join(cells).rstrip()
         if head and number == 0:
             yield "─" * (sum(widths) + len(gap) * (len(widths) - 1))
+
+
+def fit(
+    rows: Sequence[Sequence[str]], right: Sequence[bool], width: int
+) -> Iterator[tuple[list[list[str]], list[int]]]:
+    """Cut a table that is too wide: further columns go into tables of their own, and long cells lose their middle.
+
+    Parameters
+    ----------
+    rows : cells, the header first
+    right : of each column, whether it is flush right; those before the first such are repeated in every table, if
+        there is room
+    width : the columns that there are; 0 cuts nothing
+
+    Yields
+    ------
+    rows and which columns they have
+    """
+    widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
+    tables = [list(range(len(widths)))]
+    if width and _total(widths) > width:
+        names = right.index(True) if True in right else 1
+        names = names if _total(widths[:names]) <= width * 2 // 3 else 1
+        widths[:names] = [min(each, max(LEAST_NAME, width // 2)) for each in widths[:names]]
+        most = max(LEAST_NAME, width - _total(widths[:names]) - len(GAP))
+        widths[names:] = [min(each, most) for each in widths[names:]]
+        tables = [list(range(names))]
+        for column in range(names, len(widths)):
+            if _total([*(widths[n] for n in tables[-1]), widths[column]]) > width and len(tables[-1]) > names:
+                tables.append(list(range(names)))
+            tables[-1].append(column)
+    for columns in tables:
+        yield [[_shorten(row[n], widths[n]) for n in columns] for row in rows], columns
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
+
+
+def _shorten(text: str, most: int) -> str:
+    """Leave the ends of a text that is too long.
+
+    >>> _shorten("newstest2013.online-A", 12)
+    'newste…ine-A'
+    """
+    if _display_width(text) <= most:
+        return text
+    while _display_width(text) >= most:
+        middle = len(text) // 2
+        text = text[:middle] + text[middle + 1 :]
+    middle = -(-len(text) // 2)
+    return f"{text[:middle]}…{text[middle:]}"
 
 
 def _display_width(text: str) -> int:

@@ -6,16 +6,20 @@ import csv
 import io
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from softbleu.errors import MissingExtraError, UnknownNameError
-from softbleu.report.layout import BOLD, align, one_line
+from softbleu.errors import MissingExtraError, known_name
+from softbleu.report.layout import BOLD, align, fit, one_line
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
 
 SCHEMA = 1
+ALIASES = {"md": "markdown", "tex": "latex"}
+"""Formats by other names."""
+SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
+"""Of files, where they are not the names of the formats."""
 Value = str | int | float | bool | None
 Written = Iterator[str] | bytes
 """Pieces of text, which together are whole lines; or the bytes of a file."""
@@ -54,8 +58,10 @@ class Records:
     """What people are told below the table; LaTeX has it as comments, formats for programs leave it out."""
     text_columns: int | None = None
     """How many of the first columns are flush left; else those before the first that has numbers only."""
-    marked: Collection[int] = ()
-    """Rows, from 0, that stand out on a terminal."""
+    marked: Collection[tuple[int, int]] = ()
+    """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
+    background: Collection[str] = ()
+    """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
 
 
 Found = TypeVar("Found")
@@ -72,9 +78,8 @@ class Formats(dict[str, Found]):
         UnknownNameError
             No such format; the message lists those there are, and others.
         """
-        if name not in self:
-            raise UnknownNameError("format", name, [*self, *others])
-        return self[name]
+        found = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
+        return self[found]
 
 
 def dump(value: object) -> str:
@@ -83,20 +88,52 @@ def dump(value: object) -> str:
 
 
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
-    """Write the facts, a line each, and a table."""
+    """Write the facts, a line each, and a table; one that is too wide for a terminal goes on below."""
+    records = _for_people(records, layout)
     facts = [list(map(one_line, fact)) for fact in _facts(records, layout)]
     yield from (f"{line}\n" for line in align(facts, [False, False]))
     if facts and records.columns:
         yield "\n"
     if records.rows and records.columns:
         rows = [list(map(one_line, row)) for row in [_header(records), *_cells(records, layout)]]
-        for number, line in enumerate(align(rows, _flush_right(records), head=True), start=-2):
-            yield layout.styled(line, BOLD if number == -2 or number in records.marked else "") + "\n"
+        right = _flush_right(records)
+        for number, (cut, columns) in enumerate(fit(rows, right, layout.width)):
+            yield "\n" if number else ""
+            yield from _bold_table(cut, [right[n] for n in columns], columns, records.marked, layout)
     elif records.columns:
         yield f"{records.empty}\n"
     if records.notes:
         yield "\n"
     yield from (f"{one_line(note)}\n" for note in records.notes)
+
+
+def _bold_table(
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    columns: Sequence[int],
+    marked: Collection[tuple[int, int]],
+    layout: Layout,
+) -> Iterator[str]:
+    """Lay out some columns of a table, whose header and marked cells stand out."""
+
+    def styled(row: int, column: int, cell: str) -> str:
+        return layout.styled(cell, BOLD if not row or (row - 1, columns[column]) in marked else "")
+
+    yield from (f"{line}\n" for line in align(rows, right, head=True, styled=styled))
+
+
+def _for_people(records: Records, layout: Layout) -> Records:
+    """Leave out columns in the background; what is in them goes below, each once, where signatures are long."""
+    kept = [n for n, name in enumerate(records.columns) if name not in records.background]
+    if len(kept) == len(records.columns):
+        return records
+    behind = [f"{records.columns[n]}: {row[n]}" for row in records.rows for n in range(len(row)) if n not in kept]
+    return replace(
+        records,
+        columns=[records.columns[n] for n in kept],
+        rows=[[row[n] for n in kept] for row in records.rows],
+        notes=[*records.notes, *(dict.fromkeys(behind) if layout.long_signature else ())],
+    )
 
 
 def records_json(records: Records, layout: Layout) -> Iterator[str]:
@@ -149,12 +186,15 @@ def records_csv(records: Records, layout: Layout) -> Iterator[str]:
 
 def records_markdown(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts as a list, and a Markdown table."""
+    records = _for_people(records, layout)
     for name, value in _facts(records, layout):
         yield f"- {name}: {_escape_markdown(value)}\n"
     if records.columns:
         if records.facts:
             yield "\n"
-        header, *rows = [list(map(_escape_markdown, row)) for row in [_header(records), *_cells(records, layout)]]
+        header = list(map(_escape_markdown, _header(records)))
+        cells = [list(map(_escape_markdown, row)) for row in _cells(records, layout)]
+        rows = _marked(cells, records, "**{}**")
         yield _tabulated(header, rows, _flush_right(records), "pipe")
     yield from (f"\n{_escape_markdown(note)}\n" for note in records.notes)
 
@@ -166,12 +206,14 @@ def records_latex(records: Records, layout: Layout) -> Iterator[str]:
     """
     from tabulate import DataRow, Line, TableFormat
 
-    header, rows, right = _header(records), _cells(records, layout), _flush_right(records)
+    records = _for_people(records, layout)
+    header, right = _latex_row(_header(records)), _flush_right(records)
+    rows = _marked(list(map(_latex_row, _cells(records, layout))), records, "\\textbf{{{}}}")
     yield from (f"% {one_line(note)}\n" for note in records.notes)
     if records.columns:
         yield from (f"% {name}: {one_line(_show(fact, records, layout))}\n" for name, fact in records.facts.items())
     else:
-        rows, right = _facts(records, layout), [False, False]
+        rows, right = list(map(_latex_row, _facts(records, layout))), [False, False]
     kinds = "".join("r" if flush else "l" for flush in right)
     row = DataRow("", " & ", r" \\")
     booktabs = TableFormat(
@@ -184,7 +226,15 @@ def records_latex(records: Records, layout: Layout) -> Iterator[str]:
         padding=0,
         with_header_hide=None,
     )
-    yield _tabulated(_latex_row(header), list(map(_latex_row, rows)), right, booktabs)
+    yield _tabulated(header, rows, right, booktabs)
+
+
+def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> list[list[str]]:
+    """Put the cells that stand out into a pattern."""
+    return [
+        [pattern.format(cell) if (row, column) in records.marked else cell for column, cell in enumerate(cells)]
+        for row, cells in enumerate(rows)
+    ]
 
 
 def records_parquet(records: Records, layout: Layout) -> bytes:

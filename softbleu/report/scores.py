@@ -28,8 +28,15 @@ _SUFFIXES = {"per cent": "%", "tokens": " tokens"}
 
 
 def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one system as a card, several as one table; at segment level a row a segment before that."""
-    for number, group in enumerate(_by_metric(results)):
+    """Write one system as a card, several as one table; at segment level a row a segment before that.
+
+    Several metrics of systems are one table, too.
+    """
+    groups = _by_metric(results)
+    if len(groups) > 1 and not any(map(_has_parts, results)):
+        yield from records_text(_metric_table(groups, layout), layout)
+        return
+    for number, group in enumerate(groups):
         yield "\n" if number else ""
         if _has_parts(group[0]):
             yield from records_text(_part_table(group, layout), layout)
@@ -49,6 +56,15 @@ def write_markdown(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 def write_latex(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write a LaTeX tabular a metric, for which the document must load booktabs; the signature is a comment."""
     return _tables(results, layout, records_latex)
+
+
+def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
+    """Write scores alone: a line a system, or a segment; on it the metrics, and of segments the systems."""
+    if _has_parts(results[0]):
+        rows = [[score for _, score in row] for row in zip(*map(_parts_of, results), strict=True)]
+    else:
+        rows = [[each.numbers for each in row] for row in zip(*_by_metric(results), strict=True)]
+    yield from ("\t".join(f"{score.score:.{layout.digits}f}" for score in row) + "\n" for row in rows)
 
 
 def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -113,10 +129,40 @@ def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]
 def _tables(
     results: Sequence[Result], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
 ) -> Iterator[str]:
-    for number, group in enumerate(_by_metric(results)):
+    groups = _by_metric(results)
+    if len(groups) > 1 and not any(map(_has_parts, results)):
+        yield from write(_metric_table(groups, layout), layout)
+        return
+    for number, group in enumerate(groups):
         yield "\n" if number else ""
         table = _part_table(group, layout) if _has_parts(group[0]) else _system_table(group, layout)
         yield from write(replace(table, notes=[_signature(group[0], layout)]), layout)
+
+
+def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records:
+    """Make a row a system and a column a metric; the best of each stands out, and their signatures stand below."""
+    labels = [group[0].label for group in groups]
+    names = [
+        label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
+    ]
+    rows = [
+        [systems[0].name, *(_show(each.score, "score", layout.digits) for each in systems)]
+        for systems in zip(*groups, strict=True)
+    ]
+    return Records(
+        ["system", *names],
+        rows,
+        notes=[f"{name} {_signature(group[0], layout)}" for name, group in zip(names, groups, strict=True)],
+        text_columns=1,
+        marked=[(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)],
+    )
+
+
+def _best(results: Sequence[Result]) -> list[int]:
+    """Places of the best of several systems by one metric."""
+    scores = [result.score for result in results]
+    best = max(scores) if results[0].higher_is_better else min(scores)
+    return [number for number, score in enumerate(scores) if score == best and len(scores) > 1]
 
 
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:
@@ -136,14 +182,12 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
         if result.coverage is not None:
             cells["vectors"] = _percent(result.coverage.candidate_known, result.coverage.candidate_tokens)
         rows.append(cells)
-    scores = [result.score for result in results]
-    best = max(scores) if results[0].higher_is_better else min(scores)
     coverage = results[0].coverage
     notes = [] if coverage is None else [f"with a vector: {_reference_coverage(coverage)}"]
     return replace(
         _people(rows),
         notes=[*notes, _signature(results[0], layout)],
-        marked={number for number, score in enumerate(scores) if score == best},
+        marked=[(number, column) for number in _best(results) for column in (0, 1)],
     )
 
 

@@ -54,7 +54,7 @@ EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Format
         "text": explain_text,
         "json": explain_json,
         "jsonl": explain_jsonl,
-        **_through(explanation_records, "tsv", "csv", "parquet"),
+        **_through(explanation_records, "tsv", "csv", "markdown", "latex", "parquet"),
     }
 )
 COMPARERS: Formats[Callable[[ComparisonTable, Layout], Written]] = Formats(

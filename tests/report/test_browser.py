@@ -28,11 +28,21 @@ OTHER = ["the dog lay on the mat", "a little hound", "it rained the whole night"
 REFERENCE = ["the cat sat on the mat", "a little dog barked at night", "it rained all night", "none", "he runs home"]
 SECOND = ["a cat was on the mat", "the small hound barked loudly", "rain fell", "no one", "people walk home"]
 SETTINGS = {
-    "vleu": ["-m", "vleu", "-t", "0.8"],
-    "xleu-add-k": ["-m", "xleu", "-t", "0.777", "--smooth", "add-k", "--denominator", "all"],
-    "sleu-floor": ["-m", "sleu", "-t", "0.5", "--smooth", "floor", "--smooth-value", "0.3", "--effective-order"],
-    "optimal": ["-m", "vleu", "-t", "0.8", "--assignment", "optimal", "--order", "3"],
-    "morgan2014": ["-m", "xleu", "-t", "0.8", "--preset", "morgan2014"],
+    "vleu": ["--matcher", "vleu", "-t", "0.8"],
+    "xleu-add-k": ["--matcher", "xleu", "-t", "0.777", "--smooth", "add-k", "--denominator", "all"],
+    "sleu-floor": [
+        "--matcher",
+        "sleu",
+        "-t",
+        "0.5",
+        "--smooth",
+        "floor",
+        "--smooth-value",
+        "0.3",
+        "--effective-order",
+    ],
+    "optimal": ["--matcher", "vleu", "-t", "0.8", "--assignment", "optimal", "--order", "3"],
+    "morgan2014": ["--matcher", "xleu", "-t", "0.8", "--preset", "morgan2014"],
 }
 
 

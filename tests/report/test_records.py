@@ -190,10 +190,10 @@ def test_spreadsheets_are_given_nothing_to_compute_if_so_asked(start: str) -> No
 
 
 def test_notes_are_for_people_and_marks_for_terminals() -> None:
-    records = Records(["x"], [[1], [2]], notes=["a|b", "c"], marked=[1])
+    records = Records(["x"], [[1], [2]], notes=["a|b", "c"], marked=[(1, 0)])
     assert text_of("text", records) == "x\n─\n1\n2\n\na|b\nc\n"
     assert text_of("text", records, colour=True).split("\n")[2:4] == ["1", "\x1b[1m2\x1b[0m"]
-    assert text_of("markdown", records).endswith("|   2 |\n\na\\|b\n\nc\n")
+    assert text_of("markdown", records).endswith("| **2** |\n\na\\|b\n\nc\n")
     assert text_of("latex", records).startswith("% a|b\n% c\n% needs")
     for name in ("json", "jsonl", "tsv", "csv"):
         assert "a|b" not in text_of(name, records)

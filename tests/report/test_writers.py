@@ -13,7 +13,7 @@ import pytest
 import softbleu
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.base import Score
-from softbleu.report import BINARY_FORMATS, COMPARERS, EXPLAINERS, WRITERS, Layout, one_line
+from softbleu.report import BINARY_FORMATS, COMPARERS, EXPLAINERS, WRITERS, Layout, one_line, write_numbers
 from softbleu.report.layout import align
 from softbleu.scoring import Explanation, NgramMatch
 
@@ -44,7 +44,7 @@ def test_markdown(results):
     lines = text_of("markdown", results).splitlines()
     assert cells(lines[0]) == ["system", "BLEU", "P1", "P2", "P3", "P4", "BP", "length", "ref. length"]
     assert re.fullmatch(r"\|:-+\|(-+:\|){8}", lines[1])
-    assert cells(lines[2])[:3] == ["A", a, "87.50"]
+    assert cells(lines[2])[:3] == ["**A**", f"**{a}**", "87.50"]
     assert cells(lines[3])[:2] == ["B", b]
     assert lines[4:] == ["", f"signature: {results[0].short_signature}".replace("|", r"\|")]
 
@@ -54,7 +54,17 @@ def test_latex(results):
     assert lines[0] == f"% signature: {results[0].short_signature}"
     assert text_of("latex", results, long_signature=True).startswith(f"% signature: {results[0].signature}\n")
     assert r"\begin{tabular}{lrrrrrrrr}" in lines
-    row = ["A", f"{results[0].score:.1f}", "87.5", "66.7", "50.0", "33.3", "1.000", "8", r"8 \\"]
+    row = [
+        r"\textbf{A}",
+        rf"\textbf{{{results[0].score:.1f}}}",
+        "87.5",
+        "66.7",
+        "50.0",
+        "33.3",
+        "1.000",
+        "8",
+        r"8 \\",
+    ]
     assert row in [[cell.strip() for cell in line.split("&")] for line in lines]
     assert lines[-1] == r"\end{tabular}"
 
@@ -132,9 +142,11 @@ def test_long_names_are_never_cut(results):
 def test_unknown_formats_list_the_valid_ones():
     with pytest.raises(UnknownNameError, match="text, json, jsonl, tsv, markdown, latex"):
         WRITERS.find("xml")
-    with pytest.raises(UnknownNameError, match=r"text, json, jsonl, tsv, csv, parquet$"):
+    with pytest.raises(UnknownNameError, match=r"text, json, jsonl, tsv, csv, markdown, latex, parquet$"):
         EXPLAINERS.find("xml")
     assert WRITERS.find("tsv") is WRITERS["tsv"]
+    assert WRITERS.find("MD") is WRITERS["markdown"]
+    assert EXPLAINERS.find("tex") is EXPLAINERS["latex"]
     assert EXPLAINERS.find("json") is EXPLAINERS["json"]
 
 
@@ -190,7 +202,7 @@ def test_a_score_is_shown_without_any_declaration(results):
     found = error_rate(results, ErrorRate(12.5, 1234, [0.5, 2.25], 1.0), ErrorRate(50.0, 7, [1.5], 0.25))
     lines = text_of("markdown", found).splitlines()
     assert cells(lines[0]) == ["system", "WER", "costs1", "costs2", "word edits", "mean cost"]
-    assert cells(lines[2]) == ["A", "12.50", "0.50", "2.25", "1,234", "1.00"]
+    assert cells(lines[2]) == ["**A**", "**12.50**", "0.50", "2.25", "1,234", "1.00"]
     assert cells(lines[3]) == ["B", "50.00", "1.50", "-", "7", "0.25"]
     card = [line.split() for line in text_of("text", found[:1]).splitlines()]
     assert card[0] == ["WER", "12.50", "A"]
@@ -229,11 +241,28 @@ def several():
 
 
 @pytest.mark.parametrize("name", ["text", "markdown", "latex"])
-def test_several_metrics_are_one_table_each(several, name):
+def test_several_metrics_are_one_table(several, name):
     shown = text_of(name, several)
-    assert shown.count("system") == 2
+    assert shown.count("system") == 1
     assert shown.count("signature: ") == 2
     assert "order:2" in shown
+
+
+def test_the_best_of_each_metric_stands_out(results):
+    less = [replace(each, metric="ter", label="TER", higher_is_better=False) for each in results]
+    rows = [cells(line) for line in text_of("markdown", [*results, *less]).splitlines()[:4]]
+    a, b = (f"{result.score:.2f}" for result in results)
+    assert [rows[0], *rows[2:]] == [["system", "BLEU", "TER"], ["A", f"**{a}**", a], ["B", b, f"**{b}**"]]
+    assert rf"A & \textbf{{{a}}} & {a} \\" in " ".join(text_of("latex", [*results, *less]).split())
+
+
+def test_scores_alone(several, segments):
+    a, b, c, d = (f"{result.score:.2f}" for result in several)
+    assert "".join(write_numbers(several, Layout())) == f"{a}\t{c}\n{b}\t{d}\n"
+    lines = "".join(write_numbers(segments, Layout(digits=1))).splitlines()
+    assert lines == [
+        f"{a.score:.1f}\t{b.score:.1f}" for a, b in zip(*(each.segments for each in segments), strict=True)
+    ]
 
 
 def test_data_names_the_metric_where_there_are_several(results, several):
