@@ -19,7 +19,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, UnknownNameError, known_name
 
 _KEY = "setting"
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
@@ -56,6 +56,8 @@ class Setting:
         Makes the value of a text, where that is more than its kind says.
     hashed
         Whether signatures name a file with its hash.
+    common
+        Whether help shows it where no metric and no matcher is named.
     part
         The class of the declared value that it holds; its settings join those of its owner.
     types
@@ -77,6 +79,7 @@ class Setting:
     always_signed: bool = False
     read: Callable[[str], Any] | None = None
     hashed: bool = False
+    common: bool = False
     part: type[Declared] | None = None
     types: tuple[type, ...] = ()
 
@@ -102,9 +105,7 @@ class Setting:
         if value is None and self.optional:
             return None
         if self.choices and isinstance(value, str):
-            if value not in self.choices:
-                raise UnknownNameError(self.name.replace("_", " "), value, self.choices)
-            return value
+            return known_name(self.name.replace("_", " "), value, self.choices)
         value = self._typed(value)
         if isinstance(value, Real) and not isinstance(value, bool):
             self._check_bounds(float(value))

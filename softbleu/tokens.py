@@ -56,8 +56,9 @@ class Tokenizer(Declared):
         choices=TOKENIZERS,
         earlier=("tok",),
         always_signed=True,
+        common=True,
     )
-    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True)
+    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True, common=True)
     kind: ClassVar[str] = "tokenizer"
 
     @property

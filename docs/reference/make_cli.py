@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -15,7 +16,7 @@ from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, app
 from softbleu.cli.examples import show_examples
-from softbleu.cli.settings import spread_settings
+from softbleu.cli.settings import setting_options, spread_settings
 from softbleu.declare import Declared, Setting, all_settings, own_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matchers import MATCHERS, SoftMatcher
@@ -30,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 
 def make_page() -> str:
     """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
-    spread_settings(app, lambda name: True, plug_ins=False)
+    spread_settings(app, lambda name: True, partial(setting_options, plug_ins=False))
     show_examples(app)
     command = typer.main.get_command(app)
     context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})

@@ -11,6 +11,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from softbleu.cli.several import asks_for_help
+
 
 class LazyNumpy(ModuleType):
     """NumPy, loaded when something of it is used: the help needs the declarations only of modules that import it."""
@@ -37,7 +39,7 @@ def main() -> None:
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    if "--help" in sys.argv:
+    if asks_for_help(sys.argv):
         sys.modules.setdefault("numpy", LazyNumpy("numpy"))
     for stream in (sys.stdout, sys.stderr):
         # What a terminal cannot show is written as escapes, not as a traceback.

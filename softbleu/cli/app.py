@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
@@ -18,11 +20,13 @@ from softbleu.cli.experiments import experiments_app
 from softbleu.cli.explain import explain
 from softbleu.cli.metaeval import metaeval
 from softbleu.cli.score import score
-from softbleu.cli.settings import spread_settings
+from softbleu.cli.settings import FindOptions, options_of, setting_options, spread_settings
+from softbleu.cli.several import HELP, asks_for_help, spread_values, values_behind
 from softbleu.cli.sweep import sweep
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
+MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
 
 app = typer.Typer(
     name=PROGRAM,
@@ -41,7 +45,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})
 def softbleu(
     ctx: typer.Context,
     version: Annotated[
@@ -59,13 +63,22 @@ def softbleu(
 
 
 def command(arguments: Sequence[str]) -> Callable[..., Any]:
-    """Make the command; of its subcommands those that the arguments name get the options of settings."""
+    """Make the command; of its subcommands those that the arguments name get the options of settings.
+
+    Help shows what the metrics and matchers that it is asked for have, or else what is common.
+    """
     completing = any(name.endswith("_COMPLETE") for name in os.environ)
-    spread_settings(app, lambda name: completing or name in arguments)
-    if "--help" in arguments:
+    found: FindOptions = setting_options
+    if asks_for_help(arguments):
         from softbleu.cli.examples import show_examples
 
-        show_examples(app)
+        named = values_behind(arguments, "-m", "--metric"), values_behind(arguments, "--matcher")
+        show_examples(app, "" if any(named) else MORE_HELP)
+        found = partial(options_of, *named)
+    spread_settings(app, lambda name: completing or name in arguments, found)
+    if arguments[:1] in (["--install-completion"], ["--show-completion"]) and len(arguments) > 1:
+        # Unless told so, typer finds out itself what shell this is, and does not listen to what is named.
+        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
     made = typer.main.get_command(app)
     coerce_plainly(made)
     return made
@@ -73,7 +86,12 @@ def command(arguments: Sequence[str]) -> Callable[..., Any]:
 
 def run(arguments: Sequence[str]) -> int:
     """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend."""
-    call = command(arguments)
-    return guarded(
-        lambda: call(list(arguments), prog_name=PROGRAM, standalone_mode=False), debug="--debug" in arguments
-    )
+
+    def work() -> object:
+        call, given = command(arguments), list(arguments)
+        if asks_for_help(given):
+            # Beside it nothing counts but the name of the command.
+            given = [*takewhile(lambda word: not word.startswith("-"), given), HELP[0]]
+        return call(list(spread_values(call, given)), prog_name=PROGRAM, standalone_mode=False)
+
+    return guarded(work, debug="--debug" in arguments)

@@ -11,6 +11,8 @@ from typing import Any, get_args, get_origin
 
 import typer
 
+from softbleu.cli.several import HELP
+
 _PLACE = "_runtime_param"
 _KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "yes or no"}
 
@@ -18,7 +20,7 @@ _KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number",
 def coerce_plainly(command: Any) -> None:
     """Give the options of a command and of its subcommands their converters."""
     # The option for help is among these, but not among `command.params`.
-    for param in command.get_params(typer.Context(command)):
+    for param in command.get_params(typer.Context(command, help_option_names=list(HELP))):
         kind = _kind_of(param)
         if hasattr(param, _PLACE) and kind in _KINDS:
             setattr(param, _PLACE, PlainValues(kind))

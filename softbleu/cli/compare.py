@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 from softbleu.cli import options as opt
@@ -18,15 +20,15 @@ def compare(
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
-    metric: opt.Metric = None,
+    metric: opt.Metrics = None,
     preset: opt.Preset = None,
     baseline: opt.Baseline = None,
     test: opt.Test = "bootstrap",
     samples: opt.Samples = 1000,
     trials: opt.Trials = 10_000,
-    test_seed: opt.TestSeed = 12345,
+    seed: opt.Seed = None,
     distribution: opt.Distribution = None,
-    output_format: opt.CompareFormat = "text",
+    output_format: opt.RecordFormat = "text",
     long_signature: opt.LongSignature = False,
     digits: opt.Digits = 2,
     output: opt.Output = None,
@@ -39,7 +41,7 @@ def compare(
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
     from softbleu.errors import InputError
-    from softbleu.report import COMPARERS, Layout, write_distribution
+    from softbleu.report import COMPARERS, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
     write = COMPARERS.find(output_format)
@@ -49,9 +51,10 @@ def compare(
     resampled = None if distribution is None else Output.of(distribution, inputs)
     if resampled == target:
         raise InputError("--distribution and --output would write to the same place: name another file")
-    layout = Layout(digits, target.colours, long_signature)
-    measure = measure_from(ctx.params)
-    how = SignificanceSettings(test, samples, trials, test_seed)  # type: ignore[arg-type]
+    layout = target.layout(digits, long_signature=long_signature)
+    measure = measure_from(ctx.params, also=["seed"])
+    drawn: dict[str, Any] = {} if seed is None else {"seed": seed}
+    how = SignificanceSettings(test.lower(), samples, trials, **drawn)  # type: ignore[arg-type]
     with open_corpus(ctx.params, [measure]) as corpus, ProgressBar(quiet=quiet) as progress:
         table = compare_corpus(corpus, measure, baseline=baseline, significance=how, jobs=jobs, progress=progress)
     if resampled is not None:

@@ -20,8 +20,6 @@ def names(module: str, name: str) -> Callable[[], list[str]]:
 tokenizers = names("tokens", "TOKENIZERS")
 levels = names("metrics.base", "Level")
 formats = names("report", "WRITERS")
-compare_formats = names("report", "COMPARERS")
-explain_formats = names("report", "EXPLAINERS")
 vectors = names("embeddings", "bundled_names")
 grammars = names("corpora.grammar", "grammar_names")
 

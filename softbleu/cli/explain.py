@@ -21,21 +21,23 @@ def explain(
     segment: Annotated[
         list[str] | None,
         opt.option(
-            "Number of a segment, from 1, or a range. Repeat it for more (default: the first 3).",
+            "Numbers of segments, from 1, or ranges (default: the first 3).",
             "--segment",
-            "-s",
-            metavar="N|N-M",
+            "-l",
+            metavar="N|N-M…",
             panel=opt.INPUT,
         ),
     ] = None,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
+    source: opt.Source = None,
+    gold: opt.Gold = None,
     pairs: opt.Pairs = None,
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
-    metric: opt.Metric = None,
+    metric: opt.Metrics = None,
     preset: opt.Preset = None,
-    output_format: opt.ExplainFormat = "text",
+    output_format: opt.RecordFormat = "text",
     digits: opt.Digits = 2,
     output: opt.Output = None,
     quiet: opt.Quiet = False,
@@ -44,15 +46,15 @@ def explain(
     """Show which n-grams of chosen segments met which, and how alike they are."""
     from softbleu.cli.inputs import input_files, measure_from, open_corpus
     from softbleu.cli.output import Output
-    from softbleu.report import EXPLAINERS, Layout
+    from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 
     write = EXPLAINERS.find(output_format)
     target = Output.of(output, input_files(ctx.params))
     target.check_format(output_format)
-    layout = Layout(digits, target.colours)
+    layout = target.layout(digits)
     measure = measure_from(ctx.params)
-    with open_corpus(ctx.params) as corpus:
+    with open_corpus(ctx.params, [measure]) as corpus:
         chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
         explanations = explain_corpus(corpus, measure, chosen)
     target.write(write(explanations, layout))

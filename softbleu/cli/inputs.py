@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 from softbleu.cli.errors import say
 from softbleu.cli.settings import chosen_options, given_settings
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from softbleu.kernels import KernelName
-    from softbleu.metrics.base import Level
     from softbleu.scoring import Measure
     from softbleu.scoring.run import Corpus
 
-SAMPLE = {"candidate": ["candidate.en"], "reference": ["reference.en", "reference2.en"]}
 Options = Mapping[str, Any]
 """Options of a command by name, as typer's context has them."""
 
@@ -28,25 +25,48 @@ def input_files(options: Options) -> list[str]:
     from softbleu.scoring.measure import read_settings
 
     metrics = options.get("metric") or ()
-    own = [read_settings(each)[1] for each in ([metrics] if isinstance(metrics, str) else metrics)]
+    own = [read_settings(each)[1] for each in metrics]
     pairs = [options["pairs"]] if options["pairs"] else []
     source = [options["source"]] if options.get("source") else []
     gold = [options["gold"]] if options.get("gold") else []
     settings = [value for each, value in chosen_options(options) if each.setting.hashed]
     settings += [value for each in own for value in each.values() if isinstance(value, str)]
-    return [*pairs, *(options["candidate"] or ()), *(options["reference"] or ()), *source, *gold, *settings]
+    return [*pairs, *system_files(options).values(), *(options["reference"] or ()), *source, *gold, *settings]
+
+
+def system_files(options: Options) -> dict[str, str]:
+    """Files of systems by the systems' names; see `name_systems`."""
+    from softbleu.corpora import name_systems
+
+    others = [options[name] for name in ("source", "gold") if options.get(name)]
+    return name_systems(options["candidate"] or (), options["reference"] or (), others)
 
 
 @contextmanager
 def open_corpus(options: Options, measures: Sequence[Measure] = ()) -> Iterator[Corpus]:
-    """Open the corpus that the options name, or else the bundled sample.
+    """Open the corpus that the options name, or else the bundled sample that has what measures need.
 
-    Raises
-    ------
-    InputError
-        Options that contradict one another, files that cannot be read, or a sample that lacks what measures need.
+    Once all is done it notes a threshold that nobody chose; options that contradict one another are an InputError.
     """
+    with _open_corpus(options, measures) as corpus:
+        yield corpus
+    settled = options["quiet"] or options.get("preset") or options.get("signature")
+    if settled or options.get("threshold", 0) is not None:
+        return
+    from softbleu.matchers.base import DEFAULT_THRESHOLD
+    from softbleu.scoring.measure import read_settings
+
+    named = zip(measures, options["metric"] or ["bleu"], strict=True)
+    unasked = [measure.threshold for measure, text in named if "threshold" not in read_settings(text)[1]]
+    for threshold in dict.fromkeys(each for each in unasked if each is not None):
+        why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
+        say(f"note: threshold {threshold:g} ({why}; --threshold sets it)")
+
+
+@contextmanager
+def _open_corpus(options: Options, measures: Sequence[Measure]) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
+    from softbleu.scoring.samples import note_tokens, open_sample
 
     candidates, references = list(options["candidate"] or ()), list(options["reference"] or ())
     encoding = options["encoding"]
@@ -57,21 +77,24 @@ def open_corpus(options: Options, measures: Sequence[Measure] = ()) -> Iterator[
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
         yield read_segments(options["pairs"], file_format=options["input_format"], encoding=encoding)
         return
-    if not candidates and not references and not options.get("gold"):
-        with _sample_corpus(measures) as corpus:
+    source, gold = options.get("source"), options.get("gold")
+    if not candidates and not references and not gold:
+        with open_sample(measures) as corpus:
             if not options["quiet"]:
                 say("note: no input given (see --help), so this scores the bundled sample corpus")
             yield corpus
         return
     if not candidates:
-        raise InputError("no candidate file: name one with --candidate, - for standard input")
-    source, gold = options.get("source"), options.get("gold")
-    with ParallelFiles.open(candidates, references, source, gold=gold, encoding=encoding) as corpus:
+        said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
+        raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
+    with ParallelFiles.open(system_files(options), references, source, gold=gold, encoding=encoding) as corpus:
+        if (note := note_tokens(corpus, measures)) and not options["quiet"]:
+            say(f"note: {note}")
         yield corpus
 
 
-def measures_from(options: Options) -> list[Measure]:
-    """Make the measures that the options describe, and note settings that do nothing.
+def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Measure]:
+    """Make the measures that the options describe; note settings that do nothing, but for those that `also` do else.
 
     Raises
     ------
@@ -89,8 +112,7 @@ def measures_from(options: Options) -> list[Measure]:
             raise InputError("--signature says what to compute: leave out --metric")
         metrics: list[str | Measure] = [Measure.from_signature(options["signature"])]
     else:
-        named = options.get("metric") or "bleu"
-        metrics = [named] if isinstance(named, str) else list(named)
+        metrics = list(options.get("metric") or ["bleu"])
     measures, idle = [], []
     for each in metrics:
         head, own = (each.metric.name, {}) if isinstance(each, Measure) else read_settings(each)
@@ -104,13 +126,13 @@ def measures_from(options: Options) -> list[Measure]:
         if not measures[-1].metric.requires.vectors:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
-    _check_idle(options, measures, set.intersection(*idle))
+    _check_idle(options, measures, set.intersection(*idle) - set(also))
     return [measure.resolved() for measure in measures]
 
 
-def measure_from(options: Options) -> Measure:
+def measure_from(options: Options, *, also: Collection[str] = ()) -> Measure:
     """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
-    measures = measures_from(options)
+    measures = measures_from(options, also=also)
     if len(measures) > 1:
         raise InputError(f"one metric at a time here, not {len(measures)}: leave out all --metric but one")
     return measures[0]
@@ -130,93 +152,3 @@ def _check_idle(options: Options, measures: Sequence[Measure], idle: set[str]) -
                 say(f"note: --{each.name} has no effect here, with {what}")
     if "preset" in idle and options.get("preset") and not options["quiet"]:
         say(f"note: --preset has no effect here, with {what}")
-
-
-def check_signature(signature: str, made: str, *, quiet: bool) -> None:
-    """See whether a run made what its signature promised, and note what differs.
-
-    Raises
-    ------
-    InputError
-        The vectors of that name are not the same.
-    """
-    from softbleu.scoring.measure import settings_of
-    from softbleu.signature import parse_signature
-
-    kept = parse_signature(made)
-    earlier = {
-        key: each.key
-        for each in settings_of({name: kept[name] for name in ("metric", "matcher") if name in kept})
-        for key in each.earlier
-    }
-    promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
-    if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
-        raise InputError(
-            f"the signature is of vectors {promised['vectors']}, these are {kept.get('vectors', 'none')}: "
-            "name the same ones with --vectors"
-        )
-    for key, value in promised.items():
-        if kept.get(key) != value and not quiet:
-            say(f"note: {key} is {kept.get(key, 'missing')} here, {value} in the signature")
-
-
-def find_level(name: str | None, signature: str | None) -> Level:
-    """See that there is such a level; without a name it is that of the signature, or the corpus.
-
-    Raises
-    ------
-    UnknownNameError
-        There is not.
-    """
-    from softbleu.metrics.base import Level
-    from softbleu.signature import parse_signature
-
-    if name is None:
-        name = parse_signature(signature).get("level", "corpus") if signature is not None else "corpus"
-    check_name("level", name, get_args(Level))
-    return cast("Level", name)
-
-
-def check_kernels(name: str) -> KernelName:
-    """See that there are such kernels.
-
-    Raises
-    ------
-    UnknownNameError
-        There are not.
-    """
-    from softbleu.kernels import KernelName
-
-    check_name("kernels", name, get_args(KernelName))
-    return cast("KernelName", name)
-
-
-def check_name(kind: str, name: str, valid: Sequence[str]) -> None:
-    """See that a name is one of the valid ones.
-
-    Raises
-    ------
-    UnknownNameError
-        It is not.
-    """
-    if name not in valid:
-        raise UnknownNameError(kind, name, valid)
-
-
-@contextmanager
-def _sample_corpus(measures: Sequence[Measure]) -> Iterator[Corpus]:
-    from softbleu.corpora import ParallelFiles
-    from softbleu.resources import find_resource
-    from softbleu.scoring.run import check_requirements
-
-    folder = find_resource("corpora", "samples")
-    if folder is None:
-        raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
-    candidates, references = ([str(folder / name) for name in SAMPLE[key]] for key in ("candidate", "reference"))
-    with ParallelFiles.open(candidates, references) as corpus:
-        for measure in measures:
-            try:
-                check_requirements(corpus, measure)
-            except InputError as error:
-                raise InputError(f"the sample corpus has no source and no edits, and {error}") from None
-        yield corpus

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from softbleu.cli import options as opt
 from softbleu.cli.completion import names
 
 _of = opt.OptionTable("""
 What metrics said
-  --scores [NAME=]FILE: Scores of a metric: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
-    systems (or systems and segments) and scores. Repeat it for several.
-  --metric --metric-settings [NAME=]METRIC: Compute a metric: gleu, vleu(threshold=0.8), or a signature; of -c and -r,
-    or of the texts of --da. Repeat it.
+  --scores [NAME=]FILE…: Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of
+    systems (or systems and segments) and scores.
+  --metric -m --metric-settings [NAME=]METRIC…: Compute metrics: gleu, vleu(threshold=0.8), or a signature; of -c and
+    -r, or of the texts of --da.
   --unescape: Turn entities such as &apos; in texts into characters.
 What people said
   --rankings FILE: Rankings: Appraise XML, or WMT's CSV of two or five systems a line.
   --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
     five).
   --unexpanded: Count systems that were shown as one, for their outputs were the same, once.
-  --rank-by NAME: Make scores of systems from the rankings: expected-wins or trueskill (default: expected-wins).
-  --human [NAME=]FILE: Human scores of systems, as a table of systems and scores. Repeat it for several.
+  --rank-by NAME…: Make scores of systems from the rankings: expected-wins or trueskill (default: expected-wins).
+  --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.
   --direction NAME: Take rows of this direction (column LP) only, e.g. cs-en.
 Significance
   --samples N: Bootstrap samples (default: 1000).
   --runs N: Runs of TrueSkill (default: 100).
+  --seed N: Seed of samples and runs (default: 12345).
 Output
   --against NAME: With --table williams, only tests with this metric.
   --table NAME: systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators
@@ -40,6 +43,7 @@ _tables = names("experiments.metaeval", "QUESTIONS")
 
 
 def metaeval(
+    ctx: typer.Context,
     scores: Annotated[list[str] | None, _of("--scores")] = None,
     metric: Annotated[list[str] | None, _of("--metric")] = None,
     candidate: opt.Candidates = None,
@@ -59,7 +63,7 @@ def metaeval(
     against: Annotated[str | None, _of("--against")] = None,
     samples: Annotated[int, _of("--samples")] = 1000,
     runs: Annotated[int, _of("--runs")] = 100,
-    seed: opt.TestSeed = 12345,
+    seed: Annotated[int, _of("--seed")] = 12345,
     output_format: opt.RecordFormat = "text",
     digits: Annotated[int, _of("--digits")] = 3,
     output: opt.Output = None,
@@ -73,24 +77,23 @@ def metaeval(
     Metrics are read (--scores) or computed (--metric); people speak by --rankings, --human or --da.
     """
     from softbleu.cli.errors import say
-    from softbleu.cli.inputs import check_name
+    from softbleu.cli.inputs import system_files
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.errors import InputError
-    from softbleu.experiments.evidence import split_name
+    from softbleu.corpora import split_name
+    from softbleu.errors import InputError, known_name
     from softbleu.experiments.metaeval import default_question
     from softbleu.experiments.metaeval import metaeval as evaluate
-    from softbleu.report import RECORD_WRITERS, Layout
+    from softbleu.report import RECORD_WRITERS
     from softbleu.report.metaeval import check_picture, draw_metaeval, records_of
     from softbleu.report.plots import check_plots
 
-    question = table or default_question(scores or metric, human or rankings, da)
-    check_name("table", question, _tables())
+    question = known_name("table", table or default_question(scores or metric, human or rankings, da), _tables())
     write = RECORD_WRITERS.find(output_format)
     named = [split_name(text)[1] for text in (*(scores or ()), *(human or ()))]
     inputs = [
         *named,
-        *(candidate or ()),
+        *system_files(ctx.params).values(),
         *(reference or ()),
         *(name for name in (rankings, da, source, gold) if name),
     ]
@@ -101,7 +104,8 @@ def metaeval(
     if picture is not None:
         check_picture(question)
         check_plots()
-    layout = Layout(digits, target.colours)
+    target.check_format(output_format)
+    layout = target.layout(digits)
     with ProgressBar(quiet=quiet, what="meta-evaluation") as progress:
         found = evaluate(
             question,

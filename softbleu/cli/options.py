@@ -12,15 +12,16 @@ from softbleu.cli import completion
 INPUT, MATCHING, METRIC, OUTPUT, TEST = "Input", "Matching", "Score", "Output", "Significance"
 _TABLE = """
 Input
-  --candidate -c FILE: Text to score, a segment a line; - is standard input. Repeat it for several systems.
-  --reference -r FILE: Reference text, line by line the same segments. Repeat it for several references.
+  --candidate -c FILE…: Text to score, a segment a line, of one system or several; - is standard input, NAME=FILE
+    names a system, a folder stands for all files in it.
+  --reference -r FILE…: Reference text, line by line the same segments, or several.
+  --source -s FILE: Text that was to be corrected, line by line the same segments (for metrics that need it).
+  --gold FILE: Gold edits (.m2), in the place of references and source, which M2 needs and others may take.
   --pairs FILE: Instead: whole segments in one file, as 'candidate ||| reference' lines, .tsv or .jsonl.
   --input-format NAME: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
-  --source FILE: Text that was to be corrected, line by line the same segments (for metrics that need it).
-  --gold FILE: Gold edits (.m2), in the place of references and source, which M2 needs and others may take.
   --encoding NAME: Encoding of the text files (default: utf-8); .gz is recognised.
 Score
-  --metric NAME: What to compute: a metric, a matcher (BLEU over it), or either with settings, as
+  --metric -m NAME…: What to compute: a metric, a matcher (BLEU over it), or either with settings, as
     'vleu(threshold=0.8)' (default: bleu).
   --preset NAME: Settings of a paper: morgan2014. Options given beside it go before it.
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
@@ -36,10 +37,11 @@ Significance
   --test NAME: bootstrap (paired) or randomization (approximate) (default: bootstrap).
   --samples N: Bootstrap samples, also for the intervals (default: 1000).
   --trials N: Trials of the randomization test (default: 10000).
-  --test-seed N: Seed of the test (default: 12345).
+  --seed N: Seed of all that is drawn at random (default: 12345 for tests; what GLEU draws has its own).
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
 Output
-  --long-signature: Show the whole signature in text, markdown and latex; other formats do.
+  --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
+  --long/--short: Signatures in full, with what has its default, in text, markdown and latex; other formats do.
   --digits N: Decimals in text, markdown and latex (default: 2); other formats have them all.
   --output -o FILE: Write to this file, complete or not at all (default: standard output).
   --plot FILE: Also draw score against threshold into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -54,10 +56,14 @@ Completion = Sequence[str] | Callable[[], list[str]] | None
 def option(
     text: str, *names: str, panel: str | None = None, metavar: str | None = None, complete: Completion = None
 ) -> Any:
-    """Make an option; what completes it is a list of names, or a function that finds them."""
+    """Make an option; what completes it is a list of names, or a function that finds them.
+
+    The text is plain: markup would take `softbleu[plots]` for a style.
+    """
     found = complete if complete is None or callable(complete) else lambda: list(complete)
+    plain = text.replace("[", "\\[")
     return typer.Option(
-        *names, help=text, metavar=metavar, autocompletion=found, rich_help_panel=panel, show_default=False
+        *names, help=plain, metavar=metavar, autocompletion=found, rich_help_panel=panel, show_default=False
     )
 
 
@@ -76,10 +82,10 @@ class OptionTable:
             value = next((word for word in head.split() if word not in names), None)
             self._found[names[0].partition("/")[0]] = (names, value, what, panel)
 
-    def __call__(self, name: str, complete: Completion = None, more: str = "") -> Any:
+    def __call__(self, name: str, complete: Completion = None) -> Any:
         """Make the option of that name."""
         names, metavar, text, panel = self._found[name]
-        return option(text + more, *names, metavar=metavar, panel=panel, complete=complete)
+        return option(text, *names, metavar=metavar, panel=panel, complete=complete)
 
 
 _of = OptionTable(_TABLE)
@@ -98,8 +104,7 @@ Source = Annotated[str | None, _of("--source")]
 Gold = Annotated[str | None, _of("--gold")]
 Encoding = Annotated[str, _of("--encoding")]
 
-Metric = Annotated[str | None, _of("--metric", completion.metrics)]
-Metrics = Annotated[list[str] | None, _of("--metric", completion.metrics, " Repeat it for several.")]
+Metrics = Annotated[list[str] | None, _of("--metric", completion.metrics)]
 Preset = Annotated[str | None, _of("--preset", completion.presets)]
 Signature = Annotated[str | None, _of("--signature")]
 Level = Annotated[str | None, _of("--level", completion.levels)]
@@ -114,34 +119,17 @@ Baseline = Annotated[str | None, _of("--baseline")]
 Test = Annotated[str, _of("--test", ("bootstrap", "randomization"))]
 Samples = Annotated[int, _of("--samples")]
 Trials = Annotated[int, _of("--trials")]
-TestSeed = Annotated[int, _of("--test-seed")]
+Seed = Annotated[int | None, _of("--seed")]
 Distribution = Annotated[str | None, _of("--distribution")]
 
-Format = Annotated[
-    str,
-    format_option(
-        "Output format: text, json, jsonl, tsv, markdown, latex, csv, parquet (to a file) or html (default: text).",
-        completion.score_formats,
-    ),
-]
-ExplainFormat = Annotated[
-    str,
-    format_option(
-        "Output format: text, json, jsonl, tsv, csv or parquet (to a file) (default: text).",
-        completion.explain_formats,
-    ),
-]
-_FORMATS = "Output format: text, json, jsonl, tsv, markdown, latex, csv or parquet (to a file) (default: text)."
-CompareFormat = Annotated[str, format_option(_FORMATS, completion.compare_formats)]
-RecordFormat = Annotated[str, format_option(_FORMATS, completion.formats)]
-TableFormat = Annotated[
-    str | None,
-    format_option(
-        "csv, tsv, json, jsonl, parquet (with --output), text, markdown or latex (default: by the suffix of "
-        "--output, else text)."
-    ),
-]
-LongSignature = Annotated[bool, _of("--long-signature")]
+FORMATS = "Output format: text, json, jsonl, tsv, csv, markdown (or md), latex (or tex) or parquet (to a file)"
+_PAGE = f"{FORMATS}, or html, a page to look at (default: text)."
+Format = Annotated[str, format_option(_PAGE, completion.score_formats)]
+RecordFormat = Annotated[str, format_option(f"{FORMATS} (default: text).", completion.formats)]
+_BY_SUFFIX = f"{FORMATS} (default: by the suffix of --output, else text)."
+TableFormat = Annotated[str | None, format_option(_BY_SUFFIX, completion.formats)]
+ScoreOnly = Annotated[bool, _of("--score-only")]
+LongSignature = Annotated[bool, _of("--long")]
 Digits = Annotated[int, _of("--digits")]
 Output = Annotated[str | None, _of("--output")]
 Plot = Annotated[str | None, _of("--plot")]

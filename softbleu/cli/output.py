@@ -82,6 +82,16 @@ class Output:
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
         return self.path is None and sys.stdout.isatty() and not plain
 
+    def layout(self, digits: int, *, long_signature: bool = False) -> Layout:
+        """How text looks there: in colours, and no wider than the terminal, if it is one."""
+        from shutil import get_terminal_size
+
+        from softbleu.report import Layout
+
+        shown = self.path is None and sys.stdout.isatty()
+        width = get_terminal_size().columns if shown else 0
+        return Layout(digits, self.colours, long_signature, width=width)
+
     def check_format(self, name: str) -> None:
         """See that a format can go there.
 
@@ -92,7 +102,7 @@ class Output:
         """
         from softbleu.report import BINARY_FORMATS
 
-        if name in BINARY_FORMATS and self.path is None:
+        if name.lower() in BINARY_FORMATS and self.path is None:
             raise InputError(f"{name} is not for standard output: name a file with --output")
 
     def write(self, pieces: Iterable[str] | bytes) -> None:
@@ -125,9 +135,9 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     UnknownNameError
         No such format.
     """
-    from softbleu.report import DATA_FORMATS, RECORD_WRITERS
+    from softbleu.report import ALIASES, DATA_FORMATS, RECORD_WRITERS
 
-    chosen = name or (target.suffix if target.suffix in DATA_FORMATS else "text")
+    chosen = name or (target.suffix if target.suffix in (*DATA_FORMATS, *ALIASES) else "text")
     write = RECORD_WRITERS.find(chosen)
     target.check_format(chosen)
     return write
@@ -143,10 +153,8 @@ def table_output(
     InputError, UnknownNameError
         As `Output.of` and `find_table_format`.
     """
-    from softbleu.report import Layout
-
     target = Output.of(output, inputs)
-    write, layout = find_table_format(name, target), Layout(digits, target.colours)
+    write, layout = find_table_format(name, target), target.layout(digits)
     return lambda records: target.write(write(records, layout))
 
 

@@ -25,6 +25,7 @@ def score(
     preset: opt.Preset = None,
     level: opt.Level = None,
     output_format: opt.Format = "text",
+    score_only: opt.ScoreOnly = False,
     long_signature: opt.LongSignature = False,
     digits: opt.Digits = 2,
     output: opt.Output = None,
@@ -33,39 +34,42 @@ def score(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Score candidates against references with BLEU, GLEU or their soft kin, or corrections with M2 or I-measure."""
+    """Score text against references (BLEU, chrF, TER and soft kin of BLEU), or corrections (GLEU, M2, I-measure).
+
+    Systems go behind -c, references behind -r: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
+    """
     from softbleu.cli.errors import say
-    from softbleu.cli.inputs import (
-        check_kernels,
-        check_signature,
-        find_level,
-        input_files,
-        measure_from,
-        measures_from,
-        open_corpus,
-    )
+    from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.report import PAGES, WRITERS, Layout
+    from softbleu.errors import InputError
+    from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.scoring import score_corpus
+    from softbleu.scoring.published import broken_promises, find_level
 
-    write: Any = PAGES[output_format] if output_format in PAGES else WRITERS.find(output_format, PAGES)
+    page_wanted = output_format.lower() in PAGES
+    write: Any = PAGES.find(output_format) if page_wanted else WRITERS.find(output_format, PAGES)
+    if score_only:
+        if output_format != "text":
+            raise InputError("--score-only prints numbers alone: leave out --format")
+        write = write_numbers
     target = Output.of(output, input_files(ctx.params))
     target.check_format(output_format)
-    layout = Layout(digits, target.colours, long_signature)
-    run: dict[str, Any] = {"level": find_level(level, signature), "kernels": check_kernels(kernels), "jobs": jobs}
+    layout = target.layout(digits, long_signature=long_signature)
+    run: dict[str, Any] = {"level": find_level(level, signature), "kernels": kernels.lower(), "jobs": jobs}
     shown: Any
-    measures = [measure_from(ctx.params)] if output_format in PAGES else measures_from(ctx.params)
+    measures = [measure_from(ctx.params)] if page_wanted else measures_from(ctx.params)
     with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
-        if output_format in PAGES:
+        if page_wanted:
             from softbleu.scoring.pages import make_page
 
             page = make_page(corpus, measures[0], progress=progress, **run)
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, measures, progress=progress, **run)
-    if signature is not None:
-        check_signature(signature, results[0].signature, quiet=quiet)
-    if output_format in PAGES and len(page.text) < page.segments and not quiet:
+    for broken in () if signature is None else broken_promises(signature, results[0].signature):
+        if not quiet:
+            say(f"note: {broken}")
+    if page_wanted and len(page.text) < page.segments and not quiet:
         say(f"note: the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
     target.write(write(shown, layout))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +24,7 @@ _LETTERS = {"yes or no": None, "a whole number": "N", "a number": "X"}
 _HIDDEN = ("quantile", "metric")
 _COMPLETIONS: dict[str, Any] = {"vectors": vectors, "vectors_postprocess": ("none", "mean", "pc:2", "mean,pc:2")}
 _MARK = "settings_option"
+FindOptions = Callable[[], "dict[str, SettingOption]"]
 
 
 @dataclass
@@ -90,7 +91,7 @@ class SettingOption:
         choices = self._choices()
         if not all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in choices):
             said += f"; one of {', '.join(choices)}"
-        return said.replace("[", "\\[") + "."
+        return f"{said}."
 
     def _choices(self) -> list[str]:
         return list(dict.fromkeys(name for each in self.owners.values() for name in each.names))
@@ -130,30 +131,35 @@ def _with_default(text: str, defaults: Mapping[str, str]) -> str:
         return text
     common = max(values, key=values.count)
     said = [f"{owner} {value}" for owner, value in defaults.items() if value and value != common]
-    named = values.count(common) == 1 < len(values)
+    named = values.count(common) == 1 < len(defaults)
     first = next(owner for owner, value in defaults.items() if value == common)
     return f"{text} (default: {'; '.join([f'{first} {common}' if named else common, *said])})"
 
 
 @cache
-def setting_options(*, plug_ins: bool = True) -> dict[str, SettingOption]:
-    """Options of all settings that there are, by the name of the parameter; first what has to do with matching."""
+def setting_options(*, plug_ins: bool = True, common: bool = False) -> dict[str, SettingOption]:
+    """Options of all settings that there are, by the name of the parameter; first what has to do with matching.
+
+    Only the `common` ones take a fraction of the time.
+    """
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
-    from softbleu.tokens import Tokenizer
 
     made: dict[str, SettingOption] = {}
-    metrics: list[type[Declared]] = list(METRICS.built_in.values())
-    matching: list[type[Declared]] = [*MATCHERS.built_in.values(), VectorChoice]
+    metrics: list[Any] = [METRICS.find("bleu")] if common else list(METRICS.built_in.values())
+    matchers: list[Any] = [MATCHERS.find("vleu")] if common else list(MATCHERS.built_in.values())
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
-    for kind in matching:
+    for kind in (*matchers, VectorChoice):
         _add(made, kind, MATCHING)
     _add(made, METRICS.find("bleu"), METRIC)
-    _add(made, Tokenizer, METRIC)
     for each in metrics:
-        _add(made, each, each().label)  # type: ignore[attr-defined]
+        _add_tokenizer(made, each)
+    for each in metrics:
+        _add(made, each, each().label)
+    if common:
+        return {name: each for name, each in made.items() if each.setting.common}
     if plug_ins:
         for registry in (METRICS, MATCHERS):
             plugged: list[type[Declared]] = [
@@ -187,6 +193,45 @@ def _add(
         shared.kinds.add(owner.kind)
 
 
+def _add_tokenizer(made: dict[str, SettingOption], metric: Any) -> None:
+    """Add the settings of tokens, whose defaults are the metric's."""
+    tokenizer = metric.default_tokenizer
+    for each, default in tokenizer.settings():
+        shared = made.setdefault(identifier(each.name), SettingOption(each, METRIC))
+        shared.owners[metric.name] = replace(each, default=default)
+        shared.kinds.add(tokenizer.kind)
+
+
+def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, SettingOption]:
+    """Options of what metrics and matchers of these names have; of none the common ones.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        An expression that cannot be read, or a name that nothing has.
+    """
+    if not named and not matchers:
+        return setting_options(common=True)
+    from softbleu.matchers import MATCHERS
+    from softbleu.metrics.base import METRICS
+    from softbleu.scoring.measure import read_settings
+
+    read = [read_settings(each) for each in named or ["bleu"]]
+    owners = {head for head, _ in read}
+    chosen = [*matchers, *(own["matcher"] for _, own in read if "matcher" in own)]
+    metrics = [METRICS.find(head)() for head in owners]
+    owners |= {MATCHERS.find(name).name for name in chosen}
+    if not chosen and any(metric.matching is not None for metric in metrics):
+        owners |= set(MATCHERS.names())
+    if len(owners) > len(metrics) or any(metric.requires.vectors for metric in metrics):
+        owners.add("vectors")
+    return {
+        name: replace(each, owners=own)
+        for name, each in setting_options().items()
+        if (own := {owner: setting for owner, setting in each.owners.items() if owner in owners})
+    }
+
+
 def given_settings(
     options: Mapping[str, Any],
     names: Iterable[str | None],
@@ -216,9 +261,7 @@ def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) 
 
     It finds them in the parameters of its context. They are made when the command is run, not before.
     """
-    return _marked(
-        lambda plug_ins: {name: each for name, each in setting_options(plug_ins=plug_ins).items() if wanted(each)}
-    )
+    return _marked(lambda found: {name: each for name, each in found().items() if wanted(each)}, of_metrics=True)
 
 
 def about_matches(option: SettingOption) -> bool:
@@ -231,7 +274,7 @@ def takes_settings_of(
 ) -> Callable[[Command], Command]:
     """Mark a command that takes the options of one declared class, which is found when the command is run."""
 
-    def options(plug_ins: bool) -> dict[str, SettingOption]:
+    def options(found: FindOptions) -> dict[str, SettingOption]:
         made: dict[str, SettingOption] = {}
         _add(made, find(), panel)
         return {name: each for name, each in made.items() if name not in without}
@@ -239,40 +282,52 @@ def takes_settings_of(
     return _marked(options)
 
 
-def _marked(options: Callable[[bool], dict[str, SettingOption]]) -> Callable[[Command], Command]:
+def _marked(
+    options: Callable[[FindOptions], dict[str, SettingOption]], *, of_metrics: bool = False
+) -> Callable[[Command], Command]:
     def mark(command: Command) -> Command:
-        setattr(command, _MARK, options)
+        setattr(command, _MARK, (options, of_metrics))
         return command
 
     return mark
 
 
-def with_settings(command: Command, *, plug_ins: bool = True) -> Command:
-    """Give a command that is so marked its options; they stand behind that for the preset, if it has one."""
-    options = getattr(command, _MARK, None)
+def has_settings(command: Command | None) -> bool:
+    """Whether it takes settings of metrics and matchers, of which help shows a part."""
+    return bool(getattr(command, _MARK, (None, False))[1])
+
+
+def with_settings(command: Command, found: FindOptions = setting_options) -> Command:
+    """Give a command that is so marked its options; they stand behind that for the preset, if it has one.
+
+    Where settings of metrics are wanted, they are those that are `found`.
+    """
+    # One that has its options already is given others.
+    command = getattr(command, "plain", command)
+    options, of_metrics = getattr(command, _MARK, (None, False))
     if options is None:
         return command
     own = inspect.signature(command, eval_str=True)
     parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
     place = next((n for n, each in enumerate(parameters, start=1) if each.name == "preset"), len(parameters))
-    parameters[place:place] = [
-        each.parameter for name, each in options(plug_ins).items() if name not in own.parameters
-    ]
+    parameters[place:place] = [each.parameter for name, each in options(found).items() if name not in own.parameters]
 
     def call(**values: Any) -> Any:
         return command(**{name: values[name] for name in own.parameters})
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__
+    setattr(call, _MARK, (options, of_metrics))
+    call.plain = command  # type: ignore[attr-defined]
     call.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in parameters}
     return call
 
 
-def spread_settings(app: typer.Typer, wanted: Callable[[str], bool], *, plug_ins: bool = True) -> None:
+def spread_settings(app: typer.Typer, wanted: Callable[[str], bool], found: FindOptions = setting_options) -> None:
     """Give those commands of an application that are wanted the options of settings."""
     for info in app.registered_commands:
         if info.callback is not None and wanted(info.name or info.callback.__name__):
-            info.callback = with_settings(info.callback, plug_ins=plug_ins)
+            info.callback = with_settings(info.callback, found)
     for group in app.registered_groups:
         if group.typer_instance is not None:
-            spread_settings(group.typer_instance, wanted, plug_ins=plug_ins)
+            spread_settings(group.typer_instance, wanted, found)

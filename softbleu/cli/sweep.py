@@ -21,11 +21,11 @@ GRID = "0:0.95:0.05"
 
 _of = opt.OptionTable(f"""
 Matching
-  --matcher -m NAME: Matcher; repeat it for several (default: {", ".join(SWEPT)}).
-  --thresholds -t LIST: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
+  --matcher NAME…: Matchers (default: {", ".join(SWEPT)}).
+  --thresholds -t LIST…: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
     {GRID}).
 Score
-  --vary NAME=V1,V2: Values of any other setting, such as order=2,4, each with each. Repeat it for several.
+  --vary NAME=V1,V2…: Values of any other setting, such as order=2,4, each with each.
 Output
   --plot-ranks FILE: Also draw the ranks of several systems by threshold into this .svg, .png or .pdf file (needs
     softbleu[plots]).
@@ -52,6 +52,7 @@ def sweep(
     vary: Annotated[list[str] | None, _of("--vary")] = None,
     preset: opt.Preset = None,
     output_format: opt.TableFormat = None,
+    long_signature: opt.LongSignature = False,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     plot: opt.Plot = None,
@@ -69,14 +70,14 @@ def sweep(
     from softbleu.cli.progress import ProgressBar
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import remove_journal, table_of
-    from softbleu.report import Layout, Records
+    from softbleu.report import Records
     from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
     write = find_table_format(output_format, target)
-    layout = Layout(digits, target.colours)
+    layout = target.layout(digits, long_signature=long_signature)
     wanted = ((plot, draw_sweep), (plot_ranks, draw_ranks))
     pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted if name is not None]
     if pictures:
@@ -90,7 +91,7 @@ def sweep(
         if plot_ranks is not None:
             check_ranks(corpus.systems)
         rows = sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)
-    target.write(write(Records(*table_of(rows)), layout))
+    target.write(write(Records(*table_of(rows), background=["signature"]), layout))
     for picture, draw in pictures:
         picture.write(draw(rows, picture.suffix))
     if journal is not None:

@@ -31,6 +31,7 @@ class VectorChoice(Declared):
         metavar="PATH|NAME",
         always_signed=True,
         hashed=True,
+        common=True,
     )
     vector_case: VectorCase = setting(
         "fallback", "Look words up as written only (exact), or also in lower case", earlier=("case",)

@@ -116,6 +116,7 @@ class SoftMatcher(Matcher):
         read=read_threshold,
         unset=f"{DEFAULT_THRESHOLD:g}, or what the vectors recommend",
         always_signed=True,
+        common=True,
     )
     assignment: Assignment = setting(
         "exact-first", "Order in which matches are made: exact-first, sequential or optimal"

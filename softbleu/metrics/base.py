@@ -117,7 +117,7 @@ class Requirements:
 
 def order_setting(default: int) -> Any:
     """Declare the greatest n."""
-    return setting(default, "Longest n-grams to look at", least=1, most=MAX_ORDER, flags=("-n",))
+    return setting(default, "Longest n-grams to look at", least=1, most=MAX_ORDER, flags=("-n",), common=True)
 
 
 def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:

@@ -71,10 +71,10 @@ class Bleu(Metric):
         factory=Exact,
         help="What may match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any "
         "orders), or that of a plug-in",
-        flags=("-m",),
+        common=True,
     )
     order: int = order_setting(4)
-    smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp")
+    smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp", common=True)
     smooth_value: float | None = setting(
         None, "Value of the smoothing", least=0, most=1e6, unset="0.1 for floor, 1 for add-k"
     )

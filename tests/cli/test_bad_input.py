@@ -169,9 +169,9 @@ def test_segments_that_are_not_there(refused, text):
 
 def test_explain_refuses_formats_of_score(refused):
     assert (
-        refused("--format", "latex", subcommand="explain")
+        refused("--format", "html", subcommand="explain")
         .rstrip()
-        .endswith("valid: text, json, jsonl, tsv, csv, parquet")
+        .endswith("valid: text, json, jsonl, tsv, csv, markdown, latex, parquet")
     )
 
 

@@ -126,10 +126,10 @@ def test_markdown(command, given, table):
     lines = command("compare", *given, "-n", 2, "-f", "markdown").out.splitlines()
     assert re.split(r" *\| *", lines[0])[1:-1] == ["system", "rank", "BLEU", "95% from", "to", "p"]
     assert re.fullmatch(r"\|:-+\|(-+:\|){5}", lines[1])
-    names = [re.split(r" *\| *", line)[1] for line in lines[2:5]]
+    names = [re.split(r" *\| *", line)[1].strip("*") for line in lines[2:5]]
     assert names == ["good", "candidate", "poor"]
     best = min(table().comparisons, key=lambda row: row.rank)
-    assert re.split(r" *\| *", lines[2])[1:4] == ["good", "1", f"{best.score:.2f}"]
+    assert re.split(r" *\| *", lines[2])[1:4] == ["**good**", "1", f"**{best.score:.2f}**"]
     assert lines[-1].startswith("signature: metric:bleu")
 
 
@@ -139,12 +139,12 @@ def test_latex(command, given, table):
     assert r"\begin{tabular}{lrrrrr}" in out
     assert r"95\% from" in out
     best = min(table().comparisons, key=lambda row: row.rank)
-    assert re.search(rf"^good +& +1 & +{best.score:.2f} & ", out, re.MULTILINE)
-    assert out.index("\ngood ") < out.index("\ncandidate ") < out.index("\npoor ")
+    assert re.search(rf"^\\textbf{{good}} +& +1 & +\\textbf{{{best.score:.2f}}} & ", out, re.MULTILINE)
+    assert out.index("{good} ") < out.index("\ncandidate ") < out.index("\npoor ")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("arguments", [[], ["-m", "sleu"], ["--metric", "gleu", "--multi", "max"]])
+@pytest.mark.parametrize("arguments", [[], ["--matcher", "sleu", "-t", 0.8], ["--metric", "gleu", "--multi", "max"]])
 def test_every_format_names_every_system(command, files, given, name, arguments):
     more = ["--vectors", files.vectors] if "sleu" in arguments else []
     if "gleu" in arguments:
@@ -157,7 +157,7 @@ def test_every_format_names_every_system(command, files, given, name, arguments)
 
 
 def test_label_is_that_of_the_matcher(command, files, given):
-    done = command("compare", *given, "-m", "vleu", "--vectors", files.vectors, "--samples", 10)
+    done = command("compare", *given, "--matcher", "vleu", "--vectors", files.vectors, "--samples", 10)
     assert "VLEU" in done.out.splitlines()[0]
 
 

@@ -24,7 +24,7 @@ def refused(command):
 def test_vectors_are_not_overwritten(refused, files, tmp_path):
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("cat 1 0\ndog 0.9 0.1\n")
-    options = ("-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", vectors)
+    options = ("-c", files.candidate, "-r", files.reference, "--matcher", "vleu", "--vectors", vectors)
     assert "is an input" in refused("score", *options, "-o", vectors)
     assert vectors.read_text().startswith("cat 1 0")
 
@@ -47,7 +47,7 @@ def test_numbers_beyond_reason(refused, files):
     assert "between 1 and 1,000,000" in refused("compare", *options, "--samples", 10**11)
     gleu = ("--metric", "gleu", "--source", files.candidate)
     assert "iterations must lie between 1 and 1000000" in refused("score", *options, *gleu, "--iterations", 10**11)
-    assert "takes a number" in refused("explain", *options, "-s", "9" * 5000)
+    assert "takes a number" in refused("explain", *options, "-l", "9" * 5000)
 
 
 def test_one_signature_one_score(command, tmp_path):
@@ -82,5 +82,5 @@ def test_a_source_that_is_sometimes_missing(refused, tmp_path):
 
 def test_labels_say_what_was_scored(command, files):
     options = ("-c", files.candidate, "-r", files.reference, "--source", files.candidate)
-    soft = command("score", *options, "--metric", "gleu", "-m", "exact", "--level", "macro")
+    soft = command("score", *options, "--metric", "gleu", "--matcher", "exact", "--level", "macro")
     assert soft.out.startswith("GLEU (macro) ")

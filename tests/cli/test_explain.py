@@ -39,18 +39,18 @@ def test_text_shows_what_met_what(command, arguments):
 
 
 def test_several_references_are_told_apart(command, arguments, files):
-    done = command(*arguments, "-r", files.second, "-s", 3, "-n", 1)
+    done = command(*arguments, "-r", files.second, "-l", 3, "-n", 1)
     lines = [line.split() for line in done.out.splitlines()]
     assert ["rain", "=", "1.00", "rain", "reference", "2"] in lines
     assert ["all", "=", "1.00", "all", "reference", "1"] in lines
 
 
 def test_unmatched_is_shown(command, arguments):
-    assert "  fell   -  0.00\n" in command(*arguments, "-s", 3, "-n", 1).out
+    assert "  fell   -  0.00\n" in command(*arguments, "-l", 3, "-n", 1).out
 
 
 def test_json_is_the_python_interface(command, arguments, files):
-    found = json.loads(command(*arguments, "-f", "json", "-s", "2-3").out)
+    found = json.loads(command(*arguments, "-f", "json", "-l", "2-3").out)
     measure = Measure.of(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
     with ParallelFiles.open([str(files.candidate)], [str(files.reference)]) as corpus:
         expected = explain_corpus(corpus, measure, [2, 3])

@@ -94,7 +94,7 @@ def test_every_option_has_an_effect(command, given):
 
 @pytest.mark.parametrize("penalty", ["exact", "soft"])
 def test_soft_numbers_are_those_of_the_python_interface(command, files, given, penalty):
-    arguments = ["-m", "vleu", "-t", 0.8, "--vectors", files.vectors, "--penalty", penalty, "-n", 2]
+    arguments = ["--matcher", "vleu", "-t", 0.8, "--vectors", files.vectors, "--penalty", penalty, "-n", 2]
     (system,) = scored(command, *given, *arguments)["systems"]
     result = expected(matcher="vleu", threshold=0.8, vectors=str(files.vectors), penalty=penalty, order=2)
     assert system["score"] == result.score
@@ -455,16 +455,9 @@ def test_unknown_names_are_refused_with_the_valid_ones(refused, given, option, v
     assert all(name in message for name in valid)
 
 
-@pytest.mark.parametrize("subcommand", ["score", "compare"])
-@pytest.mark.parametrize("how", [["--metric", "gleu"], ["--metric", "gleu", "--quiet"]])
-def test_without_input_there_is_no_source(refused, subcommand, how):
-    message = refused(*how, subcommand=subcommand)
-    assert "sample corpus has no source" in message
-    assert "--source" in message
-
-
-def test_signature_of_gleu_without_input(refused):
-    assert "source" in refused("--signature", "metric:gleu|variant:gleu+")
+def test_signature_of_gleu_without_input_scores_the_sample_of_corrections(command):
+    done = command("score", "--signature", "metric:gleu|variant:gleu+|tokenize:none", "--quiet")
+    assert (done.code, done.out) == (0, command("score", "--metric", "gleu", "--quiet").out)
 
 
 def test_options_of_gleu_are_noted_where_they_do_nothing(command, files):

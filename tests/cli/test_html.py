@@ -19,7 +19,7 @@ def arguments(files):
         files.candidate,
         "-r",
         files.reference,
-        "-m",
+        "--matcher",
         "vleu",
         "-t",
         0.8,

@@ -174,7 +174,7 @@ def test_constant_scores_are_said(command: Any, judged: Any) -> None:
         (["--rankings", "rankings.csv", "--rank-by", "truskill"], "did you mean 'trueskill'"),
         (["--rankings", "rankings.csv", "--table", "williams"], "there is no metric"),
         (["--rankings", "rankings.csv", "--table", "rank"], "did you mean 'ranking'"),
-        (["--rankings", "rankings.csv", "--plot", "x.svg"], "unknown picture of table 'ranking'"),
+        (["--rankings", "rankings.csv", "--plot", "x.svg"], "unknown table with a picture 'ranking'"),
         (["--rankings", "rankings.csv", "--samples", "0"], "number of samples"),
         (["--rankings", "rankings.csv", "--format", "html"], "unknown format 'html'"),
         (["--human", "human.tsv", "--metric-settings", "bleu"], "needs a corpus to score"),

@@ -87,11 +87,15 @@ def test_examples_run(command, files, monkeypatch, example):
     assert done.out
 
 
+METRICS = ("-m", "bleu", "softbleu", "--matcher", "vleu")
+
+
 def test_help_names_the_defaults_of_the_library(command):
-    shown = " ".join(command("score", "--help", environment={"COLUMNS": "300"}).out.split())
+    shown = " ".join(command("score", *METRICS, "-h", environment={"COLUMNS": "300"}).out.split())
     owners = (Bleu, Vleu, VectorChoice, Tokenizer)
     defaults = {each.name: each.default for owner in owners for each in all_settings(owner)}
-    defaults |= {"matcher": Bleu().matcher.name, "order": f"{Bleu().order}; softbleu {Softbleu().order}"}
+    defaults |= {"tokenize": Bleu.default_tokenizer.tokenize}
+    defaults |= {"matcher": Bleu().matcher.name, "order": f"bleu {Bleu().order}; softbleu {Softbleu().order}"}
     named = ("matcher", "vectors", "vector_case", "tokenize", "order", "smooth", "denominator")
     for name in (*named, "assignment", "consumption", "composition"):
         line = shown.partition(f"--{name.replace('_', '-')} ")[2]

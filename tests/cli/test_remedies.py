@@ -49,13 +49,15 @@ def result_of(done):
 
 @pytest.mark.parametrize("remedy", REMEDIES)
 def test_signatures_say_it_and_run_again(command, soft, remedy):
-    first = result_of(command("score", *soft, *REMEDIES[remedy], "--format", "json"))
-    plain = result_of(command("score", *soft, "--format", "json"))
+    first = result_of(command("score", *soft, *REMEDIES[remedy], "--format", "json", "-q"))
+    plain = result_of(command("score", *soft, "--format", "json", "-q"))
     signature = parse_signature(first["signature"])
     assert DEFAULTS.keys() <= signature.keys()
     assert {key: value for key, value in parse_signature(plain["signature"]).items() if key in DEFAULTS} == DEFAULTS
     assert first["systems"][0]["score"] != plain["systems"][0]["score"]
-    again = command("score", *soft[:4], "--vectors", soft[-1], "--signature", first["signature"], "--format", "json")
+    again = command(
+        "score", *soft[:4], "--vectors", soft[-1], "--signature", first["signature"], "--format", "json", "-q"
+    )
     assert result_of(again) == first
 
 

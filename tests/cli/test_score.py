@@ -44,7 +44,7 @@ def test_numbers_are_those_of_the_python_interface(command, files):
 
 
 def test_soft_numbers_are_those_of_the_python_interface(command, files):
-    arguments = ["-m", "vleu", "-t", 0.8, "--vectors", files.vectors, "--composition", "aligned"]
+    arguments = ["--matcher", "vleu", "-t", 0.8, "--vectors", files.vectors, "--composition", "aligned"]
     arguments += ["--order", 3, "--smooth", "add-k", "--smooth-value", 0.5, "--lowercase", "--tokenize", "13a"]
     arguments += ["--assignment", "optimal", "--consumption", "unit", "--denominator", "all"]
     arguments += ["--effective-order", "--vector-case", "exact"]
@@ -131,7 +131,7 @@ def test_every_format_names_every_system(command, files, name, level):
 
 
 def test_text_says_all_there_is_to_know(command, files):
-    arguments = ("-c", files.candidate, "-r", files.reference, "-m", "sleu", "--vectors", files.vectors)
+    arguments = ("-c", files.candidate, "-r", files.reference, "--matcher", "sleu", "--vectors", files.vectors)
     done = command("score", *arguments, "--digits", 3)
     expected = softbleu.score(CANDIDATE, REFERENCE, matcher="sleu", vectors=str(files.vectors))
     assert done.out.startswith(f"SLEU {expected.score:.3f}  candidate\n")
@@ -148,7 +148,8 @@ def test_text_says_all_there_is_to_know(command, files):
 
 
 def test_jobs_change_nothing(command, files):
-    arguments = ("-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", files.vectors)
+    soft = ("-m", "vleu(threshold=0.8)", "--vectors", files.vectors)
+    arguments = ("-c", files.candidate, "-r", files.reference, *soft)
     assert scored(command, *arguments, "--jobs", 2) == scored(command, *arguments)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,11 @@ def test_every_setting_is_an_option(owner, name):
         return
     made = setting_options()[identifier(name)]
     assert made.name == each.key
+    if owner == "tokenizer":
+        # Its defaults are those of the metrics.
+        assert made.owners.keys() == METRICS.built_in.keys()
+        assert replace(made.owners["gleu"], default=each.default) == each
+        return
     assert made.owners[owner] == each
     assert each.part is not None or each.help[1:] in made.help
     default = each.unset or (f"{each.default:g}" if isinstance(each.default, float) else each.default)
@@ -115,7 +121,7 @@ def test_flags_are_taken_back(command, files):
 
 
 def test_vectors_of_any_length(command, files):
-    arguments = ["-c", files.candidate, "-r", files.reference, "-m", "vleu", "--vectors", files.vectors]
+    arguments = ["-c", files.candidate, "-r", files.reference, "--matcher", "vleu", "--vectors", files.vectors]
     done = command("score", *arguments, "--no-normalize", "-f", "json")
     texts = [path.read_text().splitlines() for path in (files.candidate, files.reference)]
     expected = softbleu.score(*texts, metric="vleu", vectors=str(files.vectors), normalize=False)
@@ -183,19 +189,30 @@ def test_what_is_refused(command, files, arguments, words):
     assert words in done.err
 
 
-@pytest.mark.parametrize(("metric", "option"), [("gleu", "--source"), ("imeasure", "--source"), ("m2", "--gold")])
-@pytest.mark.parametrize("subcommand", ["score", "compare", "sweep"])
-def test_what_the_sample_lacks_is_named_for_the_metric(command, subcommand, metric, option):
-    done = command(subcommand, "--metric", metric)
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert f"metric {metric!r} needs" in done.err
-    assert option in done.err
+SAMPLES = {
+    **dict.fromkeys(("bleu", "chrf", "chrf++", "ter", "softbleu", "vleu"), "candidate"),
+    **dict.fromkeys(("gleu", "gleu(matcher=vleu)", "m2", "imeasure"), "corrected"),
+}
 
 
-def test_the_sample_has_what_softbleu_needs(command):
-    done = command("score", "--metric", "softbleu", "--quiet")
+@pytest.mark.parametrize("metric", SAMPLES)
+def test_every_metric_has_a_sample(command, metric):
+    done = command("score", "--metric", metric, "--quiet", "--format", "json")
+    (system,) = json.loads(done.out)["systems"]
+    assert system["name"] == SAMPLES[metric]
+    assert 0 < system["score"] < 100
+
+
+@pytest.mark.parametrize("subcommand", ["compare", "explain", "sweep"])
+def test_other_commands_choose_the_sample_too(command, subcommand):
+    done = command(subcommand, "--metric", "gleu", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert done.out.lower().startswith("softbleu ")
+    assert "corrected" in done.out
+
+
+def test_the_sample_is_that_of_the_metric_that_needs_most(command):
+    done = command("score", "--metric", "bleu", "m2", "--quiet", "--score-only")
+    assert done.out == "81.33\t74.32\n"
 
 
 # signatures
@@ -228,7 +245,8 @@ def test_signatures_of_earlier_versions_run_again_without_a_note(command, files)
 @pytest.mark.usefixtures("installed")
 def test_a_plug_in_brings_its_options(program, files):
     given = ("-c", files.candidate, "-r", files.reference)
-    shown = " ".join(program("score", "--help", environment={"COLUMNS": "200"}).out.split())
+    named = ("--metric", "excess", "--matcher", "near")
+    shown = " ".join(program("score", *named, "--help", environment={"COLUMNS": "200"}).out.split())
     for part in ("--excess-per-word", "[of excess]", "--excess-strict", "--near-reach", "near", "flat"):
         assert part in shown
     assert "--excess-order" not in shown

@@ -60,10 +60,10 @@ def test_a_file_of_the_same_pairs_gives_the_same(command: Any, files: Any) -> No
     ],
 )
 def test_tables(command: Any, table: str, columns: set[str]) -> None:
-    found = rows(command(*SMALL, "-m", "xleu", "--table", table, "--most", "5", "--format", "json"))
+    found = rows(command(*SMALL, "--matcher", "xleu", "--table", table, "--most", "5", "--format", "json"))
     assert columns < set(found[0])
     assert len(found) == {"thresholds": 20, "orders": 4, "partners": 5, "offenders": 5}[table]
-    assert command(*SMALL, "-m", "xleu", "--table", table).out.startswith(
+    assert command(*SMALL, "--matcher", "xleu", "--table", table).out.startswith(
         "text     alternations, paraphrase, seed 0\n"
     )
 
@@ -77,30 +77,39 @@ def test_settings_of_the_matchers(command: Any) -> None:
 
 def test_text_without_alignments(command: Any, files: Any) -> None:
     text = ("experiments", "spurious", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
-    found = rows(command(*text, "-m", "sleu", "--table", "partners", "--format", "json"))
+    found = rows(command(*text, "--matcher", "sleu", "--table", "partners", "--format", "json"))
     assert [(row["partner"], row["matches"], row["spurious"]) for row in found] == [
         ("little", 1, None),
         ("the", 1, None),
     ]
-    offenders = rows(command(*text, "-m", "sleu", "--table", "offenders", "--format", "json"))
+    offenders = rows(command(*text, "--matcher", "sleu", "--table", "offenders", "--format", "json"))
     assert ("the cat sat on [a] mat", "[the] cat sat on the mat") in {
         (row["candidate"], row["reference"]) for row in offenders
     }
-    summary = rows(command(*text, "-m", "sleu", "--format", "json"))
+    summary = rows(command(*text, "--matcher", "sleu", "--format", "json"))
     assert (summary[0]["matches"], summary[0]["partners"]) == (2, 2)
 
 
 def test_output_and_picture(command: Any, files: Any) -> None:
     pytest.importorskip("matplotlib")
     table, picture = files.folder / "spurious.csv", files.folder / "spurious.svg"
-    done = command(*SMALL, "-m", "vleu", "--output", table, "--plot", picture)
+    done = command(*SMALL, "--matcher", "vleu", "--output", table, "--plot", picture)
     assert (done.code, done.out, done.err) == (0, "", "")
     assert table.read_text().startswith("matcher,remedy,at,threshold,matches,mass,precision,order_errors,spurious")
     assert "precision of the credit, per cent" in picture.read_text()
     histogram = files.folder / "partners.svg"
     assert (
         command(
-            "experiments", "spurious", "-c", files.candidate, "-r", files.reference, "-m", "sleu", "--plot", histogram
+            "experiments",
+            "spurious",
+            "-c",
+            files.candidate,
+            "-r",
+            files.reference,
+            "--matcher",
+            "sleu",
+            "--plot",
+            histogram,
         ).code
         == 0
     )
@@ -117,13 +126,13 @@ def test_no_approximate_matches_are_said(command: Any, files: Any) -> None:
 
 
 def test_without_input_pairs_are_generated(command: Any) -> None:
-    done = command("experiments", "spurious", "-m", "vleu")
+    done = command("experiments", "spurious", "--matcher", "vleu")
     assert done.code == 0
     assert done.err == (
         "softbleu: note: no input given (see --help), so this generates pairs of the grammar modifiers\n"
     )
     assert "modifiers, paraphrase, seed 0" in done.out
-    assert command("experiments", "spurious", "-m", "vleu", "--quiet").err == ""
+    assert command("experiments", "spurious", "--matcher", "vleu", "--quiet").err == ""
 
 
 UNALIGNED = json.dumps({"candidate": "a dog", "reference": "the dog"})

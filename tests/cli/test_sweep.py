@@ -39,14 +39,16 @@ def names_in(folder: Path) -> set[str]:
 @pytest.mark.parametrize("metric", ["bleu", "gleu"])
 def test_every_row_is_a_run_of_its_own(command: Any, files: Any, options: list[Any], metric: str) -> None:
     more = ["--metric", metric, *(["--source", files.candidate] if metric == "gleu" else [])]
-    done = command("sweep", *options, *more, "-m", "exact", "-m", "xleu", "-t", "0.5:0.9:0.2,p99", "-f", "csv")
+    done = command(
+        "sweep", *options, *more, "--matcher", "exact", "--matcher", "xleu", "-t", "0.5:0.9:0.2,p99", "-f", "csv"
+    )
     assert (done.code, done.err) == (0, "")
     rows = rows_of(done.out)
     assert list(rows[0]) == ["system", "metric", "matcher", "quantile", *TAIL]
     assert len(rows) == 2 * (1 + 4)
     for row in rows:
         threshold = ["-t", row["quantile"] or row["threshold"]] if row["threshold"] else []
-        alone = command("score", *options, *more, "-m", row["matcher"], *threshold, "-f", "json")
+        alone = command("score", *options, *more, "--matcher", row["matcher"], *threshold, "-f", "json")
         (system,) = [each for each in json.loads(alone.out)["systems"] if each["name"] == row["system"]]
         assert float(row["score"]) == system["score"]
         assert row["signature"] == json.loads(alone.out)["signature"]
@@ -54,13 +56,13 @@ def test_every_row_is_a_run_of_its_own(command: Any, files: Any, options: list[A
 
 def test_any_setting_varies(command: Any, options: list[Any]) -> None:
     vary = ("--vary", "order=1,2", "--vary", 'vectors-postprocess=none,"mean,pc:2"')
-    done = command("sweep", *options, "-m", "vleu", "-t", "0.5", *vary, "-f", "csv")
+    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", *vary, "-f", "csv")
     assert (done.code, done.err) == (0, "")
     rows = rows_of(done.out)
     assert len(rows) == 2 * 4
     for row in rows:
         own = ("--order", row["order"], "--vectors-postprocess", row["vectors_postprocess"])
-        alone = command("score", *options, "-m", "vleu", "-t", "0.5", *own, "-f", "json")
+        alone = command("score", *options, "--matcher", "vleu", "-t", "0.5", *own, "-f", "json")
         (system,) = [each for each in json.loads(alone.out)["systems"] if each["name"] == row["system"]]
         assert float(row["score"]) == system["score"]
         assert row["signature"] == json.loads(alone.out)["signature"]
@@ -85,12 +87,12 @@ def test_tables_have_the_same_values(command: Any, files: Any, options: list[Any
 
 
 def test_the_sample_corpus_as_text(command: Any) -> None:
-    done = command("sweep", "-m", "vleu", "-t", "0.7,0.8")
+    done = command("sweep", "--matcher", "vleu", "-t", "0.7,0.8")
     assert done.code == 0
     assert done.err.count("\n") == 1
     assert "bundled sample corpus" in done.err
     assert done.out.split()[:4] == ["system", "metric", "matcher", "threshold"]
-    assert command("sweep", "-m", "vleu", "-t", "0.7,0.8", "--quiet").err == ""
+    assert command("sweep", "--matcher", "vleu", "-t", "0.7,0.8", "--quiet").err == ""
 
 
 def test_defaults(command: Any, options: list[Any]) -> None:
@@ -102,7 +104,7 @@ def test_defaults(command: Any, options: list[Any]) -> None:
 
 
 def test_jobs_change_nothing(program: Any, options: list[Any]) -> None:
-    arguments = ("sweep", *options, "-m", "vleu", "-t", "0.5,0.8", "-f", "csv")
+    arguments = ("sweep", *options, "--matcher", "vleu", "-t", "0.5,0.8", "-f", "csv")
     one, two = program(*arguments), program(*arguments, "--jobs", "2")
     assert one.code == two.code == 0
     assert one.out == two.out != ""
@@ -113,7 +115,7 @@ def test_jobs_change_nothing(program: Any, options: list[Any]) -> None:
 def test_pictures(command: Any, files: Any, options: list[Any], name: str, magic: bytes, option: str) -> None:
     paths = [files.folder / f"{number}.{name}" for number in (1, 2)]
     for path in paths:
-        done = command("sweep", *options, "-m", "vleu", "-t", "0.5,0.8", option, path)
+        done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5,0.8", option, path)
         assert (done.code, done.err) == (0, "")
         assert done.out
     first, second = (path.read_bytes() for path in paths)
@@ -210,7 +212,7 @@ def test_inputs_are_not_written_over(command: Any, files: Any, options: list[Any
 
 
 def test_a_device_has_no_journal_beside_it(command: Any, options: list[Any]) -> None:
-    done = command("sweep", *options, "-m", "vleu", "-t", "0.5", "-o", os.devnull)
+    done = command("sweep", *options, "--matcher", "vleu", "-t", "0.5", "-o", os.devnull)
     assert (done.code, done.err) == (0, "")
     assert not Path("/dev/.null.sweep").exists()
 
@@ -243,7 +245,7 @@ def slow(files: Any) -> list[Any]:
     for name in ("s1.txt", "s2.txt", "s3.txt", "ref.txt"):
         files.write(name, [" ".join(draw.choices(words, k=22)) for _ in range(600)])
     systems = [part for name in ("s1.txt", "s2.txt", "s3.txt") for part in ("-c", files.folder / name)]
-    grid = ["-m", "sleu", "-m", "vleu", "-m", "xleu", "-t", "0:0.9:0.1"]
+    grid = ["--matcher", "sleu", "--matcher", "vleu", "--matcher", "xleu", "-t", "0:0.9:0.1"]
     return [*systems, "-r", files.folder / "ref.txt", "--vectors", files.folder / "large.txt", *grid]
 
 

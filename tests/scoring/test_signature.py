@@ -350,7 +350,18 @@ RUNS = {
     "gleu": ["--metric", "gleu", "--order", 2, "--iterations", 9, "--seed", 4],
     "gleu, best": ["--metric", "gleu", "--order", 2, "--multi", "max", "--variant", "gleu+paper"],
     "gleu0": ["--metric", "gleu", "--variant", "gleu0", "--lambda", 0.25, "--swapped-bp", "--order", 2],
-    "soft gleu": ["--metric", "gleu", "-m", "vleu", "--vectors", "words.txt", "--penalty", "soft", "--order", 2],
+    "soft gleu": [
+        "--metric",
+        "gleu",
+        "--matcher",
+        "vleu",
+        "--vectors",
+        "words.txt",
+        "--penalty",
+        "soft",
+        "--order",
+        2,
+    ],
     "softbleu": ["--metric", "softbleu", "--vectors", "words.txt", "--power", 0.5, "--credit", "clipped"],
     "softbleu, text": ["--metric", "softbleu", "--vectors", "words.txt", "--idf", "idf.txt", "--level", "segment"],
     "segments": ["--level", "segment", "--no-effective-order", "--order", 2],
@@ -406,7 +417,7 @@ def test_other_versions_are_noted(command: Callable[..., tuple[int, str, str]], 
 def test_other_vectors_of_that_name_are_an_error(
     command: Callable[..., tuple[int, str, str]], files: dict[str, Path]
 ) -> None:
-    code, out, _ = command(*files_of(files), "-m", "vleu", "--vectors", "words.txt", "--format", "json")
+    code, out, _ = command(*files_of(files), "--matcher", "vleu", "--vectors", "words.txt", "--format", "json")
     assert code == 0
     signature = json.loads(out)["signature"]
     promised = parse_signature(signature)["vectors"]
@@ -425,7 +436,7 @@ def test_vectors_may_lie_elsewhere(
     command: Callable[..., tuple[int, str, str]], files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The signature has the file's name, its folder is no part of what a score depends on."""
-    code, out, _ = command(*files_of(files), "-m", "vleu", "--vectors", files["words.txt"], "--format", "json")
+    code, out, _ = command(*files_of(files), "--matcher", "vleu", "--vectors", files["words.txt"], "--format", "json")
     assert code == 0
     signature = json.loads(out)["signature"]
     elsewhere = files["words.txt"].parent / "elsewhere"

@@ -27,7 +27,7 @@ Paraphrases
   --synonyms 0..1: How likely a word becomes a synonym (default: 0.5).
   --category 0..1: How likely it becomes another word of its category (default: 0).
   --alternate 0..1: How likely a declared alternation is taken (default: 0.5).
-  --noise NAME=0..1: Noise at each token: swap, drop, insert, substitute or function. Repeat it for several.
+  --noise NAME=0..1…: Noise at each token: swap, drop, insert, substitute or function.
 """)
 _NOISE = ("swap=", "drop=", "insert=", "substitute=", "function=")
 

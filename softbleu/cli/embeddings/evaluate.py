@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _of = opt.OptionTable("""
 Input
-  --corpus FILE: Text whose coverage is measured, plain or packed (.gz, .bz2). Repeat it for several.
+  --corpus FILE…: Texts whose coverage is measured, plain or packed (.gz, .bz2).
 Output
   --missing N: Show so many words, or pairs, without a vector (default: 5).
 """)
@@ -29,6 +29,7 @@ def evaluate(
     missing: Annotated[int, _of("--missing")] = 5,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Measure how well cosines agree with people's judgements, and how much of a text has a vector.

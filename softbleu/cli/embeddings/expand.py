@@ -27,7 +27,7 @@ _of = opt.OptionTable("""
   --tokenize NAME: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references
     (default: none).
 Input
-  --reference -r FILE: Reference text, a segment a line; - is standard input. Repeat it for several references.
+  --reference -r FILE…: Reference text, a segment a line, or several; - is standard input.
 Output
   --output-prefix PREFIX: Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.
   --format -f NAME: text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and
@@ -60,14 +60,14 @@ def expand(
     The files are scored as any references: softbleu score -c FILE -r REFERENCE -r PREFIX.1 -r PREFIX.2 and so on.
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
-    from softbleu.cli.inputs import check_name
     from softbleu.cli.output import table_output
     from softbleu.cli.progress import ProgressBar
     from softbleu.embeddings.expansion import Expansion, expand_corpus
+    from softbleu.errors import known_name
     from softbleu.tokens import Tokenizer
 
-    check_name("format", output_format, EXPANSION_FORMATS)
-    check_name("tokenizer", tokenize, SPLITTERS)
+    output_format = known_name("format", output_format, EXPANSION_FORMATS)
+    tokenize = known_name("tokenizer", tokenize, SPLITTERS)
     expansion = Expansion().revised({name: value for name, value in ctx.params.items() if value is not None})
     targets = _targets(output_prefix, output, output_format, expansion.budget, [*reference, vectors])
     source, case = open_chosen(vectors, vector_case)

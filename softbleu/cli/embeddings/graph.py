@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from softbleu.cli import options as opt
+from softbleu.cli.completion import formats
 from softbleu.cli.embeddings.common import DIGITS, SearchLimit, open_chosen
 
 _of = opt.OptionTable("""
@@ -22,7 +23,7 @@ def graph(
     limit: SearchLimit = None,
     vector_case: opt.WordLookup = None,
     encoding: opt.Encoding = "utf-8",
-    output_format: opt.RecordFormat = "tsv",
+    output_format: Annotated[str, opt.format_option(f"{opt.FORMATS} (default: tsv).", formats)] = "tsv",
     digits: opt.Digits = DIGITS,
     output: opt.Output = None,
     quiet: opt.Quiet = False,

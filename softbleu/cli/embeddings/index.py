@@ -25,12 +25,12 @@ def index(
     """Build an index of a store's words and save it there, for 'neighbours --index' to use."""
     from pathlib import Path
 
-    from softbleu.cli.inputs import check_name
     from softbleu.cli.output import table_output
     from softbleu.embeddings.neighbours import index_store
+    from softbleu.errors import known_name
     from softbleu.report import Records
 
     write = table_output(output_format, output, [store])
-    check_name("index", kind, APPROXIMATE)
+    kind = known_name("index", kind, APPROXIMATE)
     path, count = index_store(Path(store), kind)  # type: ignore[arg-type]
     write(Records([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size}))

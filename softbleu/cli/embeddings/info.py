@@ -16,6 +16,7 @@ def info(
     verify: Annotated[bool, opt.option("Read all of it, to see that it is whole and unchanged.", "--verify")] = False,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Show what a set of vectors is: size, source, licence, content hash, how alike random words are."""

@@ -17,6 +17,7 @@ def list_sets(
     ] = None,
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """List known vector sets: bundled, installed, or for download."""

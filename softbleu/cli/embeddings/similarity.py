@@ -26,6 +26,7 @@ def similarity(
     other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
     output_format: opt.RecordFormat = "text",
     output: opt.Output = None,
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from softbleu.cli import options as opt
-from softbleu.cli.completion import names
+from softbleu.cli.completion import formats, names
 
 _of = opt.OptionTable("""
 Output
@@ -20,9 +20,7 @@ Output
 def run_experiment(
     definition: Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")],
     output_folder: Annotated[str | None, _of("--output-folder")] = None,
-    output_format: Annotated[
-        str, opt.format_option("Format of the table: csv, tsv, json, jsonl or parquet (default: csv).")
-    ] = "csv",
+    output_format: Annotated[str, opt.format_option(f"{opt.FORMATS} (default: csv).", formats)] = "csv",
     picture: Annotated[bool, _of("--picture")] = True,
     picture_format: Annotated[str, _of("--picture-format", names("report.plots", "PICTURE_FORMATS"))] = "svg",
     jobs: opt.Jobs = 1,
@@ -39,34 +37,34 @@ def run_experiment(
     from softbleu.cli.errors import say
     from softbleu.cli.output import Output
     from softbleu.cli.progress import ProgressBar
-    from softbleu.errors import UnknownNameError
+    from softbleu.errors import known_name
     from softbleu.experiments.definition import Definition
     from softbleu.experiments.running import run_definition
     from softbleu.experiments.sweep import check_journal, remove_journal
-    from softbleu.report import DATA_FORMATS, RECORD_WRITERS, Layout
+    from softbleu.report import RECORD_WRITERS, SUFFIXES, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import PICTURE_FORMATS, check_plots
 
-    if output_format not in DATA_FORMATS:
-        raise UnknownNameError("table format", output_format, DATA_FORMATS)
-    write = RECORD_WRITERS[output_format]
-    if picture_format not in PICTURE_FORMATS:
-        raise UnknownNameError("picture format", picture_format, PICTURE_FORMATS)
+    write = RECORD_WRITERS.find(output_format)
+    suffix = SUFFIXES.get(output_format.lower(), output_format.lower())
+    picture_format = known_name("picture format", picture_format, PICTURE_FORMATS)
     if picture:
         check_plots()
     path = Path(definition)
     read = Definition.read(path)
     inputs = read.files()
+    if output_folder:
+        Path(output_folder).mkdir(parents=True, exist_ok=True)
     base = str((Path(output_folder) if output_folder else path.parent) / path.stem)
     pictures = [f".{picture_format}", f".ranks.{picture_format}"] if picture and read.kind == "sweep" else []
-    for name in [*output_names(read.kind, output_format), *pictures]:
+    for name in [*output_names(read.kind, suffix), *pictures]:
         Output.of(f"{base}{name}", inputs)
     manifest = Output.of(f"{base}.manifest.json", inputs)
     journal = Path(f"{base}.unfinished")
     check_journal(journal)
     with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
         outcome = run_definition(read, jobs=jobs, journal=journal, progress=progress)
-    files = {f"{base}{name}.{output_format}": write(records, Layout()) for name, records in outcome_tables(outcome)}
+    files = {f"{base}{name}.{suffix}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if picture:
         drawn = outcome_pictures(outcome, picture_format)
         files |= {f"{base}{name}.{picture_format}": content for name, content in drawn}

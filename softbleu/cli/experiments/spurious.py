@@ -20,12 +20,12 @@ Artificial text
   --count N: How many pairs (default: 2000; halves: all).
   --seed N: Seed of the generator (default: 0).
 Matching
-  --matcher -m NAME: Matcher with approximate matches; repeat it for several (default: vleu and xleu).
-  --remedy NAME: plain, optimal, aligned, sif, neighbours, mutual, csls, centred, function-words, or several joined by
-    +; repeat it to compare (default: plain).
+  --matcher NAME…: Matchers with approximate matches (default: vleu and xleu).
+  --remedy NAME…: plain, optimal, aligned, sif, neighbours, mutual, csls, centred, function-words, or several joined
+    by + (default: plain).
   --all-remedies: Every remedy, and some combinations.
   --threshold -t 0..1: Threshold at which to report, and to collect partners (default: 0.8).
-  --thresholds LIST: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
+  --thresholds LIST…: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
     0:0.95:0.05).
 Output
   --table NAME: summary, thresholds, orders, partners or offenders (default: summary).
@@ -72,23 +72,24 @@ def spurious(
     partners of approximate matches and lists the worst.
     """
     from softbleu.cli.errors import say
-    from softbleu.cli.inputs import check_name
+    from softbleu.cli.inputs import system_files
     from softbleu.cli.output import Output, find_table_format
     from softbleu.cli.progress import ProgressBar
-    from softbleu.errors import InputError
+    from softbleu.errors import InputError, known_name
     from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
     from softbleu.experiments.spurious import spurious as analyse
     from softbleu.experiments.text import GRAMMAR
-    from softbleu.report import Layout
     from softbleu.report.metaeval import records_of
     from softbleu.report.plots import check_plots
     from softbleu.report.spurious import draw_spurious
 
-    check_name("table", table, _tables())
+    table = known_name("table", table, _tables())
     if most < 1:
         raise InputError(f"--most is 1 or greater, not {most}")
     hashed = [value for each, value in chosen_options(ctx.params) if each.setting.hashed]
-    inputs = [name for name in (pairs, grammar, *hashed, *(candidate or ()), *(reference or ())) if name]
+    inputs = [
+        name for name in (pairs, grammar, *hashed, *system_files(ctx.params).values(), *(reference or ())) if name
+    ]
     target = Output.of(output, inputs)
     write = find_table_format(output_format, target)
     picture = None if plot is None else Output.of_picture(plot, inputs)
@@ -119,6 +120,6 @@ def spurious(
         say(f"note: no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if not quiet and all(each.is_empty for each in found.analyses):
         say("note: no approximate matches at any threshold: there is no credit to judge")
-    target.write(write(records_of(found.table(table, most)), Layout(digits, target.colours)))
+    target.write(write(records_of(found.table(table, most)), target.layout(digits)))
     if picture is not None:
         picture.write(draw_spurious(found.analyses, picture.suffix))

@@ -1,0 +1,357 @@
+"""What people who come from sacrebleu try first."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from softbleu.cli.app import app
+from softbleu.cli.app import command as make_command
+from softbleu.cli.several import EARLIER, spread_values, values_behind
+from softbleu.corpora.systems import name_systems
+from softbleu.errors import InputError
+from softbleu.report.layout import align, fit
+
+SACREBLEU = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+
+
+def commands(made, *names):
+    """Every command that has no commands of its own, by the words that call it."""
+    inner = getattr(made, "commands", None)
+    if inner is None:
+        yield names, made
+    for name, each in (inner or {}).items():
+        yield from commands(each, *names, name)
+
+
+ALL = [names for names, _ in commands(typer.main.get_command(app))]
+
+
+def spread(*arguments):
+    return list(spread_values(make_command(arguments), arguments))
+
+
+# several values
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ("score -c A B -r R S", "score -c A -c B -r R -r S"),
+        ("score -m bleu chrf -q -c A", "score -m bleu -m chrf -q -c A"),
+        ("score --candidate=A B -b", "score --candidate=A --candidate B -b"),
+        ("score -cA B", "score -cA -c B"),
+        ("score -c - A -o -x", "score -c - -c A -o -x"),
+        ("score -c A --threshold -1 -r R", "score -c A --threshold -1 -r R"),
+        ("sweep --vary a=1 b=2 -t 0.5 -1", "sweep --vary a=1 --vary b=2 -t 0.5 -t -1"),
+        ("score -c A -- -c B C", "score -c A -- -c B C"),
+        ("metaeval --scores a b --human c", "metaeval --scores a --scores b --human c"),
+        ("embeddings neighbours cat dog -k 3", "embeddings neighbours cat dog -k 3"),
+        ("score --long-signature -c A", "score --long -c A"),
+        ("compare --test-seed 5", "compare --seed 5"),
+        ("compare --test-seed=5", "compare --seed=5"),
+    ],
+)
+def test_values_go_up_to_the_next_option(given, made):
+    assert spread(*given.split()) == made.split()
+
+
+def test_no_option_of_several_values_stands_beside_arguments():
+    """There nobody could tell values from arguments."""
+    for names, each in commands(make_command(["score", "sweep", "compare", "explain", "spurious"])):
+        kinds = {type(param).__name__ for param in each.params}
+        assert not (any(getattr(param, "multiple", False) for param in each.params) and "TyperArgument" in kinds), (
+            names
+        )
+
+
+def test_earlier_spellings_have_a_new_one():
+    known = {name for _, each in commands(make_command(["compare"])) for param in each.params for name in param.opts}
+    assert set(EARLIER.values()) <= known
+    assert not set(EARLIER) & known
+
+
+def test_values_before_anything_is_parsed():
+    found = values_behind(["score", "-m", "bleu", "gleu", "-q", "x", "--metric=ter"], "-m", "--metric")
+    assert found == ["bleu", "gleu", "ter"]
+
+
+def test_systems_and_metrics_side_by_side(command, files):
+    done = command("score", "-c", files.candidate, files.second, "-r", files.reference, "-m", "BLEU", "chrf", "TER")
+    assert (done.code, done.err) == (0, "")
+    lines = [line.split() for line in done.out.splitlines()]
+    assert lines[0] == ["system", "BLEU", "chrF", "TER"]
+    assert [line[0] for line in lines[2:4]] == ["candidate", "second"]
+    assert [line[:2] for line in lines[5:]] == [["BLEU", "signature:"], ["chrF", "signature:"], ["TER", "signature:"]]
+    given = ("-c", files.candidate, files.second, "-r", files.reference)
+    for column, metric in enumerate(("bleu", "chrf", "ter"), start=1):
+        alone = command("score", *given, "-m", metric, "--score-only")
+        assert alone.out.split() == [line[column] for line in lines[2:4]]
+
+
+# systems
+
+
+def test_folders_and_names(command, files):
+    for name in ("b.txt", "a.txt", ".hidden"):
+        files.write(name, ["x"] * 3)
+    folder = files.folder / "outputs"
+    folder.mkdir()
+    for name in ("b.txt", "a.txt", ".hidden"):
+        (folder / name).write_text("the cat\n" * 3)
+    (folder / "reference.txt").write_bytes(files.reference.read_bytes())
+    (folder / "deeper").mkdir()
+    given = ("-c", folder, f"ours={files.candidate}", "-r", folder / "reference.txt", "-f", "json")
+    done = command("score", *given)
+    assert [each["name"] for each in json.loads(done.out)["systems"]] == ["a", "b", "ours"]
+    for name in ("compare", "explain", "sweep"):
+        more = {"compare": ["--samples", 10], "explain": ["-l", 1], "sweep": ["--matcher", "exact"]}[name]
+        found = command(name, *given, *more).out
+        assert '"ours"' in found
+        assert not re.search(r'"(name|system)": "reference"', found)
+
+
+def test_a_folder_in_metaeval(command, files):
+    folder = files.folder / "outputs"
+    folder.mkdir()
+    for name in ("a", "b", "c"):
+        (folder / f"{name}.txt").write_text("the cat\n" * 2 + f"{'sat ' * ord(name)}\n")
+    people = files.write("human.tsv", ["system\tscore", "a\t3", "b\t2", "c\t1"])
+    done = command(
+        "metaeval", "--human", people, "-c", folder, "-r", files.reference, "-m", "bleu", "ter", "-f", "json"
+    )
+    assert (done.code, done.err) == (0, "")
+    assert [row["points"] for row in json.loads(done.out)["rows"]] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            "-r reference.txt candidate.txt second.txt",
+            "all 3 files are references of -r: name systems with --candidate",
+        ),
+        ("reference.txt -c candidate.txt", "'reference.txt' is behind no option: systems go behind -c"),
+        ("-c candidate.txt second.txt", "no reference file"),
+        (
+            "-c candidate.txt reference.txt -r reference.txt",
+            "reference.txt is a reference, and named among the systems",
+        ),
+        ("-c x=candidate.txt x=second.txt -r reference.txt", "two systems are called 'x'"),
+        ("-c x=empty -r reference.txt", "empty is a folder, whose files are systems of their own: leave out x="),
+        ("-c empty -r reference.txt", "empty: a folder without a file of a system"),
+        ("-c candidate.txt -r reference.txt -b -f json", "--score-only prints numbers alone"),
+    ],
+)
+def test_a_reference_is_never_taken_for_a_system(command, files, monkeypatch, arguments, words):
+    monkeypatch.chdir(files.folder)
+    (files.folder / "empty").mkdir()
+    done = command("score", *arguments.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert words in done.err
+
+
+def test_the_output_is_no_file_of_a_folder(command, files):
+    folder = files.folder / "outputs"
+    folder.mkdir()
+    (folder / "a.txt").write_text("x\n" * 3)
+    done = command("score", "-c", folder, "-r", files.reference, "-o", folder / "a.txt")
+    assert (done.code, (folder / "a.txt").read_text()) == (2, "x\n" * 3)
+
+
+def test_a_reference_alone_may_be_scored(tmp_path):
+    path = str(tmp_path / "r.txt")
+    assert name_systems([path], [path]) == {"r": path}
+    with pytest.raises(InputError, match="is a reference, and named among the systems"):
+        name_systems([path, "other.txt"], [path])
+    assert list(name_systems([path, "other.txt"], [], [path])) == ["r", "other"]
+
+
+# flags
+
+
+@pytest.mark.parametrize("names", ALL, ids=" ".join)
+def test_every_command_has_short_flags(command, names):
+    done = command(*names, "-h")
+    assert (done.code, done.err) == (0, "")
+    assert command(*names, "--help").out == done.out
+    assert "--quiet" in done.out
+    assert re.search(r"-q\b", done.out)
+
+
+@pytest.mark.parametrize("names", ALL, ids=" ".join)
+def test_help_keeps_brackets(command, names):
+    shown = command(*names, "-h").out
+    assert "needs softbleu)" not in " ".join(shown.replace("│", " ").split())
+    assert "\\[" not in shown
+
+
+def test_a_letter_means_one_thing():
+    made = make_command(["score", "compare", "explain", "sweep", "spurious", "expand"])
+    meanings: dict[str, set[str]] = {}
+    for _, each in commands(made):
+        for param in each.params:
+            for name in param.opts:
+                if len(name) == 2:
+                    meanings.setdefault(name, set()).add(param.opts[0].removesuffix("s"))
+    several = {name: found for name, found in meanings.items() if len(found) > 1}
+    assert several == {"-o": {"--output", "--output-folder"}}
+
+
+def test_help_shows_what_is_common_or_what_is_named(command):
+    plain, named = command("score", "-h").out, command("score", "--metric", "gleu", "-h").out
+    assert "--variant" not in plain
+    assert "--assignment" not in plain
+    assert "softbleu score --metric gleu --help" in plain
+    for option in ("--matcher", "--threshold", "--tokenize", "--variant", "--assignment", "--seed"):
+        assert option in named
+    assert "--smooth" not in named
+    ter = command("score", "-m", "ter", "-h").out
+    assert "--tokenize" in ter
+    assert "Matching" not in ter
+    assert command("score", "-m", "glue", "-h").err.startswith("softbleu: error: unknown metric 'glue'")
+
+
+def test_case_does_not_matter(command, files):
+    given = ("score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors, "-t", 0.8)
+    lower = command(*given, "-m", "gleu", "-s", files.second, "--matcher", "vleu", "--tokenize", "13a", "-f", "tsv")
+    upper = command(*given, "-m", "GLEU", "-s", files.second, "--matcher", "VLEU", "--tokenize", "13A", "-f", "TSV")
+    assert (lower.code, lower.err) == (0, "")
+    assert upper == lower
+    assert command("score", "--level", "MACRO", "-q").out == command("score", "--level", "macro", "-q").out
+
+
+def test_one_seed(command, files):
+    given = ("compare", "-c", files.candidate, files.second, "-r", files.reference, "--samples", 50, "-f", "json")
+    assert command(*given).out == command(*given, "--seed", 12345).out
+    other = command(*given, "--seed", 7)
+    assert (other.code, other.err) == (0, "")
+    assert other.out == command(*given, "--test-seed", 7).out != command(*given).out
+
+
+# what is said
+
+
+@pytest.mark.parametrize(
+    ("signature", "options"),
+    [
+        (SACREBLEU, "-m bleu --tokenize 13a --smooth exp"),
+        (f"BLEU|{SACREBLEU}", "-m bleu --tokenize 13a --smooth exp"),
+        (
+            "nrefs:2|case:lc|eff:yes|tok:intl|smooth:add-k[2.00]|version:2.4.0",
+            "-m bleu --tokenize intl --smooth add-k --smooth-value 2.00 --effective-order --lowercase",
+        ),
+        ("nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0", "-m chrf --char-order 6 --word-order 2"),
+        ("nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0", "-m ter --lowercase"),
+        (
+            "nrefs:1|case:mixed|tok:tercom|norm:yes|punct:yes|asian:no|version:2.6.0",
+            "-m ter --no-lowercase, but for norm:yes, which is not to be had",
+        ),
+    ],
+)
+def test_signatures_of_sacrebleu(command, signature, options):
+    done = command("score", "--signature", signature)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"softbleu: error: that is a signature of sacrebleu; the same here: softbleu score {options}\n"
+    )
+    assert command("score", *options.partition(",")[0].split(), "-q").code == 0
+
+
+def test_a_threshold_that_nobody_gave_is_said(command, files):
+    given = ("score", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
+    said = "softbleu: note: threshold 0.8 (the default; --threshold sets it)\n"
+    assert command(*given, "--matcher", "vleu").err == said
+    assert command(*given, "-m", "vleu", "xleu").err == said
+    for asked in (["-t", 0.8], ["--preset", "morgan2014"], ["-q"]):
+        assert command(*given, "--matcher", "vleu", *asked).err == ""
+    assert command(*given, "-m", "vleu(threshold=0.8)").err == ""
+
+
+def test_tokenised_text_is_said(command, files):
+    lines = ["a cat sat ."] * 30
+    tokenised, plain = files.write("tokenised.txt", lines), files.write("plain.txt", ["a cat sat."] * 30)
+    done = command("score", "-c", plain, tokenised, "-r", files.write("reference.txt", lines))
+    assert done.err.startswith("softbleu: note: most lines of tokenised end in a mark that stands alone")
+    assert done.err.count("\n") == 1
+    for more in (["--tokenize", "none"], ["-m", "chrf"], ["-q"]):
+        assert command("score", "-c", tokenised, "-r", plain, *more).err == ""
+    few = files.write("few.txt", lines[:10])
+    assert command("score", "-c", few, "-r", few).err == ""
+
+
+def test_one_system_is_tested_against_nothing(command, files):
+    done = command("compare", "-c", files.candidate, "-r", files.reference, "--samples", 10)
+    assert (done.code, "p <" in done.out) == (0, False)
+    two = command("compare", "-c", files.candidate, files.second, "-r", files.reference, "--samples", 10)
+    assert "* p < 0.05 against candidate" in two.out
+
+
+# tables
+
+
+@pytest.mark.parametrize("output_format", ["text", "markdown", "latex"])
+def test_signatures_of_a_sweep_stand_below_if_at_all(command, files, output_format):
+    given = ("sweep", "-c", files.candidate, "-r", files.reference, "--vectors", files.vectors)
+    options = ("-m", "vleu", "-t", "0.5", "0.8", "-f", output_format)
+    assert "signature" not in command(*given, *options).out
+    assert command(*given, *options, "--long").out.count("signature: ") == 2
+    assert command(*given, *options[:-1], "tsv").out.splitlines()[0].endswith("\tsignature")
+
+
+ROWS = [
+    ["system", "BLEU", "P1", "P2", "length"],
+    ["a-rather-long-name-of-a-system", "12.34", "50.0", "40.0", "1,234"],
+]
+
+
+@pytest.mark.parametrize("width", [30, 40, 60])
+def test_tables_fit_a_terminal(width):
+    right = [False, True, True, True, True]
+    tables = list(fit(ROWS, right, width))
+    lines = [line for rows, columns in tables for line in align(rows, [right[n] for n in columns], head=True)]
+    assert max(map(len, lines)) <= width
+    assert [n for _, columns in tables for n in columns if n] == [1, 2, 3, 4]
+    assert all(columns[0] == 0 for _, columns in tables)
+
+
+def test_piped_tables_are_not_cut():
+    assert list(fit(ROWS, [False, True, True, True, True], 0)) == [(ROWS, [0, 1, 2, 3, 4])]
+
+
+# other commands
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_for_the_shell_that_is_named(program, tmp_path, shell):
+    home = {"HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    shown = program("--show-completion", shell, environment=home)
+    assert shown.code == 0
+    assert {"bash": "complete -o", "zsh": "#compdef", "fish": "complete --command"}[shell] in shown.out
+    done = program("--install-completion", shell, environment=home)
+    assert done.code == 0
+    assert done.out.startswith(f"{shell} completion installed")
+    assert any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_an_experiment_makes_its_folder(command, files):
+    definition = files.write(
+        "tiny.toml",
+        [
+            'kind = "sweep"',
+            "[corpus]",
+            'candidates = ["candidate.txt"]',
+            'references = ["reference.txt"]',
+            "[sweep]",
+            'matchers = ["exact"]',
+            "thresholds = [0.5]",
+        ],
+    )
+    folder = files.folder / "results" / "deep"
+    done = command("experiments", "run", definition, "-o", folder, "--no-picture", "-f", "md", "-q")
+    assert (done.code, done.err) == (0, "")
+    assert sorted(path.name for path in Path(folder).iterdir()) == ["tiny.manifest.json", "tiny.md"]
