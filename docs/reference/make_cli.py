@@ -6,6 +6,7 @@ python docs/reference/make_cli.py
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -110,7 +111,7 @@ def _stub() -> Iterator[str]:
     yield (
         '"""Made of the declarations by docs/reference/make_cli.py."""\n\n'
         "from collections.abc import Callable\nfrom pathlib import Path\n"
-        "from typing import Any, Literal, TypedDict\n\n"
+        "from typing import Literal, TypedDict\n\n"
         "from softbleu.embeddings import VectorLocation\nfrom softbleu.matchers.base import Matcher\n"
         "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.scoring.measure import Measure\n"
     )
@@ -125,9 +126,10 @@ def _stub() -> Iterator[str]:
     yield "\nclass Settings(MatchSettings, total=False):"
     rest = {name: types for name, types in every.items() if name not in matching}
     yield from (f"    {name}: {' | '.join(dict.fromkeys(types))}" for name, types in rest.items())
+    yield ""
     for door in DOORS.values():
         presets = METRICS.find(Measure.of(door.metric).metric.name).presets
-        yield f"\ndef {door.__name__}(\n    *,"
+        yield f"def {door.__name__}(\n    *,"
         for name, each in door.settings().items():
             yield f"    {name}: {_type_of(each)} = ..., "[:-1]
         if presets:
@@ -148,7 +150,7 @@ def _type_of(each: Setting) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return f"Literal[{', '.join(map(repr, names))}]"
+    return f"Literal{json.dumps(list(names))}"
 
 
 STUB = HERE.parents[1] / "softbleu" / "scoring" / "doors.pyi"
