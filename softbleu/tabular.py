@@ -9,7 +9,7 @@ from typing import Any
 
 from softbleu.errors import MissingExtraError
 
-DIGITS = 4
+_DIGITS = 4
 """Of numbers that are shown to people."""
 
 
@@ -80,7 +80,7 @@ def _shown(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.{DIGITS}f}"
+        return f"{value:.{_DIGITS}f}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " ".join(map(_shown, value))
     return str(value)

@@ -55,7 +55,8 @@ def test_it_is_in_expressions(owner: type[Declared], setting: Setting) -> None:
         measure = base_of(owner, setting, **{setting.name: value})
         if measure.metric.requires.vectors or own_settings(type(measure.vectors)) != own_settings(owner):
             assert read_measure(str(measure)).metric == measure.metric
-        changed = value != setting.default and setting.name != "matcher"
+        default = settings_of(base_of(owner, setting))[setting.name]
+        changed = value != default and setting.name != "matcher"
         if changed and measure.metric.requires.vectors:
             assert f"{setting.name}=" in str(measure)
             assert read_measure(str(measure)) == measure

@@ -28,16 +28,21 @@ def scored(
 ) -> BleuScore:
     """Score in memory, or from files: one reference file for each reference of the first segment."""
     if how == "memory":
-        result = score(candidates, references, matcher=matcher, vectors=VECTORS)
+        result = score(candidates, references, **any_credit(matcher))
     else:
         names = [
             written(folder, f"reference{number}", texts) for number, texts in enumerate(zip(*references, strict=True))
         ]
         with ParallelFiles.open([written(folder, "candidate", candidates)], names) as corpus:
-            result = score_corpus(corpus, Measure.of(matcher=matcher, vectors=VECTORS))[0]
+            result = score_corpus(corpus, Measure.of(**any_credit(matcher)))[0]
     assert isinstance(result, Result)
-    assert isinstance(result.score, BleuScore)
-    return result.score
+    assert isinstance(result.numbers, BleuScore)
+    return result.numbers
+
+
+def any_credit(matcher: str) -> dict[str, Any]:
+    """Settings of a matcher under which everything that is alike at all has credit."""
+    return {"matcher": matcher, "vectors": VECTORS, **({} if matcher == "exact" else {"threshold": 0.0})}
 
 
 ways = pytest.mark.parametrize("how", ["memory", "files"])
@@ -134,8 +139,8 @@ def test_a_segment_without_references_in_a_file(tmp_path: Path, name: str, conte
 
 @matchers
 def test_ragged_references_are_fine(matcher: str) -> None:
-    found = score(["a cat", "a dog"], [["a cat"], ["the dog", "a", "dog"]], matcher=matcher, vectors=VECTORS)
-    assert isinstance(found.score, BleuScore)
+    found = score(["a cat", "a dog"], [["a cat"], ["the dog", "a", "dog"]], **any_credit(matcher))
+    assert isinstance(found.numbers, BleuScore)
     bigrams = {"exact": 1, "sleu": 1, "vleu": 1.5, "xleu": 1.707107}
     assert found.numbers.matches == pytest.approx([4, bigrams[matcher], 0, 0])
 
@@ -207,8 +212,8 @@ def test_all_candidates_empty_under_any_smoothing(smooth: str, effective_order: 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 9])
 def test_identity(matcher: str, assignment: str, length: int) -> None:
     line = " ".join(["cat", "dog", "cat", "nil", "oov", "cat", "cat", "dog", "oov"][:length])
-    options = {} if matcher == "exact" else {"assignment": assignment}
-    found = score([line], [line], matcher=matcher, vectors=VECTORS, level="segment", effective_order=True, **options)
+    options = {**any_credit(matcher), **({} if matcher == "exact" else {"assignment": assignment})}
+    found = score([line], [line], level="segment", effective_order=True, **options)
     assert found.score == pytest.approx(100, abs=1e-9)
     assert found.segments is not None
     assert found.segments[0].score == pytest.approx(100, abs=1e-9)
@@ -245,7 +250,7 @@ def test_a_zero_vector_is_none_and_counted(kind: str, tmp_path: Path) -> None:
         vectors = tmp_path / "vectors.txt"
         vectors.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()), encoding="utf-8")
     found = score(["nil cat oov"], ["cat nil"], matcher="vleu", vectors=vectors, order=1)
-    assert isinstance(found.score, BleuScore)
+    assert isinstance(found.numbers, BleuScore)
     assert found.numbers.matches == [2], "a zero vector still equals itself"
     assert found.coverage is not None
     assert found.coverage.as_dict() == {
@@ -256,9 +261,9 @@ def test_a_zero_vector_is_none_and_counted(kind: str, tmp_path: Path) -> None:
 
 
 def test_no_word_has_a_vector() -> None:
-    found = score(["a b c d e"], ["a b c d f"], matcher="vleu", vectors=VECTORS)
+    found = score(["a b c d e"], ["a b c d f"], matcher="vleu", threshold=0.0, vectors=VECTORS)
     plain = score(["a b c d e"], ["a b c d f"])
-    assert isinstance(found.score, BleuScore)
+    assert isinstance(found.numbers, BleuScore)
     assert found.numbers.matches[0] == 4
     assert found.numbers.matches[1:] == pytest.approx([3 + 0.5, 2 + 2 / 3, 1 + 0.75], abs=1e-6)
     assert found.score > plain.score

@@ -76,7 +76,7 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
         results = score_corpus(corpus, Measure(Bleu(), Tokenizer(tokenize)), kernels=kernels)
     assert [result.name for result in results] == [system.stem for system in SYSTEMS]
     for result, expected in zip(results, sacrebleu_of_all_systems(tokenize), strict=True):
-        assert_same(result.score, expected)
+        assert_same(result.numbers, expected)
 
 
 @cache
@@ -130,7 +130,7 @@ def both(
         effective_order=effective_order,
     )
     if level == "corpus":
-        return [(ours.score, theirs.corpus_score(candidates, references))]
+        return [(ours.numbers, theirs.corpus_score(candidates, references))]
     assert ours.segments is not None
     return [
         (segment, theirs.sentence_score(candidate, texts))
@@ -228,7 +228,7 @@ def morgan_lines(count: int | None = None) -> Segments:
 
 def test_morgan_matches_and_standard_bleu() -> None:
     with morgan_files() as corpus:
-        found = score_corpus(corpus, Bleu())[0].score
+        found = score_corpus(corpus, Measure(Bleu(), Tokenizer("none")))[0].numbers
     assert isinstance(found, BleuScore)
     assert found.matches == MORGAN["exact_matches"]
     assert found.candidate_length == MORGAN["candidate_length"]
@@ -238,7 +238,7 @@ def test_morgan_matches_and_standard_bleu() -> None:
 
 def test_morgan_preset_of_bleu() -> None:
     corpus = morgan_lines()
-    found = score(corpus.candidates["candidate"], corpus.references, preset="morgan2014").score
+    found = score(corpus.candidates["candidate"], corpus.references, preset="morgan2014").numbers
     assert isinstance(found, BleuScore)
     assert found.totals == MORGAN["reference_totals"]
     # The paper's program printed twelve digits.
@@ -253,7 +253,7 @@ def test_morgan_preset_of_xleu() -> None:
         matcher="xleu",
         threshold=1.0,
         preset="morgan2014",
-    ).score
+    ).numbers
     assert isinstance(found, BleuScore)
     assert found.totals == MORGAN["xleu_totals"]
 
@@ -276,10 +276,9 @@ def test_morgan_printed_matches_give_printed_scores(name: str) -> None:
 
 def soft_score(corpus: Segments, entry: dict[str, Any]) -> BleuScore:
     options = {name: entry[name] for name in ("threshold", "assignment") if name in entry}
+    options |= {"tokenize": "none", "vector_case": entry["case"]}
     path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    found = score_corpus(corpus, Measure.of(entry["matcher"], vectors=path, vector_case=entry["case"], **options))[
-        0
-    ].score
+    found = score_corpus(corpus, Measure.of(entry["matcher"], vectors=path, **options))[0].numbers
     assert isinstance(found, BleuScore)
     return found
 

@@ -39,10 +39,15 @@ def test_start_up_loads_nothing_heavy(code):
     assert modules_after(code).isdisjoint(HEAVY)
 
 
-def test_scoring_loads_only_what_it_needs():
-    loaded = modules_after("from softbleu.cli.app import run; run(['score', '--quiet'])")
-    assert loaded.isdisjoint({"rich", "pydantic", *HEAVY} - {"numpy"})
-    assert "numpy" in loaded
+@pytest.mark.parametrize("tokenize", ["13a", "none"])
+def test_scoring_loads_only_what_it_needs(files, tokenize):
+    """Its tokenizer, too, is loaded only where it tokenises."""
+    given = ["score", "--quiet", "--tokenize", tokenize, "-c", str(files.candidate), "-r", str(files.reference)]
+    loaded = modules_after(f"from softbleu.cli.app import run; assert run({given!r}) == 0")
+    needed = {"numpy"} | ({"sacrebleu"} if tokenize == "13a" else set())
+    assert loaded.isdisjoint({"rich", "pydantic", *HEAVY} - needed)
+    assert needed <= loaded
+    assert "sacrebleu.tokenizers.tokenizer_13a" in loaded or tokenize == "none"
 
 
 def test_standard_input(program, files):

@@ -1,4 +1,4 @@
-"""Both kernels against dictionaries and `str.split`; every assertion runs on each."""
+"""All kernels against dictionaries and `str.split`; every assertion runs on each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from oracles import soft
 
 from softbleu.errors import UnknownNameError
-from softbleu.kernels import LARGE, Kernels, choose_kernels, positions
+from softbleu.kernels import LARGE, Kernels, choose_kernels, positions, small_backend
 from softbleu.tokens import Vocabulary
 
 Lines = list[list[int]]
@@ -24,6 +24,7 @@ WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 
 @pytest.fixture(
     params=[
+        "small",
         "numpy",
         pytest.param(
             "numba",
@@ -32,7 +33,14 @@ WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
     ]
 )
 def kernels(request: pytest.FixtureRequest) -> Kernels:
-    return choose_kernels(request.param)
+    return kernels_of(request.param)
+
+
+def kernels_of(name: str) -> Kernels:
+    """Those of a name; `small` is what single segments are counted with."""
+    if name == "numba":
+        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+    return small_backend if name == "small" else choose_kernels(name)  # type: ignore[arg-type]
 
 
 def flat(lines: Lines) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -104,13 +112,11 @@ def coded_segments(draw: st.DrawFn) -> tuple[Lines, list[Lines]]:
     return candidates, draw(st.lists(texts, min_size=size, max_size=size))
 
 
-@given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["numpy", "numba"]))
+@given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["small", "numpy", "numba"]))
 @settings(max_examples=300)
 def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: str) -> None:
-    if name == "numba":
-        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
     expected = clipped_by_counters(*segments, order)
-    assert clipped(choose_kernels(name), *segments, order) == expected  # type: ignore[arg-type]
+    assert clipped(kernels_of(name), *segments, order) == expected
 
 
 @pytest.mark.parametrize(
@@ -219,9 +225,7 @@ def test_a_very_long_word(kernels: Kernels) -> None:
 )
 @settings(max_examples=200)
 def test_any_text(lines: list[str], name: str) -> None:
-    if name == "numba":
-        pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    assert_coded_as_split(choose_kernels(name), [line.replace("\n", "") for line in lines])  # type: ignore[arg-type]
+    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines])
 
 
 # choosing

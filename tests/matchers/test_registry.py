@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import ClassVar
 
@@ -129,9 +129,9 @@ VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
 def masses(matcher: SoftMatcher, candidate: str, reference: str, order: int = 2) -> list[float]:
-    measure = Measure.of(matcher=matcher, order=order, vectors=VECTORS)
+    measure = Measure.of(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
-    assert isinstance(result.score, BleuScore)
+    assert isinstance(result.numbers, BleuScore)
     return result.numbers.matches
 
 

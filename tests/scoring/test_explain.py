@@ -20,7 +20,8 @@ CORPUS = Segments.of(
 
 
 def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
-    return explain_corpus(corpus, Measure.of("vleu", order=order, vectors=VECTORS, **options), segments)
+    measure = Measure.of("vleu", **{"order": order, "vectors": VECTORS, "threshold": 0.0, **options})
+    return explain_corpus(corpus, measure, segments)
 
 
 def test_by_hand() -> None:
@@ -64,7 +65,7 @@ def test_longer_ngrams_come_after_shorter_ones() -> None:
 
 
 def test_other_orders() -> None:
-    xleu = Measure.of("xleu", order=2, vectors=VECTORS)
+    xleu = Measure.of("xleu", order=2, vectors=VECTORS, threshold=0.0)
     found = explain_corpus(Segments.of(["for"], ["x for y"]), xleu, [1])[0]
     assert [match.reference for match in found.matches] == [("for",)]
     found = explain_corpus(Segments.of(["for y"], ["y x"]), xleu, [1])[0]

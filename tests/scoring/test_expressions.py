@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from softbleu.errors import InputError
 from softbleu.matchers import make_matcher
-from softbleu.metrics import METRICS, Bleu, Gleu
+from softbleu.metrics import METRICS, Bleu, Chrf, Gleu
 from softbleu.scoring import Measure, read_measure
 from softbleu.signature import format_expression, parse_expression
+from softbleu.tokens import Tokenizer
 
 
 @given(measure=measures())
@@ -93,7 +94,10 @@ def test_no_signature_does_harm(text: str) -> None:
         ("gleu(segment_smoothing=true)", Measure(Gleu(segment_smoothing=True))),
         ("vleu(threshold=p99.9)", Measure(Bleu(make_matcher("vleu", threshold="p99.9")))),
         ("bleu(smooth=\"floor\", smooth_value='0.5')", Measure(Bleu(smooth="floor", smooth_value=0.5))),
-        ("bleu(preset=morgan2014)", Measure(Bleu(smooth="none", denominator="reference"))),
+        ("bleu(preset=morgan2014)", Measure(Bleu(smooth="none", denominator="reference"), Tokenizer())),
+        ("chrf(tokenize=13a)", Measure(Chrf(), Tokenizer("13a"))),
+        ("bleu(tokenize=none)", Measure(Bleu(), Tokenizer("none"))),
+        ("bleu(lowercase=yes)", Measure(Bleu(), Tokenizer("13a", lowercase=True))),
     ],
 )
 def test_people_write_it_so(text: str, expected: Measure) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softbleu import tokens
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
 from softbleu.experiments.sweep import sweep_corpus, sweep_points
@@ -62,11 +64,11 @@ def all_lines(corpus: Segments, *, source: bool) -> list[str]:
     return [*found, *(corpus.source or ())] if source else found
 
 
-VLEU = Measure.of("vleu", threshold=0.3, vectors=VECTORS)
-XLEU = Measure.of("xleu", vectors=VECTORS)
-SOFTBLEU = Measure.of("softbleu", vectors=VECTORS)
-BLEU, GLEU = Measure.of("bleu"), Measure.of("gleu", iterations=20)
-SOFT_GLEU = Measure.of("gleu", matcher="vleu", vectors=VECTORS, iterations=20)
+VLEU = Measure.of("vleu", threshold=0.3, vectors=VECTORS, tokenize="none")
+XLEU = Measure.of("xleu", threshold=0.0, vectors=VECTORS, tokenize="none")
+SOFTBLEU = Measure.of("softbleu", vectors=VECTORS, tokenize="none")
+BLEU, GLEU = Measure.of("bleu", tokenize="none"), Measure.of("gleu", iterations=20)
+SOFT_GLEU = Measure.of("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, iterations=20)
 
 # each line once
 
@@ -95,7 +97,7 @@ def once(texts: list[str]) -> Counter[str]:
 
 
 TOGETHER = {
-    "exact": [BLEU, Measure.of(order=2)],
+    "exact": [BLEU, Measure.of(order=2, tokenize="none")],
     "exact and source": [BLEU, GLEU],
     "one table": [VLEU, XLEU],
     "features": [VLEU, SOFTBLEU],
@@ -131,7 +133,8 @@ def test_pages_tokenise_each_line_once(split: Counter[str], measure: Measure) ->
 
 
 def test_sweeps_tokenise_each_line_once(split: Counter[str]) -> None:
-    points = sweep_points({"vectors": VECTORS}, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.2, 0.5, 0.8]})
+    fixed = {"vectors": VECTORS, "tokenize": "none"}
+    points = sweep_points(fixed, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.2, 0.5, 0.8]})
     assert len(points) == 7
     rows = list(sweep_corpus(make_corpus(), points))
     assert len(rows) == 21
@@ -143,6 +146,30 @@ def test_explanations_tokenise_what_they_show(split: Counter[str]) -> None:
     corpus = make_corpus()
     assert set(split) == {*(texts[1] for texts in corpus.candidates.values()), *corpus.references[1]}
     assert set(split.values()) == {1}
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_13a_tokenises_each_word_once(monkeypatch: pytest.MonkeyPatch, lowercase: bool) -> None:
+    """A word, as white space has it, that was seen in one line, is not looked at again in another."""
+    counted: Counter[str] = Counter()
+
+    def splitter(name: str) -> Callable[[str], list[str]]:
+        assert name == "13a"
+
+        def count(word: str) -> list[str]:
+            counted[word] += 1
+            return [word]
+
+        return count
+
+    monkeypatch.setattr("softbleu.tokens._splitter", splitter)
+    # Splitters are kept for the life of the process.
+    monkeypatch.setattr("softbleu.tokens._word_splitter", unwrap(tokens._word_splitter))
+    corpus = make_corpus()
+    score_corpus(corpus, [Measure.of("bleu", lowercase=lowercase), Measure.of("bleu", order=2, lowercase=lowercase)])
+    words = {word for text in all_lines(corpus, source=False) for word in text.split()}
+    assert words == set(WORDS)
+    assert counted == Counter(word.lower() if lowercase else word for word in words)
 
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
@@ -169,9 +196,9 @@ def test_most_blocks_are_on_the_disk_then(monkeypatch: pytest.MonkeyPatch) -> No
     assert kept <= 2
     for _ in range(2):
         for block, again in zip(blocks, store, strict=True):
-            for tokens, same in zip(block.lines, again.lines, strict=True):
-                assert tokens.codes.tolist() == same.codes.tolist()
-                assert tokens.offsets.tolist() == same.offsets.tolist()
+            for coded, same in zip(block.lines, again.lines, strict=True):
+                assert coded.codes.tolist() == same.codes.tolist()
+                assert coded.offsets.tolist() == same.offsets.tolist()
             assert block.offsets.tolist() == again.offsets.tolist()
 
 

@@ -283,6 +283,7 @@ def test_keys_of_earlier_versions_are_read() -> None:
     assert Measure.from_signature(f"{old}|level:segment|version:0.1.0") == Measure.of(
         "gleu",
         matcher="vleu",
+        threshold=0.0,
         segment_smoothing=True,
         tokenize="13a",
         vectors="x.txt",

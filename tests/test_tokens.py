@@ -1,0 +1,74 @@
+"""Tokenizers are sacrebleu's, also where words are looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
+from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
+from softbleu.scoring.prepare import LineCoder
+from softbleu.tokens import Tokenizer
+
+BLANKS = " \t\u00a0\u2009\u3000\u2028\x0b\x1c\x85"
+PIECES = [
+    *BLANKS,
+    *"aé5日!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~«»—。",
+    *("&quot;", "&amp;", "&lt;", "&gt;", "&amp;lt;", "<skipped>", "\r"),
+    *("it's", "3.5", "1,000", "1990-91", "U.S.", "word"),
+]
+TEXTS = (st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(max_size=12)).map(
+    lambda text: text.replace("\n", " ")
+)
+"""Lines, which have no line break."""
+THEIRS: dict[str, Callable[[str], str]] = {
+    "13a": Tokenizer13a(),
+    "char": TokenizerChar(),
+    "intl": TokenizerV14International(),
+    "zh": TokenizerZh(),
+}
+
+
+def coded(tokenizer: Tokenizer, lines: list[str]) -> list[list[str]]:
+    """Tokens of lines as a corpus has them."""
+    coder = LineCoder(tokenizer)
+    tokens = coder.encode(lines)
+    words = list(coder.vocabulary)
+    bounds = tokens.offsets.tolist()
+    return [[words[code] for code in tokens.codes[bounds[k] : bounds[k + 1]]] for k in range(len(lines))]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("name", THEIRS)
+@given(lines=st.lists(TEXTS, min_size=1, max_size=4))
+@example(lines=["He said &quot;No, 3.5% (U.S.) in 1990-91 &amp; a<skipped>b!&quot;", "a\u00a0b,\u3000c."])
+@settings(max_examples=200)
+def test_tokens_of_lines_are_those_of_sacrebleu(name: str, lowercase: bool, lines: list[str]) -> None:
+    expected = [THEIRS[name]((line.lower() if lowercase else line).rstrip()).split() for line in lines]
+    tokenizer = Tokenizer(name, lowercase)
+    assert coded(tokenizer, lines) == expected
+    assert [tokenizer.split(line) for line in lines] == expected
+
+
+@given(text=TEXTS)
+@settings(max_examples=300)
+def test_13a_of_a_line_is_that_of_its_words(text: str) -> None:
+    tokenizer = Tokenizer("13a")
+    assert tokenizer.by_word
+    by_word = [token for word in text.split() for token in tokenizer.word_splitter(word)]
+    assert by_word == Tokenizer13a()(text.rstrip()).split()
+
+
+@pytest.mark.parametrize("name", ["intl", "zh"])
+def test_others_look_at_whole_lines(name: str) -> None:
+    assert not Tokenizer(name).by_word
+
+
+def test_the_old_characters_keep_spaces() -> None:
+    assert Tokenizer("char+space").split("so  it") == ["s", "o", " ", " ", "i", "t"]
+    assert coded(Tokenizer("char+space"), ["a b", ""]) == [["a", " ", "b"], []]
