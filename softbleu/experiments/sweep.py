@@ -18,6 +18,7 @@ from softbleu.corpora.segments import make_corpus
 from softbleu.data_files import parse_json
 from softbleu.errors import InputError
 from softbleu.files import write_whole
+from softbleu.matchers.base import SoftMatcher
 from softbleu.scoring import Measure, make_results, running
 from softbleu.signature import format_value
 from softbleu.tabular import Tabular
@@ -209,16 +210,16 @@ def sweep_corpus(
 
 
 def _resolve(measures: Sequence[Measure]) -> list[Measure]:
-    """Put numbers in the place of quantiles, each found once."""
-    known: dict[object, float] = {}
+    """Put numbers in the place of quantiles and of thresholds that are not given, each found once."""
+    known: dict[object, Any] = {}
     resolved = []
     for measure in measures:
-        quantile = measure.threshold
-        if isinstance(quantile, str):
-            key = (measure.vectors.key, quantile)
+        given = measure.threshold
+        if isinstance(measure.matcher, SoftMatcher) and not isinstance(given, float):
+            key = (measure.vectors.key, given)
             if key not in known:
-                known[key] = measure.vectors.threshold_at(quantile)
-            measure = measure.with_threshold(known[key], quantile)
+                known[key] = measure.resolved().threshold
+            measure = measure.with_threshold(known[key], given)
         resolved.append(measure)
     return resolved
 

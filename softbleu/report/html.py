@@ -79,7 +79,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "segments": page.segments,
         "shown": len(page.text),
         "too_long": page.too_long,
-        "glue": "" if page.tokenizer.tokenize == "char" else " ",
+        "glue": "" if page.tokenizer.tokenize in ("char", "char+space") else " ",
         "words": page.text.words,
         "scores": page.segment_scores,
         "packed": pack(_columns(page)),

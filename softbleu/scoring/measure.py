@@ -270,7 +270,8 @@ class Measure(Declared):
         if not isinstance(self.matcher, SoftMatcher) or isinstance(self.threshold, float):
             return self
         if self.threshold is None:
-            return self.with_threshold(self.vectors.recommended_threshold() or self.matcher.least_similarity)
+            recommended = self.vectors.recommended_threshold()
+            return self.with_threshold(self.matcher.least_similarity if recommended is None else float(recommended))
         return self.with_threshold(self.vectors.threshold_at(self.threshold), self.threshold)
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:

@@ -141,6 +141,7 @@ def test_quantise_extremes() -> None:
         ({"dtype": "float32"}, "vectors.npy: int8 of shape .* float32 of shape .* expected"),
         ({"dtype": "object"}, "unknown dtype 'object'; valid: int8, float16, float32"),
         ({"sha256": None}, "'sha256' is missing or no str"),
+        *(({"threshold": wrong}, "'threshold' is no number from 0 to 1") for wrong in (1.5, -0.1, True, "0.8", None)),
     ],
 )
 def test_strange_meta(changes: dict[str, object], message: str, store: Path) -> None:

@@ -353,7 +353,8 @@ def test_random_pairs_are_drawn_once_for_a_choice_of_vectors(monkeypatch: pytest
 
 def similarity(one: str, other: str, composition: str) -> float:
     vectors = str(shared("data", "googlenews-26k", "googlenews-26k-300d.bin"))
-    result = score([one], [other], matcher="vleu", order=4, composition=composition, vectors=vectors, smooth="none")
+    soft = {"matcher": "vleu", "threshold": 0.0, "composition": composition, "vectors": vectors}
+    result = score([one], [other], order=4, smooth="none", **soft)
     return result.numbers.matches[3]  # type: ignore[union-attr]
 
 

@@ -64,6 +64,9 @@ class SifCase(Case):
         )
 
 
+ALL = {"composition": "sif", "threshold": 0.0}
+
+
 def of(case: Case) -> SifCase:
     options = {**case.options, "composition": "sif"}
     return SifCase(**{**vars(case), "options": options})
@@ -126,7 +129,7 @@ def test_optimal_scores(case: Case) -> None:
 def test_by_hand() -> None:
     """Three reference tokens: `the` weighs a / (a + 2/3), `cat` a / (a + 1/3), `dog`, of no reference, 1."""
     vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0]}
-    case = SifCase([["the", "dog"]], [[["the", "cat", "the"]]], vectors, "vleu", 2, options={"composition": "sif"})
+    case = SifCase([["the", "dog"]], [[["the", "cat", "the"]]], vectors, "vleu", 2, options=ALL)
     the, cat, dog, cosine = 0.001 / (0.001 + 2 / 3), 0.001 / (0.001 + 1 / 3), 1.0, 0.96
     box = the * the + dog * cat * cosine
     similarity = box / (the**2 + dog**2) ** 0.5 / (the**2 + cat**2) ** 0.5
@@ -137,7 +140,7 @@ def test_by_hand() -> None:
 def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
     vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
     more = [["cat"] * 20], [[["mat"] * 9 + ["cat"]]]
-    one = SifCase([["mat", "dog"]], [[["mat", "cat"]]], vectors, "vleu", 2, options={"composition": "sif"})
+    one = SifCase([["mat", "dog"]], [[["mat", "cat"]]], vectors, "vleu", 2, options=ALL)
     two = replace(one, candidates=one.candidates + more[0], references=one.references + more[1])
     assert_equal_to_the_oracle(one)
     assert_equal_to_the_oracle(two)
@@ -146,7 +149,7 @@ def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
 
 
 def test_no_reference_tokens_at_all() -> None:
-    case = SifCase([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, "vleu", 2, options={"composition": "sif"})
+    case = SifCase([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, "vleu", 2, options=ALL)
     assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
 
 

@@ -285,7 +285,7 @@ def test_hostile_text_stays_text(browser, open_page, tmp_path):
     ]
     candidate = write(tmp_path, "<img src=x onerror=window.hacked=1>.txt".replace("/", ""), hostile)
     reference = write(tmp_path, "reference.txt", [f"{line} <b>more</b>" for line in hostile])
-    report = open_page("-c", str(candidate), "-r", str(reference), *SETTINGS["vleu"])
+    report = open_page("-c", str(candidate), "-r", str(reference), *SETTINGS["vleu"], "--tokenize", "none")
     report.slide("0.40")
     assert report.texts("#segments .candidate bdi") == hostile
     assert report.texts("#segments .reference bdi") == [f"{line} <b>more</b>" for line in hostile]

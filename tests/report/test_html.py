@@ -163,7 +163,8 @@ def test_version_and_signatures_are_shown(soft):
 
 
 def test_characters_are_set_without_blanks():
-    assert data_of(page_of({"A": ["a b"]}, [["a c"]], tokenize="char"))["glue"] == ""
+    for tokenize in ("char", "char+space"):
+        assert data_of(page_of({"A": ["a b"]}, [["a c"]], tokenize=tokenize))["glue"] == ""
     assert data_of(page_of({"A": ["a b"]}, [["a c"]]))["glue"] == " "
 
 

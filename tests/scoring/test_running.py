@@ -323,7 +323,7 @@ OTHER_VALUES: dict[type, dict[str, Any]] = {
         "function_words": "exact",
     },
 }
-SOFT = Bleu(make_matcher("vleu"), smooth="floor")
+SOFT = Bleu(make_matcher("vleu", threshold=0.0), smooth="floor")
 
 
 def names_of(kind: type | Any) -> list[str]:
@@ -406,7 +406,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OF_CHRF,
         "metric": "gleu",
         "matcher": "sleu",
-        "tokenize": "13a",
+        "tokenize": "intl",
         "lowercase": True,
         "vectors": {"cat": [1.0, 2.0]},
         "vector_case": "exact",
@@ -416,11 +416,11 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OTHER_VALUES[WordMeasure],
         "quantile": "p99",
     }
-    base: dict[str, Any] = {"matcher": "vleu", "smooth": "floor", "vectors": VECTORS}
+    base: dict[str, Any] = {"matcher": "vleu", "threshold": 0.0, "smooth": "floor", "vectors": VECTORS}
     if name == "mutual":
         base["neighbours"] = 2
     if name in OF_GLEU:
-        base = {"metric": "gleu", "matcher": "vleu", "vectors": VECTORS}
+        base = {"metric": "gleu", "matcher": "vleu", "threshold": 0.0, "vectors": VECTORS}
     if name in OF_SOFTBLEU:
         base = {"metric": "softbleu", "vectors": VECTORS}
     if name in OF_CHRF:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from softbleu import InputError, VectorError, score
+from softbleu import InputError, VectorError, compare, explain, score, sweep
 from softbleu.corpora import Segments
 from softbleu.embeddings.measure import WordMeasure
+from softbleu.embeddings.store import write_store
 from softbleu.errors import UnknownNameError
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, BleuScore
@@ -26,6 +29,47 @@ def test_defaults() -> None:
     assert measure.at_level("segment").metric == Bleu(make_matcher("exact"), effective_order=True)
     assert measure.tokenizer == Tokenizer("13a", lowercase=False)
     assert measure.vectors == VectorChoice("glove-6b-100d", "fallback", True)
+
+
+@pytest.mark.parametrize("matcher", ["sleu", "vleu", "xleu"])
+def test_the_threshold_unless_given(matcher: str) -> None:
+    measure = Measure.of(matcher, order=1, vectors=VECTORS)
+    assert measure.threshold is None
+    assert measure.resolved() == Measure.of(matcher, order=1, vectors=VECTORS, threshold=0.8)
+    # "cat" and "dog" are 0.6 alike.
+    default, lower = (measure.corpus_score(["dog"], ["cat"]), score(["dog"], ["cat"], metric=measure, threshold=0.5))
+    assert (default.score, lower.score) == (0, pytest.approx(60, abs=1e-4))
+    for signature in (default.signature, default.short_signature):
+        assert "|threshold:0.8|" in signature
+
+
+@pytest.mark.parametrize("recommended", [0.5, 0, 0.0])
+def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -> None:
+    rows = np.array(list(VECTORS.values()), np.float32)
+    place = tmp_path / "store"
+    write_store(
+        place,
+        list(VECTORS),
+        rows,
+        dtype="float32",
+        name="tiny",
+        source="made up",
+        licence="CC0-1.0",
+        extra={"threshold": recommended},
+    )
+    soft: dict[str, Any] = {"metric": "vleu", "order": 1, "vectors": place}
+    measure = Measure.of(**soft)
+    assert measure.resolved().threshold == recommended
+    found = score(["dog"], ["cat"], **soft)
+    assert found.score == pytest.approx(60, abs=1e-4)
+    assert found.score == float(measure.sentence_score("dog", "cat"))
+    assert f"|threshold:{float(recommended)}|" in found.short_signature
+    assert compare({"A": ["dog"]}, ["cat"], metrics=measure).comparisons[0].score == found.score
+    swept = sweep(["dog"], ["cat"], metrics=measure, vary={"lowercase": [False, True]})
+    assert [(row.score, row.threshold) for row in swept] == [(found.score, recommended)] * 2
+    (explained,) = explain(["dog"], ["cat"], metric=measure)
+    assert explained.matches[0].similarity == pytest.approx(0.6, abs=1e-4)
+    assert score(["dog"], ["cat"], threshold=0.8, **soft).score == 0
 
 
 GIVEN: dict[str, Any] = {

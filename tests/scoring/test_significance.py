@@ -34,6 +34,7 @@ from softbleu.scoring import (
 )
 from softbleu.scoring.significance import approximate_randomization, bootstrap_scores, paired_bootstrap
 from softbleu.similarity import SCALE
+from softbleu.tokens import Tokenizer
 
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = (
@@ -57,6 +58,9 @@ SYSTEMS = {
     "good": ["she goes to school", "he has a cat", "it rains", "I am here", "we were late"],
     "half": ["she goes to the school", "he have a cat", "it rain", "i am here", "we was late"],
 }
+
+
+UNTOKENIZED = Measure(Bleu(), Tokenizer("none"))
 
 
 def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:
@@ -353,7 +357,7 @@ def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: 
     )
     _, scores = paired()
     how = SignificanceSettings(test, samples=samples, trials=samples, seed=11)
-    table = compare_corpus(Segments.of(systems, reference), baseline=NAMES[0], significance=how)
+    table = compare_corpus(Segments.of(systems, reference), UNTOKENIZED, baseline=NAMES[0], significance=how)
     assert scores["System"] == [row.name for row in table.comparisons]
     verdicts = set()
     for theirs, ours in zip(scores["BLEU"], table.comparisons, strict=True):
@@ -380,7 +384,7 @@ def test_same_seed_draws_the_bootstrap_of_sacrebleu(monkeypatch: pytest.MonkeyPa
         list(few.items()), {"BLEU": BLEU(tokenize="none", force=True)}, [reference], "bs", n_samples=200
     )
     _, scores = paired()
-    table = compare_corpus(Segments.of(few, reference), significance=SignificanceSettings(samples=200))
+    table = compare_corpus(Segments.of(few, reference), UNTOKENIZED, significance=SignificanceSettings(samples=200))
     for theirs, ours in zip(scores["BLEU"], table.comparisons, strict=True):
         assert ours.mean == pytest.approx(theirs.mean, rel=0, abs=1e-4)
     for theirs, ours in zip(scores["BLEU"][1:], table.comparisons[1:], strict=True):
