@@ -84,7 +84,7 @@ def test_data_is_in_full_precision(segments):
 
 
 def test_nan_is_refused_rather_than_written(results):
-    broken = [replace(results[0], score=replace(results[0].score, score=float("nan")))]
+    broken = [replace(results[0], numbers=replace(results[0].numbers, score=float("nan")))]
     for name in ("json", "jsonl", "tsv"):
         with pytest.raises(ValueError, match="JSON compliant"):
             text_of(name, broken)
@@ -195,7 +195,7 @@ class ErrorRate(Score):
 
 def error_rate(results, *scores: ErrorRate):
     given: dict[str, Any] = {"metric": "wer", "label": "WER", "higher_is_better": False}
-    return [replace(result, score=score, **given) for result, score in zip(results, scores, strict=False)]
+    return [replace(result, numbers=score, **given) for result, score in zip(results, scores, strict=False)]
 
 
 def test_a_score_is_shown_without_any_declaration(results):
