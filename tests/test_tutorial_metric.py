@@ -130,7 +130,7 @@ def test_python(run) -> None:
     code = (
         "import softbleu\n"
         "result = softbleu.score(['a b'], ['a c'], metric='wer(substitution_cost=2)')\n"
-        "print(result.score, result.label, result.higher_is_better)\n"
+        "print(result.numbers, result.label, result.higher_is_better)\n"
         "print(softbleu.score(['a b'], ['a c'], metric='wer', substitution_cost=0.5).score)\n"
     )
     done = run("-c", code)
