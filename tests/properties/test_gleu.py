@@ -167,7 +167,7 @@ def assert_corpus_agrees(case: Case, iterations: int = 7) -> None:
     segments, options = case.oracle_segments, replace(case.options, smooth=False)
     best = case.run(case.metric("max")).score
     assert best == pytest.approx(oracle.corpus_score(segments, options, "max"), rel=0, abs=EXACT)
-    found = case.run(case.metric("sample", iterations=iterations)).score
+    found = case.run(case.metric("sample", iterations=iterations)).numbers
     assert isinstance(found, GleuScore)
     samples = oracle.sampled([oracle.rows_of(each, options) for each in segments], options, iterations)
     mean, deviation = oracle.mean_and_deviation(samples)
@@ -359,7 +359,7 @@ def test_best_reference_is_at_least_the_mean_and_every_sample(case: Case) -> Non
 def test_penalty_has_no_effect_on_exact_matches(case: Case) -> None:
     hard, lenient = (replace(case, penalty=penalty) for penalty in ("exact", "soft"))
     for multi in ("max", "sample"):
-        one, other = (each.run(each.metric(multi, iterations=3)).score for each in (hard, lenient))
+        one, other = (each.run(each.metric(multi, iterations=3)).numbers for each in (hard, lenient))
         assert one == other
 
 
@@ -373,7 +373,7 @@ def test_soft_penalty_excuses_a_near_synonym() -> None:
         matcher="sleu",
         vectors={"small": [1.0, 0.2], "little": [1.0, 0.3]},
     )
-    exact, lenient = (case.run(replace(case, penalty=penalty).metric()).score for penalty in ("exact", "soft"))
+    exact, lenient = (case.run(replace(case, penalty=penalty).metric()).numbers for penalty in ("exact", "soft"))
     assert isinstance(exact, GleuScore)
     assert isinstance(lenient, GleuScore)
     assert (exact.penalties, lenient.penalties) == ([1.0], [0.0])
