@@ -261,13 +261,17 @@ def test_score_corpus_is_what_score_does() -> None:
         ({"order": 0}, InputError, "order must lie between 1 and 16, not 0"),
         ({"order": 17}, InputError, "order must lie between 1 and 16, not 17"),
         ({"smooth_value": 0.1}, InputError, "smoothing 'exp' takes no value; 'floor' and 'add-k' do"),
-        ({"smooth": "floor", "smooth_value": -1.0}, InputError, "smooth_value must be a number from 0, not -1"),
+        (
+            {"smooth": "floor", "smooth_value": -1.0},
+            InputError,
+            "smooth_value must lie between 0 and 1000000, not -1",
+        ),
         (
             {"smooth": "floor", "smooth_value": float("nan")},
             InputError,
-            "smooth_value must be a number from 0, not nan",
+            "smooth_value must lie between 0 and 1000000, not nan",
         ),
-        ({"jobs": 0}, InputError, "the number of jobs must be at least 1, not 0"),
+        ({"jobs": 0}, InputError, "the number of jobs must lie between 1 and 1024, not 0"),
         (
             {"matcher": "vleu", "vectors": "glove-7b"},
             VectorError,
