@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from itertools import chain
+from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -71,6 +75,10 @@ class Tokenizer(Declared):
         """Whether the tokens of a line are those of its whitespace-separated words, each by itself."""
         return self.tokenize in _BY_WORD
 
+    def words(self, line: str) -> list[str]:
+        """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
+        return (line.rstrip().replace("-\n", "") if self.tokenize == "13a" else line).split()
+
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
         return self.splitter(line)
@@ -87,6 +95,21 @@ class Tokenizer(Declared):
         return _word_splitter(self)
 
 
+@cache
+def _tokenizers() -> str:
+    """Package of sacrebleu's tokenizers, without the rest of sacrebleu, whose import takes as long as a short run.
+
+    They import one another only, by names relative to their package, which may be called anything.
+    """
+    whole = find_spec("sacrebleu")
+    if whole is None or not whole.submodule_search_locations:
+        return "sacrebleu.tokenizers"
+    spec = ModuleSpec("softbleu_sacrebleu_tokenizers", None, is_package=True)
+    spec.submodule_search_locations = [str(Path(whole.submodule_search_locations[0]) / "tokenizers")]
+    sys.modules[spec.name] = module_from_spec(spec)
+    return spec.name
+
+
 # Not kept in the value itself, which travels to worker processes.
 @cache
 def _splitter(name: str) -> Split:
@@ -98,7 +121,7 @@ def _splitter(name: str) -> Split:
         return list
     module, attribute = _SACREBLEU[name]
     try:
-        tokenize = getattr(import_module(f"sacrebleu.tokenizers.{module}"), attribute)()
+        tokenize = getattr(import_module(f"{_tokenizers()}.{module}"), attribute)()
     except (ImportError, RuntimeError) as error:
         extra = name.partition("-")[0]
         raise MissingExtraError(

@@ -46,6 +46,7 @@ def coded(tokenizer: Tokenizer, lines: list[str]) -> list[list[str]]:
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("name", THEIRS)
 @given(lines=st.lists(TEXTS, min_size=1, max_size=4))
+@example(lines=["a well-\nknown cat-\n", "two\nlines"])
 @example(lines=["He said &quot;No, 3.5% (U.S.) in 1990-91 &amp; a<skipped>b!&quot;", "a\u00a0b,\u3000c."])
 @settings(max_examples=200)
 def test_tokens_of_lines_are_those_of_sacrebleu(name: str, lowercase: bool, lines: list[str]) -> None:

@@ -41,6 +41,7 @@ class LineCoder:
     """Numbers lines, and tokenises and codes each distinct one once."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
         self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
         self.vocabulary = Vocabulary()
         self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
@@ -77,7 +78,7 @@ class LineCoder:
         """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
         if self._whole:
             return self.vocabulary.encode([self._split(text) for text in texts])
-        words = self._words.encode([text.split() for text in texts])
+        words = self._words.encode([self._tokenizer.words(text) for text in texts])
         new = list(self._words)[len(self._parts.bounds) - 1 :]
         self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
         return words.spread(self._parts)

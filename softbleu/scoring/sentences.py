@@ -38,7 +38,7 @@ class SentenceScorer:
         self._measure = measure.resolved()
         self._metric: Metric = self._measure.metric.at_level("segment")
         tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vectors
-        self._by_word = tokenizer.by_word
+        self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
         self._parts = {name: lru_cache(1 << 16)(WORD_PARTS[name]) for name in requires.parts}
         # What looks at more than the words of the segment is prepared as a corpus is.
@@ -79,7 +79,7 @@ class SentenceScorer:
 
     def _tokens(self, text: str) -> list[str]:
         if self._by_word:
-            return [token for word in text.split() for token in self._split(word)]
+            return [token for word in self._words(text) for token in self._split(word)]
         return list(self._split(text))
 
     @cached_property
