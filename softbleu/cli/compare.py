@@ -39,8 +39,8 @@ def compare(
     """Compare systems: scores, 95% intervals, p-values against a baseline, ranks."""
     from softbleu.cli.inputs import input_files, measure_from, open_corpus
     from softbleu.cli.output import Output
-    from softbleu.cli.progress import ProgressBar
     from softbleu.errors import InputError
+    from softbleu.progress import ProgressBar
     from softbleu.report import COMPARERS, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_corpus
 

@@ -79,11 +79,11 @@ def metaeval(
     from softbleu.cli.errors import say
     from softbleu.cli.inputs import system_files
     from softbleu.cli.output import Output
-    from softbleu.cli.progress import ProgressBar
     from softbleu.corpora import split_name
     from softbleu.errors import InputError, known_name
     from softbleu.experiments.metaeval import default_question
     from softbleu.experiments.metaeval import metaeval as evaluate
+    from softbleu.progress import ProgressBar
     from softbleu.report import RECORD_WRITERS
     from softbleu.report.metaeval import check_picture, draw_metaeval, records_of
     from softbleu.report.plots import check_plots

@@ -67,9 +67,9 @@ def sweep(
     """
     from softbleu.cli.inputs import input_files, open_corpus
     from softbleu.cli.output import Output, find_table_format
-    from softbleu.cli.progress import ProgressBar
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import remove_journal, table_of
+    from softbleu.progress import ProgressBar
     from softbleu.report import Records
     from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep

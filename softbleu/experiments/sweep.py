@@ -19,6 +19,7 @@ from softbleu.data_files import parse_json
 from softbleu.errors import InputError
 from softbleu.files import write_whole
 from softbleu.matchers.base import SoftMatcher
+from softbleu.progress import shown
 from softbleu.scoring import Measure, make_results, running
 from softbleu.signature import format_value
 from softbleu.tabular import Tabular
@@ -131,6 +132,7 @@ def sweep(
     gold: Sequence[GoldSegment] | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> SweepRows:
     """Score every system with every combination of the settings that vary, in one pass over the similarities.
@@ -153,7 +155,8 @@ def sweep(
     corpus = make_corpus(candidates, references, source, gold)
     several = metrics if isinstance(metrics, list | tuple) else [metrics]
     points = [point for each in several for point in sweep_points({"metric": each, **settings}, vary)]
-    return sweep_corpus(corpus, points, jobs=jobs, executor=executor)
+    with shown(progress) as shower:
+        return sweep_corpus(corpus, points, jobs=jobs, executor=executor, progress=shower)
 
 
 def sweep_corpus(

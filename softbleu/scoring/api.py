@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.metrics.base import Metric
+from softbleu.progress import shown
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.results import Result, Results, all_results, check_level
 from softbleu.scoring.run import collect_statistics
@@ -159,6 +160,7 @@ def score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> Results: ...
 
@@ -174,6 +176,7 @@ def score(  # type: ignore[overload-overlap]  # and a name no list of names
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> Result: ...
 
@@ -189,6 +192,7 @@ def score(
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> Results: ...
 
@@ -203,6 +207,7 @@ def score(
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> Result | Results:
     """Score candidates against references.
@@ -229,6 +234,8 @@ def score(
         Processes to use; the digits do not depend on it.
     executor
         Any other executor to use instead.
+    progress
+        True for a bar, in notebooks too; or what is called with the number of segments done and of all.
     settings
         Those of the metric, its matcher, the tokenizer and the vectors by name, e.g.
         ``matcher="vleu", threshold=0.8``; the reference page lists them all.
@@ -254,7 +261,9 @@ def score(
     """
     several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
     corpus = make_corpus(candidates, references, source, gold)
-    results = score_corpus(corpus, measures_of(metric, **settings), level=level, jobs=jobs, executor=executor)
+    measures = measures_of(metric, **settings)
+    with shown(progress) as shower:
+        results = score_corpus(corpus, measures, level=level, jobs=jobs, executor=executor, progress=shower)
     return results if several else results[0]
 
 
@@ -270,6 +279,7 @@ def compare(  # type: ignore[overload-overlap]  # a name is no list of names
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> ComparisonTable: ...
 
@@ -286,6 +296,7 @@ def compare(
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> ComparisonTables: ...
 
@@ -301,6 +312,7 @@ def compare(
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> ComparisonTable | ComparisonTables:
     """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
@@ -316,5 +328,6 @@ def compare(
     """
     corpus = make_corpus(candidates, references, source, gold)
     measures = measures_of(metrics, **settings)
-    tables = _compare(corpus, measures, baseline, significance, jobs, executor)
+    with shown(progress) as shower:
+        tables = _compare(corpus, measures, baseline, significance, jobs, executor, shower)
     return tables if isinstance(metrics, list | tuple) else tables[0]

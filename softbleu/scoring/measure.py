@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Score
     from softbleu.scoring.results import Result, Results
     from softbleu.scoring.sentences import SentenceScorer
+    from softbleu.types import Progress
 
 _NOT_SETTINGS = ("version", "level", "nrefs")
 """What a signature says of a run, not of the measure."""
@@ -160,6 +161,7 @@ class Measure(Declared):
         level: Level = "corpus",
         jobs: int = 1,
         executor: Executor | None = None,
+        progress: Progress | bool | None = None,
     ) -> Results: ...
 
     @overload
@@ -173,6 +175,7 @@ class Measure(Declared):
         level: Level = "corpus",
         jobs: int = 1,
         executor: Executor | None = None,
+        progress: Progress | bool | None = None,
     ) -> Result: ...
 
     def corpus_score(
@@ -185,6 +188,7 @@ class Measure(Declared):
         level: Level = "corpus",
         jobs: int = 1,
         executor: Executor | None = None,
+        progress: Progress | bool | None = None,
     ) -> Result | Results:
         """Score candidates against references; the parameters are those of `softbleu.score`.
 
@@ -195,14 +199,21 @@ class Measure(Declared):
         77.6
         """
         from softbleu.corpora.segments import make_corpus
+        from softbleu.progress import shown
         from softbleu.scoring.results import all_results, check_level
         from softbleu.scoring.run import collect_statistics
 
         check_level(level)
         corpus = make_corpus(candidates, references, source, gold)
-        statistics = collect_statistics(
-            corpus, [self.resolved()], keep_rows=level != "corpus", jobs=jobs, executor=executor
-        )
+        with shown(progress) as shower:
+            statistics = collect_statistics(
+                corpus,
+                [self.resolved()],
+                keep_rows=level != "corpus",
+                jobs=jobs,
+                executor=executor,
+                progress=shower,
+            )
         results = all_results(statistics, level)
         return results if isinstance(candidates, Mapping) else results[0]
 

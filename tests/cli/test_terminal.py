@@ -10,7 +10,7 @@ import pytest
 
 from softbleu.cli import progress
 from softbleu.cli.output import Output
-from softbleu.cli.progress import ProgressBar
+from softbleu.progress import ProgressBar
 
 
 class Terminal(io.StringIO):

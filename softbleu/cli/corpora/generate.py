@@ -60,8 +60,8 @@ def generate_text(
 ) -> None:
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
     from softbleu.cli.output import Output
-    from softbleu.cli.progress import ProgressBar
     from softbleu.corpora.generate import GenerationSettings, format_for, generate
+    from softbleu.progress import ProgressBar
 
     target = Output.of(output, [grammar])
     own = ("grammar", "pairing", "seed", "count", "every", "max_depth", "sampling", "distinct", "encoding")

@@ -47,10 +47,10 @@ def convert(
     The file is read in one pass and the store put in its place at the end, complete or not at all.
     """
     from softbleu.cli.output import table_output
-    from softbleu.cli.progress import ProgressBar
     from softbleu.corpora import read_words
     from softbleu.embeddings.convert import convert_vectors
     from softbleu.files import check_apart
+    from softbleu.progress import ProgressBar
     from softbleu.report import Records
 
     write = table_output(output_format)

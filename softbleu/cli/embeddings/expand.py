@@ -61,9 +61,9 @@ def expand(
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
     from softbleu.cli.output import table_output
-    from softbleu.cli.progress import ProgressBar
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
+    from softbleu.progress import ProgressBar
     from softbleu.tokens import Tokenizer
 
     output_format = known_name("format", output_format, EXPANSION_FORMATS)

@@ -49,11 +49,11 @@ def train(
     from dataclasses import asdict
 
     from softbleu.cli.output import Output, table_output
-    from softbleu.cli.progress import ProgressBar
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.evaluation import evaluate_vectors, evaluation_card
     from softbleu.embeddings.training import TrainingSettings, train_vectors
     from softbleu.embeddings.training_corpus import TextCorpus
+    from softbleu.progress import ProgressBar
     from softbleu.report import Records
     from softbleu.tokens import Tokenizer
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from softbleu import types
+
 PATIENCE = 1.0
 """Seconds before a bar is worth drawing."""
 MANY = 20_000
 """Segments for which it is drawn at once."""
+
+
+def shown(progress: types.Progress | bool | None) -> AbstractContextManager[types.Progress | None]:
+    """What is called with the progress of some work: a bar if that is True, what was given, or nothing."""
+    if isinstance(progress, bool):
+        return ProgressBar(quiet=not progress, asked=True)
+    return nullcontext(progress)
 
 
 class ProgressBar:
@@ -23,12 +33,13 @@ class ProgressBar:
     quiet : draw nothing
     what : what is being done
     many : so much is worth a bar at once; less of it only if it takes longer than `PATIENCE`
+    asked : draw wherever a bar can be drawn, in notebooks too
     """
 
-    def __init__(self, *, quiet: bool, what: str = "scoring", many: int = MANY) -> None:
+    def __init__(self, *, quiet: bool, what: str = "scoring", many: int = MANY, asked: bool = False) -> None:
         self._what = what
         self._many = many
-        self._off = quiet or sys.stderr is None or not sys.stderr.isatty()
+        self._off = quiet or sys.stderr is None or not (asked or sys.stderr.isatty())
         self._start = monotonic()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
