@@ -83,7 +83,7 @@ def test_scores_as_the_library_scores_the_same_references(command, files):
     more = [argument for number in (1, 2, 3) for argument in ("-r", files.folder / f"more.{number}")]
     by_command = bleu(command("score", "-c", files.candidate, "-r", files.reference, *more, "-f", "json"))
     candidates = files.candidate.read_text().splitlines()
-    by_library = score_corpus(Segments.of(candidates, list(zip(*texts, strict=True))), Bleu())[0].score
+    by_library = score_corpus(Segments.of(candidates, list(zip(*texts, strict=True))), Bleu())[0].numbers
     assert by_command["score"] == by_library.score
     assert by_command["matches"] == list(by_library.matches)
     alone = bleu(command("score", "-c", files.candidate, "-r", files.reference, "-f", "json"))
@@ -97,7 +97,7 @@ def test_a_repeated_reference_changes_nothing(command, files):
     assert [len(references) for references in ragged] == [4, 4, 1]
     candidates = files.candidate.read_text().splitlines()
     padded = [references + references[:1] * (4 - len(references)) for references in ragged]
-    scores = [score_corpus(Segments.of(candidates, references), Bleu())[0].score for references in (ragged, padded)]
+    scores = [score_corpus(Segments.of(candidates, references), Bleu())[0].numbers for references in (ragged, padded)]
     assert scores[0] == scores[1]
 
 
@@ -285,8 +285,8 @@ def test_more_references_never_lower_the_matches(tmp_path, content_words):
         [line, *(" ".join(variant.tokens) for variant in variants)]
         for line, variants in zip(references, found, strict=True)
     ]
-    alone = score_corpus(Segments.of(candidates, references), Bleu())[0].score
-    together = score_corpus(Segments.of(candidates, more), Bleu())[0].score
+    alone = score_corpus(Segments.of(candidates, references), Bleu())[0].numbers
+    together = score_corpus(Segments.of(candidates, more), Bleu())[0].numbers
     assert all(after > before for after, before in zip(together.matches, alone.matches, strict=True))
     assert together.reference_length == alone.reference_length
     assert together.score > alone.score

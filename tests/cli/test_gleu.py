@@ -83,7 +83,7 @@ def test_numbers_are_those_of_the_python_interface(command, given, name):
     assert found["signature"] == result.signature
     (system,) = found["systems"]
     assert list(system) == KEYS
-    assert system == {"name": "candidate", **as_json(result.score), "vector_coverage": None}
+    assert system == {"name": "candidate", **as_json(result.numbers), "vector_coverage": None}
 
 
 def test_every_option_has_an_effect(command, given):
@@ -156,7 +156,7 @@ def test_references_one_by_one_with_the_chosen_one_marked(command, given):
     parts = scored(command, *given, "--level", "reference", "-n", 1)["systems"][0]["references"]
     assert [(part["segment"], part["reference"]) for part in parts] == [(s, r) for s in (1, 2, 3) for r in (1, 2)]
     single = [
-        softbleu.score([c], [reference], [s], metric="gleu", order=1).score
+        softbleu.score([c], [reference], [s], metric="gleu", order=1).numbers
         for c, references, s in zip(CANDIDATE, REFERENCES, SOURCE, strict=True)
         for reference in references
     ]
@@ -179,7 +179,7 @@ def test_text_stars_the_chosen_reference(command, given):
 
 def test_text_has_a_table_by_order(command, given):
     done = command("score", *given, "-n", 3, "--digits", 3)
-    score = expected(order=3).score
+    score = expected(order=3).numbers
     lines = done.out.splitlines()
     assert lines[0] == f"GLEU {score.score:.3f}  candidate"
     rows = {line.split("  ")[0].strip(): line.split() for line in lines}
@@ -214,7 +214,7 @@ def test_every_format_at_every_level_names_every_system(command, files, given, n
 def test_tsv_is_in_full_precision(command, given):
     done = command("score", *given, "-n", 2, "-f", "tsv")
     (row,) = csv.DictReader(io.StringIO(done.out), delimiter="\t")
-    score = expected(order=2).score
+    score = expected(order=2).numbers
     for name in ("score", "brevity_penalty", "reference_length", "standard_deviation"):
         assert float(row[name]) == getattr(score, name)
     for name in LISTS:
