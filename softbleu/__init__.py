@@ -34,12 +34,14 @@ if TYPE_CHECKING:
         score,
         score_corpus,
     )
+    from softbleu.scoring.accumulator import Accumulator
     from softbleu.scoring.doors import M2, Bleu, Chrf, Gleu, IMeasure, Sleu, Softbleu, Ter, Vleu, Xleu
     from softbleu.scoring.explain import explain
     from softbleu.tokens import Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {
+    "Accumulator": "scoring.accumulator",
     "Bleu": "scoring.doors",
     "Chrf": "scoring.doors",
     "Gleu": "scoring.doors",
@@ -81,6 +83,7 @@ _HOMES = {
 
 __all__ = [
     "M2",
+    "Accumulator",
     "Bleu",
     "Chrf",
     "Gleu",

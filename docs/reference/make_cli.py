@@ -126,15 +126,14 @@ def _stub() -> Iterator[str]:
     yield "\nclass Settings(MatchSettings, total=False):"
     rest = {name: types for name, types in every.items() if name not in matching}
     yield from (f"    {name}: {' | '.join(dict.fromkeys(types))}" for name, types in rest.items())
-    yield ""
     for door in DOORS.values():
         presets = METRICS.find(Measure.of(door.metric).metric.name).presets
-        yield f"def {door.__name__}(\n    *,"
+        yield f"\ndef {door.__name__}(\n    *,"
         for name, each in door.settings().items():
             yield f"    {name}: {_type_of(each)} = ..., "[:-1]
         if presets:
             yield f"    preset: {_names(list(presets))} = ...,"
-        yield ") -> Measure: ..."
+        yield f') -> Measure:\n    """{door.__doc__}"""'
     yield "\nDOORS: dict[str, Callable[..., Measure]]"
 
 

@@ -35,10 +35,7 @@ class Door:
 
     def __init__(self, metric: str, title: str) -> None:
         self.metric, self.__name__ = metric, title
-        self.__doc__ = (
-            f"Make a value of {title}, which scores by `corpus_score` and `sentence_score`; the reference lists all "
-            "settings."
-        )
+        self.__doc__ = f"Make a value of {title}: settings by name, scores by `corpus_score` and `sentence_score`."
 
     def __call__(self, **settings: Any) -> Measure:
         """Make a value with these settings."""

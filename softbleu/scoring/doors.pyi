@@ -77,7 +77,9 @@ def Bleu(
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
     preset: Literal["morgan2014"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Bleu: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Sleu(
     *,
     threshold: float | str | None = ...,
@@ -100,7 +102,9 @@ def Sleu(
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
     preset: Literal["morgan2014"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Sleu: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Vleu(
     *,
     threshold: float | str | None = ...,
@@ -123,7 +127,9 @@ def Vleu(
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
     preset: Literal["morgan2014"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Vleu: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Xleu(
     *,
     threshold: float | str | None = ...,
@@ -146,7 +152,9 @@ def Xleu(
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
     preset: Literal["morgan2014"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Xleu: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Gleu(
     *,
     matcher: str | Matcher = ...,
@@ -173,7 +181,9 @@ def Gleu(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Gleu: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Softbleu(
     *,
     order: int = ...,
@@ -194,7 +204,9 @@ def Softbleu(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Softbleu: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Chrf(
     *,
     char_order: int = ...,
@@ -211,7 +223,9 @@ def Chrf(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Chrf: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def Ter(
     *,
     tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
@@ -224,7 +238,9 @@ def Ter(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of Ter: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def M2(
     *,
     beta: float = ...,
@@ -240,7 +256,9 @@ def M2(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of M2: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def IMeasure(
     *,
     weight: float = ...,
@@ -254,6 +272,7 @@ def IMeasure(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
-) -> Measure: ...
+) -> Measure:
+    """Make a value of IMeasure: settings by name, scores by `corpus_score` and `sentence_score`."""
 
 DOORS: dict[str, Callable[..., Measure]]

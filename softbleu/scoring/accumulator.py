@@ -1,0 +1,96 @@
+"""Scores of text that comes batch by batch, as in a training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from softbleu.corpora.segments import Segments
+from softbleu.errors import InputError
+from softbleu.scoring.measure import Measure
+
+if TYPE_CHECKING:
+    from softbleu.corpora.segments import References
+    from softbleu.metrics.base import Level, Metric
+    from softbleu.scoring.results import Result
+
+
+class Accumulator:
+    """Keeps text that comes in batches, and scores all of it at once: the digits are those of `corpus_score`.
+
+    Parameters
+    ----------
+    metric
+        A name, an expression or a value, such as ``softbleu.Vleu(threshold=0.8)``.
+
+    Examples
+    --------
+    >>> chrf = Accumulator("chrf")
+    >>> chrf.update(["the cat"], ["the cats"])
+    >>> chrf.update(["a dog"], [["a dog", "the dog"]])
+    >>> round(float(chrf.compute()), 1)
+    84.7
+    """
+
+    def __init__(self, metric: str | Metric | Measure = "bleu") -> None:
+        self.measure = Measure.of(metric)
+        self.reset()
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def __repr__(self) -> str:
+        return f"Accumulator({str(self.measure)!r}), {len(self)} segments"
+
+    def reset(self) -> None:
+        """Forget all text."""
+        self._segments: list[tuple[str, Sequence[str], str | None]] = []
+
+    def update(self, candidates: Iterable[str], references: References, source: Iterable[str] | None = None) -> None:
+        """Add a batch of segments, given as for `corpus_score`.
+
+        Raises
+        ------
+        InputError
+            They do not go together, or not with what came before; then nothing is added.
+        """
+        if isinstance(candidates, Mapping):
+            raise InputError("an accumulator has the text of one system: make one for each")
+        batch = Segments.of(candidates, references, source)
+        (texts,) = batch.candidates.values()
+        self._add(list(zip(texts, batch.references, batch.source or [None] * len(texts), strict=True)))
+
+    def merge(self, other: Accumulator) -> None:
+        """Add the text of another after one's own; the other stays as it is.
+
+        Raises
+        ------
+        InputError
+            It scores by another measure, or only one of the two has sources.
+        """
+        if _identity(other.measure) != _identity(self.measure):
+            raise InputError(f"cannot merge what {other.measure} is to score with what {self.measure} is to score")
+        self._add(other._segments)
+
+    def compute(self, *, level: Level = "corpus") -> Result:
+        """Score all text so far.
+
+        Raises
+        ------
+        InputError, VectorError
+            As `corpus_score`, or there is no text yet.
+        """
+        if not self._segments:
+            raise InputError("no text to score yet: add some by update")
+        candidates, references, source = zip(*self._segments, strict=True)
+        return self.measure.corpus_score(candidates, references, None if None in source else source, level=level)
+
+    def _add(self, segments: Sequence[tuple[str, Sequence[str], str | None]]) -> None:
+        if len({source is None for _, _, source in (*self._segments[:1], *segments[:1])}) > 1:
+            raise InputError("some batches have sources and some have none")
+        self._segments.extend(segments)
+
+
+def _identity(measure: Measure) -> object:
+    """What tells measures apart; vectors in memory cannot always be compared."""
+    return measure.metric, measure.tokenizer, measure.vectors.key
