@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.segments import Segments
@@ -58,7 +59,8 @@ class Accumulator:
             raise InputError("an accumulator has the text of one system: make one for each")
         batch = Segments.of(candidates, references, source)
         (texts,) = batch.candidates.values()
-        self._add(list(zip(texts, batch.references, batch.source or [None] * len(texts), strict=True)))
+        sources = batch.source or repeat(None, len(texts))
+        self._add(list(zip(texts, batch.references, sources, strict=True)))
 
     def merge(self, other: Accumulator) -> None:
         """Add the text of another after one's own; the other stays as it is.

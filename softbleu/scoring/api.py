@@ -90,7 +90,8 @@ def score_corpus(
 
     Returns
     -------
-    One result a system, in the order of the corpus; of several metrics those by the first come first.
+    Results
+        One result a system, in the order of the corpus; of several metrics those by the first come first.
 
     Raises
     ------
@@ -242,7 +243,8 @@ def score(
 
     Returns
     -------
-    One result, or for a mapping or several metrics a list of them.
+    Result or Results
+        One result, or for a mapping or several metrics a list of them.
 
     Raises
     ------

@@ -222,7 +222,8 @@ class Measure(Declared):
 
         Returns
         -------
-        The score and what it is made of; ``float(…)`` is the score.
+        Score
+            The score and what it is made of; ``float(…)`` is the score.
 
         Raises
         ------
