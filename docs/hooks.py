@@ -18,7 +18,13 @@ from nbconvert import MarkdownExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 
 DOCS = Path(__file__).resolve().parent
-BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "experiments/*.md", "experiments/*/*.svg")
+BESIDE = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "experiments/*.md",
+    "experiments/*/*.svg",
+    "integrations/evaluate/softbleu/README.md",
+)
 """What the site shows of the repository beside docs/, at the same paths."""
 
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)\s#]+)")

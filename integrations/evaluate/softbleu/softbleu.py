@@ -1,0 +1,56 @@
+"""softbleu for Hugging Face evaluate: every metric of the package, by its expression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import datasets
+import evaluate
+
+import softbleu
+
+DESCRIPTION = """\
+BLEU, GLEU and their soft kin, which count n-grams that mean alike; chrF, TER, and the metric softbleu. An expression
+such as "vleu(threshold=0.8)" says what is computed, and a signature names all that the score depends on.
+"""
+
+INPUTS = """\
+Args:
+    predictions (`list` of `str`): of each segment the text to score.
+    references (`list` of `str`, or of `list` of `str`): of each segment its reference, or its references.
+    metric (`str`): a metric of softbleu with its settings. Defaults to "softbleu".
+    source (`list` of `str`): of each segment the text that was to be corrected, for GLEU and the I-measure.
+    level (`str`): "corpus" (the default), "segment" (scores of segments, too) or "macro" (their mean).
+
+Returns:
+    score (`float`), metric (`str`), signature (`str`), and what the score is made of, such as precisions.
+"""
+
+
+class Softbleu(evaluate.Metric):
+    """A door on ``softbleu.read_measure(metric).corpus_score``; the digits are the same."""
+
+    def _info(self) -> evaluate.MetricInfo:
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description=DESCRIPTION,
+            citation="",
+            inputs_description=INPUTS,
+            features=[
+                datasets.Features({"predictions": text, "references": references})
+                for references in (datasets.Sequence(text), text)
+            ],
+        )
+
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+        metric: str = "softbleu",
+        source: Sequence[str] | None = None,
+        level: str = "corpus",
+    ) -> dict[str, Any]:
+        """Score what has come in."""
+        result = softbleu.read_measure(metric).corpus_score(predictions, references, source, level=level)
+        return {name: value for name, value in result.to_dict().items() if name != "system"}
