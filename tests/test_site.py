@@ -88,7 +88,7 @@ def test_pages_and_pictures_that_are_linked_are_there(site: Path, links: dict[Pa
     assert reached >= {page.resolve() for page in links if page.name != "404.html"}
     pictures = {path.name for path in reached}
     assert "morgan2014-wmt13-thresholds.svg" in pictures
-    assert any(name.startswith("first-scores_") and name.endswith(".png") for name in pictures)
+    assert {name.partition("_")[0] for name in pictures} >= {path.stem for path in NOTEBOOKS}
 
 
 def test_every_public_name_is_described(site: Path) -> None:
@@ -124,3 +124,31 @@ def test_notebooks_are_run_for_the_site_and_kept_without_output(site: Path, path
     printing = [cell for cell in code if "print(" in "".join(cell["source"])]
     assert printing
     assert page.count('class="highlight"') >= len(code) + len(printing)
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in NOTEBOOKS if "SHARED" in path.read_text()], ids=lambda path: path.stem
+)
+def test_notebooks_run_where_there_is_no_shared_data(path: Path, tmp_path: Path) -> None:
+    pytest.importorskip("nbconvert", reason="needs the extra softbleu[docs]")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "nbconvert",
+            "--execute",
+            "--to",
+            "markdown",
+            "--output-dir",
+            str(tmp_path),
+            str(path),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SOFTBLEU_SHARED": str(tmp_path / "nowhere")},
+    )
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / f"{path.stem}.md").read_text(encoding="utf-8")
+    assert "    no shared data here: " in page
+    assert list(tmp_path.glob("*_files/*"))
