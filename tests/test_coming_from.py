@@ -1,0 +1,97 @@
+"""What the table of equivalents puts side by side prints what it says, there and here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from test_readme import ROOT, commands
+
+import softbleu
+
+PAGE = ROOT / "docs" / "guide" / "coming-from.md"
+SCRIPTS = Path(sys.executable).parent
+ENVIRONMENT = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+Row = tuple[str, str, list[str]]
+
+
+def rows() -> list[Row]:
+    """Rows that say what both print."""
+    found = re.findall(r"^\| `(.*?)`[^|]*\| `(.*?)` \| ([\d. ]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return [(there, here, values.split()) for there, here, values in found]
+
+
+def run(command: str, folder: Path) -> str:
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False, cwd=folder, env=ENVIRONMENT
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rounded(text: str) -> list[str]:
+    """All numbers of a text as the table has them, also those that are shares of 1."""
+    numbers = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.]\d)", text)]
+    return [f"{number * scale:.2f}" for number in numbers for scale in (1, 100)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("texts")
+    for command, _ in commands(PAGE):
+        run(command, made)
+    return made
+
+
+def value(code: str, folder: Path) -> float:
+    """A Python cell, over the texts of the page."""
+    import sacrebleu
+    from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
+
+    texts = {name: (folder / file).read_text().splitlines() for name, file in (("C", "a.txt"), ("R", "ref.txt"))}
+    known = {"softbleu": softbleu, "sacrebleu": sacrebleu, "corpus_bleu": corpus_bleu, "sentence_bleu": sentence_bleu}
+    return float(eval(code, {**known, **texts}))
+
+
+def test_there_are_rows_of_every_tool() -> None:
+    heads = [there.split()[0] for there, _, _ in rows()]
+    assert {head: heads.count(head) for head in ("sacrebleu", "gleu", "compare-mt", "100")} == {
+        "sacrebleu": 9,
+        "gleu": 3,
+        "compare-mt": 2,
+        "100": 3,
+    }
+    assert len(heads) == 19
+
+
+@pytest.mark.parametrize(("there", "here", "expected"), rows(), ids=str)
+def test_both_print_what_the_table_says(folder: Path, there: str, here: str, expected: list[str]) -> None:
+    if not here.startswith("softbleu "):
+        assert [f"{value(code, folder):.2f}" for code in (here, there)] == 2 * expected
+        return
+    assert set(expected) <= set(rounded(run(f"{here} --quiet", folder)))
+    tool = there.split()[0]
+    if not (SCRIPTS / tool).exists() and shutil.which(tool) is None:
+        pytest.skip(f"needs {tool}")
+    if tool == "compare-mt" and find_spec("six") is None:
+        pytest.skip("compare-mt needs six")
+    assert set(expected) <= set(rounded(run(there, folder)))
+
+
+def test_every_digit_of_sacrebleu(folder: Path) -> None:
+    there = json.loads(run("sacrebleu ref.txt -i a.txt b.txt -m bleu chrf ter -w 10", folder))
+    options = "--metric bleu --metric chrf --metric ter --format json --quiet"
+    here = json.loads(run(f"softbleu score -r ref.txt -c a.txt -c b.txt {options}", folder))["systems"]
+    by_name = {(each["name"], each["metric"]): f"{each['score']:.10f}" for each in here}
+    assert len(by_name) == 6
+    for each in there:
+        system = each["system"].removesuffix(".txt")
+        shown = [by_name[system, metric] for metric in ("bleu", "chrf", "ter")]
+        assert shown == [each["BLEU"], each["chrF2"], each["TER"]]
