@@ -403,7 +403,7 @@ def test_copying_the_source_loses_what_was_left_uncorrected() -> None:
     for variant in VARIANTS:
         each = replace(case, variant=variant)
         assert 0 < each.run(each.metric()).score < 65
-    words = case.run(case.metric()).score
+    words = case.run(case.metric()).numbers
     assert isinstance(words, GleuScore)
     # 9 words, 7 of them in the reference; "go" and "the" are not.
     assert (words.matches, words.penalties, words.totals) == ([7], [2], [9])

@@ -152,7 +152,7 @@ def test_sizes_of_pieces_change_nothing(
 @given(case=cases(most_segments=9))
 @settings(max_examples=30)
 def test_the_corpus_score_is_that_of_the_summed_segments(case: Case) -> None:
-    result, parts = corpus_score(case).score, case.scores()
+    result, parts = corpus_score(case).numbers, case.scores()
     assert isinstance(result, BleuScore)
     assert result.candidate_length == sum(part.candidate_length for part in parts)
     assert result.reference_length == sum(part.reference_length for part in parts)

@@ -191,7 +191,7 @@ def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case
         assert row.tolist() == single[start + each.index(max(each))].tolist()
         start += len(texts)
     corpus = score_corpus(case.segments, case.measure())[0]
-    assert corpus.score == metric.score(rows.sum(axis=0))
+    assert corpus.numbers == metric.score(rows.sum(axis=0))
     macro = score_corpus(case.segments, case.measure(), level="macro")[0]
     assert macro.score == pytest.approx(np.mean(case.scores()), abs=1e-9)
 
