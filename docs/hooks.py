@@ -5,6 +5,7 @@ Links are written for readers of the repository; here they find their pages in t
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterator
@@ -27,6 +28,8 @@ BESIDE = (
 )
 """What the site shows of the repository beside docs/, at the same paths."""
 
+AS_KEPT = "SOFTBLEU_NOTEBOOKS_AS_KEPT"
+"""Where this is set, notebooks become pages without being run, which takes most of the time."""
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)\s#]+)")
 
 
@@ -56,7 +59,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def run_notebook(path: Path) -> Iterator[tuple[str, str | bytes]]:
-    """Run it, and make a page of it; its pictures come first.
+    """Run it, unless it is wanted as it is kept, and make a page of it; its pictures come first.
 
     Raises
     ------
@@ -64,8 +67,9 @@ def run_notebook(path: Path) -> Iterator[tuple[str, str | bytes]]:
         A cell fails.
     """
     notebook = nbformat.read(path, as_version=4)
-    runner = ExecutePreprocessor(timeout=120, extra_arguments=["--log-level=ERROR"])
-    runner.preprocess(notebook, {"metadata": {"path": str(path.parent)}})
+    if os.environ.get(AS_KEPT) is None:
+        runner = ExecutePreprocessor(timeout=120, extra_arguments=["--log-level=ERROR"])
+        runner.preprocess(notebook, {"metadata": {"path": str(path.parent)}})
     page, resources = MarkdownExporter().from_notebook_node(notebook, {"unique_key": path.stem})
     yield from resources["outputs"].items()
     yield f"{path.stem}.md", page

@@ -68,7 +68,7 @@ def test_m2_counts_and_ratios_are_those_of_the_official_scorer():
     rows = table(shared("expected", "conll14", "m2.tsv"))
     assert [row["system"] for row in rows] == list(SYSTEMS)
     for row in rows:
-        score = results("m2")[row["system"]].score
+        score = results("m2")[row["system"]].numbers
         assert [score.correct, score.proposed, score.gold] == [int(row[k]) for k in ("correct", "proposed", "gold")]
         expected = [100 * float(row[key]) for key in ("F0.5", "P", "R")]
         assert [score.score, score.precision, score.recall] == pytest.approx(expected, rel=0, abs=1e-10)
@@ -116,7 +116,7 @@ def test_imeasure_counts_and_ratios_are_those_of_the_official_program():
     rows = table(shared("expected", "conll14", "imeasure.tsv"))
     assert [row["system"] for row in rows] == list(SYSTEMS)
     for row in rows:
-        score = results("imeasure")[row["system"]].score
+        score = results("imeasure")[row["system"]].numbers
         counts = [
             score.true_positives,
             score.true_negatives,
@@ -159,7 +159,7 @@ def test_all_published_imeasures_of_segments():
 
 def test_what_the_sources_references_say_is_the_same_for_all_systems():
     """The system that changes nothing has the counts of every baseline."""
-    score = results("imeasure")["INPUT"].score
+    score = results("imeasure")["INPUT"].numbers
     assert (score.true_negatives, score.false_negatives, score.score) == (28164, 2528, 0.0)
     assert score.weighted_accuracy == score.baseline_weighted_accuracy == pytest.approx(91.7633259481298, abs=1e-9)
 

@@ -93,7 +93,7 @@ def test_bad_values_are_refused_in_one_line(run) -> None:
 
 
 def test_help_names_it(run) -> None:
-    shown = run("score", "--help").stdout
+    shown = run("score", "--metric", "wer", "--help").stdout
     assert "--wer-substitution-cost" in shown
     assert "Cost of a substitution beside an insertion's (default: 1)" in " ".join(shown.replace("│", " ").split())
 

@@ -112,7 +112,11 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         if candidates is None or references is None:
             raise InputError("candidates and references are both needed")
         named = candidates if isinstance(candidates, Mapping) else {"candidate": candidates}
-        systems = {str(name): _listed(f"candidates of {name!r}", texts) for name, texts in named.items()}
+        several = isinstance(candidates, Mapping)
+        systems = {
+            str(name): _listed(f"candidates of {name!r}" if several else "candidates", texts)
+            for name, texts in named.items()
+        }
         by_segment = [(entry,) if isinstance(entry, str) else entry for entry in _listed("references", references)]
         if not systems:
             raise InputError("no candidates at all")

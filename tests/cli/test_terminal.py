@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from softbleu.cli import progress
+from softbleu import progress
 from softbleu.cli.output import Output
 from softbleu.progress import ProgressBar
 

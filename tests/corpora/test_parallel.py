@@ -178,9 +178,9 @@ class TestLines:
             paths.append(str(tmp_path / name))
             (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")
         with ParallelFiles.open(paths[:1], paths[1:]) as corpus:
-            found = score_corpus(corpus, Bleu(order=2))[0].score
+            found = score_corpus(corpus, Bleu(order=2))[0].numbers
         references = list(zip(other, TEXT[::-1], strict=True))
-        assert found == score(TEXT, references, order=2).score
+        assert found == score(TEXT, references, order=2).numbers
         assert found.score > 0
 
 

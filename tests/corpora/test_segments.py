@@ -37,7 +37,7 @@ def test_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("systems", [list("abc"), {"A": list("abc")}])
 def test_transposed_references_are_refused(systems: Any) -> None:
     message = (
-        r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed; "
+        r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed, as sacrebleu has them; "
         r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
     )
     with pytest.raises(InputError, match=message):
@@ -58,8 +58,8 @@ def test_other_lengths_are_not_called_transposed() -> None:
 @pytest.mark.parametrize(
     ("candidates", "references", "message"),
     [
-        ("abc", ["a", "b", "c"], "not one text: wrap it in a list"),
-        (["a"], "a", "not one text: wrap it in a list"),
+        ("abc", ["a", "b", "c"], "a list with an entry a segment, .* not one text"),
+        (["a"], "a", "a list with an entry a segment, .* not one text"),
         (["a", 5], ["a", "b"], "candidate of 'candidate', number 2: text is needed, not int"),
         ([None], ["a"], "candidate of 'candidate', number 1: text is needed, not NoneType"),
         ([b"a"], ["a"], "text is needed, not bytes"),

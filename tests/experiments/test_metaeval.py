@@ -18,6 +18,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.experiments.correlation import COEFFICIENTS, correlate, williams
 from softbleu.experiments.preferences import VARIANTS, preference_taus
+from softbleu.metrics import Bleu
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -256,5 +257,5 @@ def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPat
         return value
 
     assert tau() == 1.0
-    monkeypatch.setattr(softbleu.Bleu, "higher_is_better", False)
+    monkeypatch.setattr(Bleu, "higher_is_better", False)
     assert tau() == -1.0

@@ -15,7 +15,7 @@ MEGABYTE = 1 << 20
 
 
 def matches(candidate: str, reference: str, **options: object) -> list[float]:
-    found = score([candidate], [reference], vectors=VECTORS, **options).score  # type: ignore[call-overload]
+    found = score([candidate], [reference], vectors=VECTORS, **options).numbers  # type: ignore[call-overload]
     assert isinstance(found, BleuScore)
     return found.matches
 
