@@ -92,7 +92,8 @@ def wrong_values(setting: Setting) -> list[Any]:
         "anything": [[]],
     }
     bounds = [(setting.least, -1), (setting.most, 1)]
-    return [*kinds[setting.kind], *(bound + step for bound, step in bounds if bound is not None)]
+    beyond = (bound + step * max(1, abs(bound)) for bound, step in bounds if bound is not None)
+    return [*kinds[setting.kind], *(round(value) if setting.kind == "a whole number" else value for value in beyond)]
 
 
 def refusal(call: Callable[[], object]) -> str:

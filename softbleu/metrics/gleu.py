@@ -105,7 +105,7 @@ class Gleu(Metric):
     penalty: Penalty = setting(
         "exact", "Excuse an uncorrected n-gram by equal ones only (exact), or by similar ones (soft)"
     )
-    weight: float = setting(1.0, "How often gleu0 subtracts source n-grams", least=0, most=1e6, flags=("--lambda",))
+    weight: float = setting(1.0, "How often gleu0 subtracts source n-grams", least=0, most=1e300, flags=("--lambda",))
     swapped_bp: bool = setting(False, "Exchange the lengths in the brevity penalty, as the program of 2015")
     multi: Multi = setting("sample", "Several references: sample (drawn at random), max (the best) or mean")
     iterations: int = setting(500, "Random samples", least=1, most=MOST_ITERATIONS)
