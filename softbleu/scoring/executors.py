@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
@@ -10,9 +9,8 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing.connection import wait
 from typing import TypeVar
 
 from softbleu.errors import InputError, WorkerError
@@ -94,6 +92,10 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
         with ThreadPoolExecutor(jobs) as executor:
             yield executor
         return
+    # Not loaded where nothing is handed out, for it takes a while.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     # Forked workers start at once and need no importable main module; forking beside other threads is unsafe.
     fork = sys.platform.startswith("linux") and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
@@ -120,6 +122,9 @@ def _begin_worker() -> None:
 
 
 def _end_with_parent() -> None:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
