@@ -32,7 +32,7 @@ from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
 SHARED = Path(os.environ.get("SOFTBLEU_SHARED", HERE.parents[1] / "shared"))
-SOFTBLEU = [sys.executable, "-m", "softbleu", "score", "--quiet", "--format", "json"]
+SOFTBLEU = [sys.executable, "-m", "softbleu", "score", "--quiet", "--format", "json", "--tokenize", "none"]
 
 
 @dataclass(frozen=True)
@@ -201,9 +201,9 @@ def sweep(repeat: int) -> None:
         return
     files = ["-c", str(candidate), "-r", str(reference)]
     matchers = ("sleu", "vleu", "xleu")
-    grid = [part for matcher in matchers for part in ("-m", matcher)]
+    grid = [part for matcher in matchers for part in ("--matcher", matcher)]
     with tempfile.TemporaryDirectory() as name:
-        options = ["--quiet", *grid, "-t", "0:0.98:0.02", "-o", str(Path(name) / "x.csv")]
+        options = ["--quiet", "--tokenize", "none", *grid, "-t", "0:0.98:0.02", "-o", str(Path(name) / "x.csv")]
         commands: dict[str, Sequence[str]] = {
             "softbleu sweep, 3 matchers, 50 thresholds": [sys.executable, "-m", "softbleu", "sweep", *files, *options]
         }
@@ -255,7 +255,7 @@ def significance(repeat: int) -> None:
         print("significance: left out, it needs the shared test data")
         return
     files = [*(part for path in outputs for part in ("-c", path)), "-r", str(data / "reference.en")]
-    ours = [sys.executable, "-m", "softbleu", "compare", "--quiet", *files]
+    ours = [sys.executable, "-m", "softbleu", "compare", "--quiet", "--tokenize", "none", *files]
     sacrebleu = shutil.which("sacrebleu", path=str(Path(sys.executable).parent)) or "sacrebleu"
     theirs = [sacrebleu, str(data / "reference.en"), "-i", *outputs, "-tok", "none", "--paired-bs"]
     commands: dict[str, Sequence[str]] = {
