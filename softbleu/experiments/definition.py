@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -202,7 +203,7 @@ class Definition:
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""
         place = Path(self.place(pattern))
-        found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place]
+        found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
         if not found:
             raise InputError(
                 f"{self.path}: no file matches {pattern!r}: put the data into {place.parent.resolve()}, "

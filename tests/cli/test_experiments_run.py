@@ -111,7 +111,7 @@ def test_run_again_gives_the_same(command: Any, files: Any, definition: Path) ->
         ("thresholds =", "threshold =", "tiny.toml, [sweep]: unknown key 'threshold' (did you mean 'thresholds'?)"),
         ('["exact", "vleu"]', '["vlue"]', "did you mean 'vleu'"),
         ('["exact", "vleu"]', "3", "must be a list"),
-        ("second.txt", "none.txt", "no such file"),
+        ("second.txt", "none.txt", "no file matches 'none.txt'"),
         ("second.txt", "*.none", "no file matches '*.none'"),
         ("./vectors.txt", "./none.txt", "none.txt"),
     ],

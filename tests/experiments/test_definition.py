@@ -176,7 +176,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),
         ("0.5:0.7:0.1", "0.5:0.7", "'from:to:step'"),
-        ("data/b.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
+        ("data/b.txt", "data/none.txt", r"no file matches 'data/none\.txt': put the data into"),
         ("data/b.txt", "data/none*.txt", r"no file matches 'data/none\*\.txt'"),
         ("data/ref.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
         ("data/vectors.txt", "data/none.txt", r"data/none\.txt"),
