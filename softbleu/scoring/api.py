@@ -37,7 +37,7 @@ Measures = OneMeasure | Sequence[OneMeasure]
 """One, or several."""
 
 
-def measures_of(metrics: Measures, **settings: Any) -> list[Measure]:
+def measures_of(metrics: Measures, /, **settings: Any) -> list[Measure]:
     """Make measures; a setting goes to those that have it, and some must.
 
     Raises
@@ -45,6 +45,9 @@ def measures_of(metrics: Measures, **settings: Any) -> list[Measure]:
     InputError
         No metric, or a setting that none of them has.
     """
+    for name in ("metric", "metrics"):
+        if name in settings:
+            raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
     several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
+from softbleu.errors import InputError
 from softbleu.scoring.measure import Measure, settings_of
 
 if TYPE_CHECKING:
@@ -37,8 +38,16 @@ class Door:
         self.metric, self.__name__ = metric, title
         self.__doc__ = f"Make a value of {title}: settings by name, scores by `corpus_score` and `sentence_score`."
 
-    def __call__(self, **settings: Any) -> Measure:
-        """Make a value with these settings."""
+    def __call__(self, *unnamed: object, **settings: Any) -> Measure:
+        """Make a value with these settings.
+
+        Raises
+        ------
+        InputError
+            What is no setting, or no value of it.
+        """
+        if unnamed:
+            raise InputError(f"settings go by their names, such as softbleu.{self.__name__}(tokenize='none')")
         return Measure.of(self.metric, **settings)
 
     def __repr__(self) -> str:

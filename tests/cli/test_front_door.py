@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -355,3 +356,10 @@ def test_an_experiment_makes_its_folder(command, files):
     done = command("experiments", "run", definition, "-o", folder, "--no-picture", "-f", "md", "-q")
     assert (done.code, done.err) == (0, "")
     assert sorted(path.name for path in Path(folder).iterdir()) == ["tiny.manifest.json", "tiny.md"]
+
+
+def test_a_metric_named_twice_is_computed_once(command: Any, files: Any) -> None:
+    given = ["-c", files.candidate, files.second, "-r", files.reference, "-q", "-f", "tsv"]
+    once = command("score", *given, "-m", "bleu", "chrf")
+    twice = command("score", *given, "-m", "bleu", "BLEU", "chrf", "bleu(order=4)")
+    assert (twice.code, twice.out) == (0, once.out)

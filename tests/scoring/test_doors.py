@@ -9,7 +9,7 @@ import math
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -303,3 +303,16 @@ def test_one_result_of_one_list() -> None:
     assert isinstance(score(["a"], ["a"], metric=["bleu"]), Results)
     assert isinstance(softbleu.Bleu().corpus_score(["a"], ["a"]), Result)
     assert isinstance(softbleu.Bleu().corpus_score({"A": ["a"]}, ["a"]), Results)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: score(["a"], ["a"], metrics=["bleu"]),  # type: ignore[call-overload]
+        lambda: softbleu.compare({"A": ["a"]}, ["a"], metric="bleu"),  # type: ignore[call-overload]
+        lambda: softbleu.Vleu(0.8),  # type: ignore[call-arg]
+    ],
+)
+def test_what_goes_by_another_name_is_said(call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=r"score and explain take metric=|settings go by their names"):
+        call()
