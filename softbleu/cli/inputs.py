@@ -127,8 +127,7 @@ def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Measu
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
     _check_idle(options, measures, set.intersection(*idle) - set(also))
-    # A metric that is named twice is computed once.
-    return list({str(each): each for each in (measure.resolved() for measure in measures)}.values())
+    return [measure.resolved() for measure in measures]
 
 
 def measure_from(options: Options, *, also: Collection[str] = ()) -> Measure:

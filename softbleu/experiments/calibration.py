@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,6 +136,4 @@ def calibrate(
     values = np.array(columns).T
     made = Calibration(coefficient, tuple(vary), tuple(measures), tuple(data), values, ())
     best = dict.fromkeys(made.chosen(place)[0] for place in range(len(data)))
-    return Calibration(
-        coefficient, made.varied, made.points, made.data, values, tuple(signatures[str(each)] for each in best)
-    )
+    return replace(made, signatures=tuple(signatures[str(each)] for each in best))

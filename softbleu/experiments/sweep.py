@@ -118,7 +118,7 @@ def sweep_points(
             settings = {"metric": "bleu", **base, **options, **dict(zip(vary, values, strict=True))}
             measure = Measure.of(settings.pop("metric"), idle=[], **settings)
             # Vectors in memory cannot be hashed, nor always compared.
-            points[label, measure.metric, measure.tokenizer, measure.vectors.key] = SweepPoint(label, measure)
+            points[label, measure.key] = SweepPoint(label, measure)
     return list(points.values())
 
 

@@ -11,8 +11,8 @@ from softbleu.errors import InputError
 from softbleu.metrics.base import Metric
 from softbleu.progress import shown
 from softbleu.scoring.measure import Measure
-from softbleu.scoring.results import Result, Results, all_results, check_level
-from softbleu.scoring.run import collect_statistics
+from softbleu.scoring.results import Result, Results
+from softbleu.scoring.run import collect_statistics, score_measures
 from softbleu.scoring.significance import (
     ComparisonTable,
     ComparisonTables,
@@ -101,18 +101,8 @@ def score_corpus(
     InputError, VectorError
         What cannot be scored, and vectors that cannot be read.
     """
-    check_level(level)
-    measures = [measure.resolved() for measure in measures_of(metrics)]
-    statistics = collect_statistics(
-        corpus,
-        measures,
-        keep_rows=level != "corpus",
-        jobs=jobs,
-        executor=executor,
-        kernels=kernels,
-        progress=progress,
-    )
-    return all_results(statistics, level)
+    measures = measures_of(metrics)
+    return score_measures(corpus, measures, level, jobs=jobs, executor=executor, kernels=kernels, progress=progress)
 
 
 def compare_corpus(

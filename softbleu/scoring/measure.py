@@ -200,21 +200,11 @@ class Measure(Declared):
         """
         from softbleu.corpora.segments import make_corpus
         from softbleu.progress import shown
-        from softbleu.scoring.results import all_results, check_level
-        from softbleu.scoring.run import collect_statistics
+        from softbleu.scoring.run import score_measures
 
-        check_level(level)
         corpus = make_corpus(candidates, references, source, gold)
         with shown(progress) as shower:
-            statistics = collect_statistics(
-                corpus,
-                [self.resolved()],
-                keep_rows=level != "corpus",
-                jobs=jobs,
-                executor=executor,
-                progress=shower,
-            )
-        results = all_results(statistics, level)
+            results = score_measures(corpus, [self], level, jobs=jobs, executor=executor, progress=shower)
         return results if isinstance(candidates, Mapping) else results[0]
 
     def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
@@ -254,6 +244,11 @@ class Measure(Declared):
         """The same as it scores at a level."""
         metric = self.metric.at_level(level)
         return self if metric is self.metric else replace(self, metric=metric)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it from other measures; vectors in memory by which they are."""
+        return self.metric, self.tokenizer, self.vectors.key
 
     @property
     def matcher(self) -> Matcher | None:

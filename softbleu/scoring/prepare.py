@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -79,7 +79,7 @@ class LineCoder:
         if self._whole:
             return self.vocabulary.encode([self._split(text) for text in texts])
         words = self._words.encode([self._tokenizer.words(text) for text in texts])
-        new = list(self._words)[len(self._parts.bounds) - 1 :]
+        new = list(islice(self._words, len(self._parts.bounds) - 1, None))
         self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
         return words.spread(self._parts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -236,8 +235,3 @@ def check_level(level: str) -> None:
     """
     if level not in get_args(Level):
         raise UnknownNameError("level", level, get_args(Level))
-
-
-def all_results(statistics: Sequence[Statistics], level: Level = "corpus") -> Results:
-    """Score the statistics by several measures; all systems by the first, then by the next."""
-    return Results(result for each in statistics for result in make_results(each, level))

@@ -15,12 +15,12 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
 from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import LineCoder, PreparedCorpus, prepare_corpus
-from softbleu.scoring.results import Coverage, Statistics
+from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
 
 if TYPE_CHECKING:
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
-    from softbleu.metrics.base import Requirements
+    from softbleu.metrics.base import Level, Requirements
     from softbleu.scoring.measure import Measure
     from softbleu.scoring.prepare import CodedBlock
     from softbleu.scoring.vectors import CorpusWords, StoredWords
@@ -236,6 +236,37 @@ def collect_statistics(
     """Compute the statistics of a corpus by every measure; see `running` and `Runner.collect`."""
     with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels) as runner:
         return runner.collect(measures, keep_rows=keep_rows, progress=progress)
+
+
+def score_measures(
+    corpus: Corpus,
+    measures: Sequence[Measure],
+    level: Level = "corpus",
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    kernels: KernelName = "auto",
+    progress: Progress | None = None,
+) -> Results:
+    """Score every system of a corpus by every measure, one that is named twice once.
+
+    Returns
+    -------
+    Results
+        All systems by the first measure, then by the next.
+    """
+    check_level(level)
+    resolved = [measure.resolved() for measure in measures]
+    statistics = collect_statistics(
+        corpus,
+        list({measure.key: measure for measure in resolved}.values()),
+        keep_rows=level != "corpus",
+        jobs=jobs,
+        executor=executor,
+        kernels=kernels,
+        progress=progress,
+    )
+    return Results(result for each in statistics for result in make_results(each, level))
 
 
 def _statistics(

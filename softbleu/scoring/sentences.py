@@ -15,8 +15,7 @@ from softbleu.embeddings.kept import KeptVectors
 from softbleu.kernels import small_backend
 from softbleu.metrics.softbleu import rarity_of
 from softbleu.ngrams import Chunk
-from softbleu.scoring.results import all_results
-from softbleu.scoring.run import check_requirements, collect_statistics
+from softbleu.scoring.run import check_requirements, score_measures
 from softbleu.similarity import TokenVectors, WordTable
 from softbleu.tokens import WORD_PARTS, Tokens, WordParts
 
@@ -72,8 +71,7 @@ class SentenceScorer:
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
         corpus = Segments.of([candidate], [references], None if source is None else [source])
-        statistics = collect_statistics(corpus, [self._measure], keep_rows=True)
-        segments: Any = all_results(statistics, "segment")[0].segments
+        segments: Any = score_measures(corpus, [self._measure], "segment")[0].segments
         found: Score = segments[0]
         return found
 

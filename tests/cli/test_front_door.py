@@ -359,7 +359,7 @@ def test_an_experiment_makes_its_folder(command, files):
 
 
 def test_a_metric_named_twice_is_computed_once(command: Any, files: Any) -> None:
-    given = ["-c", files.candidate, files.second, "-r", files.reference, "-q", "-f", "tsv"]
+    given = ["-c", files.candidate, files.second, "-r", files.reference, "-f", "tsv"]
     once = command("score", *given, "-m", "bleu", "chrf")
     twice = command("score", *given, "-m", "bleu", "BLEU", "chrf", "bleu(order=4)")
     assert (twice.code, twice.out) == (0, once.out)
