@@ -39,34 +39,31 @@ class KeptVectors:
 
     def __init__(self, source: VectorSource, case: VectorCase) -> None:
         self._source, self._case = source, case
-        self._places: dict[str, int] = {}
-        self._table = np.zeros((1, source.dimension), np.float32)
-        if isinstance(source, MemorySource) or getattr(source, "count", LOOKUP_FROM) < LOOKUP_FROM:
+        self._nothing = np.zeros(source.dimension, np.float32)
+        self._rows: dict[str, NDArray[np.float32]] = {}
+        self._whole = isinstance(source, MemorySource) or getattr(source, "count", LOOKUP_FROM) < LOOKUP_FROM
+        if self._whole:
             words, rows = source.head()
-            # The first of repeated words counts; row 0 is for words that are not there.
-            self._places = {words[place]: place + 1 for place in reversed(range(len(words)))}
-            self._table = np.concatenate((self._table, rows))
-            self._whole = True
-        else:
-            self._whole = False
+            # The first of repeated words counts.
+            self._rows = dict(zip(reversed(words), rows[::-1], strict=True))
 
     def rows(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Rows of these words, (words, dimension); zero for those that are not there."""
         if not self._whole:
-            self._take([word for word in dict.fromkeys(words) if word not in self._places])
-        return self._table[[self._place(word) for word in words]]
+            self._take(words)
+        found = [self._row(word) for word in words]
+        return np.array(found, np.float32).reshape(-1, len(self._nothing))
 
-    def _place(self, word: str) -> int:
-        place = self._places.get(word)
-        if place is None and self._whole and self._case == "fallback":
-            place = self._places.get(word.lower())
-        return place or 0
+    def _row(self, word: str) -> NDArray[np.float32]:
+        row = self._rows.get(word)
+        if row is None and self._whole and self._case == "fallback":
+            row = self._rows.get(word.lower())
+        return self._nothing if row is None else row
 
     def _take(self, words: Sequence[str]) -> None:
-        if not words:
-            return
-        if len(self._table) > _MOST:
-            self._places, self._table = {}, self._table[:1]
-        selected = self._source.select(words, self._case)
-        self._places |= {word: len(self._table) + number for number, word in enumerate(words)}
-        self._table = np.concatenate((self._table, selected.rows))
+        """Read those that are not kept; what was kept of others goes where there is no room."""
+        if len(self._rows) > _MOST:
+            self._rows = {}
+        new = [word for word in dict.fromkeys(words) if word not in self._rows]
+        if new:
+            self._rows |= zip(new, self._source.select(new, self._case).rows, strict=True)
