@@ -177,11 +177,8 @@ def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], l
     def words() -> list[str]:
         taken = slots[slots[:, 0] >= 0]
         starts, lengths = taken[np.argsort(taken[:, 0]), 1:].T
-        ends = (starts + lengths).tolist()
-        whole = text.decode() if text.isascii() else None
-        if whole is not None:
-            return [whole[start:end] for start, end in zip(starts.tolist(), ends, strict=True)]
-        return [text[start:end].decode() for start, end in zip(starts.tolist(), ends, strict=True)]
+        bounds = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
+        return [text[start:end].decode() for start, end in bounds]
 
     return codes[:count], offsets, words
 

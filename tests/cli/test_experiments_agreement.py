@@ -9,34 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
 from softbleu.experiments.metaeval import metaeval
-
-REFERENCE = ["the cat sat on the mat", "it rained all night long"]
-OUTPUTS = {
-    "a": ["the cat sat on the mat", "it rained all night"],
-    "b": ["the cat sat on a mat", "it rained all night long"],
-    "c": ["a cat sat on a rug", "it was all night rain"],
-    "d": ["a dog sat on a rug", "it rained long all night"],
-}
-HUMAN = {
-    "x": ["a 0.5", "b 0.4", "c 0.3", "d 0.1"],
-    "y": ["a 4", "b 4.5", "c 1", "d 2"],
-    "z": ["a 3", "b 1", "c 2", "d 0"],
-}
-PEOPLE = {name: {line[0]: float(line[2:]) for line in lines} for name, lines in HUMAN.items()}
 
 
 @pytest.fixture
 def study(files: Any, monkeypatch: Any) -> Path:
     for name, lines in {**OUTPUTS, "reference": REFERENCE}.items():
         files.write(f"{name}.txt", lines)
-    for name, lines in HUMAN.items():
-        files.write(f"{name}.tsv", lines)
+    for name, scores in PEOPLE.items():
+        files.write(f"{name}.tsv", [f"{system} {score}" for system, score in scores.items()])
+    candidates = json.dumps([f"{name}.txt" for name in OUTPUTS])
     tables = "".join(
-        f'[data.{name}]\ncandidates = ["[a-d].txt"]\nreferences = ["reference.txt"]\nhuman = ["people={name}.tsv"]\n'
-        for name in HUMAN
-    ).replace('"[a-d].txt"', '"a.txt", "b.txt", "c.txt", "d.txt"')
+        f'[data.{name}]\ncandidates = {candidates}\nreferences = ["reference.txt"]\nhuman = ["people={name}.tsv"]\n'
+        for name in PEOPLE
+    )
     files.write("agree.toml", [
         'kind = "metaeval"',
         "[metaeval]",
@@ -72,7 +60,7 @@ def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
     assert (done.code, done.err) == (0, "")
     rows = table(study, "agree.systems.csv")
     names = ["chrF", "BLEU, short", "TER"]
-    assert [(row["data"], row["metric"]) for row in rows] == [(data, name) for data in HUMAN for name in names]
+    assert [(row["data"], row["metric"]) for row in rows] == [(data, name) for data in PEOPLE for name in names]
     alone = metaeval(
         "systems",
         metrics={"TER": "ter"},
@@ -87,7 +75,7 @@ def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
     assert float(found["pearson"]) > 0
     tests = table(study, "agree.williams.csv")
     assert all("chrF" in (row["better"], row["worse"]) for row in tests)
-    assert len(tests) == len(HUMAN) * 2 * 2
+    assert len(tests) == len(PEOPLE) * 2 * 2
     manifest = json.loads((study / "agree.manifest.json").read_text())
     assert list(manifest["metrics"]) == names
     assert {"x.tsv", "a.txt", "reference.txt", "agree.toml"} <= set(manifest["inputs"])
@@ -96,7 +84,7 @@ def test_agreement_as_an_experiment(command: Any, study: Path) -> None:
 def test_calibration_as_an_experiment(command: Any, study: Path) -> None:
     done = command("experiments", "run", "choose.toml", "--no-picture", "-q")
     assert (done.code, done.err) == (0, "")
-    assert [row["held out"] for row in table(study, "choose.csv")] == [*HUMAN, "mean"]
+    assert [row["held out"] for row in table(study, "choose.csv")] == [*PEOPLE, "mean"]
     assert [row["order"] for row in table(study, "choose.grid.csv")] == ["1", "2"]
 
 

@@ -6,50 +6,35 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
 import softbleu
 from softbleu.errors import InputError
 from softbleu.experiments.calibration import calibrate
 
-REFERENCE = ["the cat sat on the mat", "it rained all night long"]
-OUTPUTS = {
-    "a": ["the cat sat on the mat", "it rained all night"],
-    "b": ["the cat sat on a mat", "it rained all night long"],
-    "c": ["a cat sat on a rug", "it was all night rain"],
-    "d": ["a dog sat on a rug", "it rained long all night"],
-}
-HUMAN = {
-    "x": ["a 0.5", "b 0.4", "c 0.3", "d 0.1"],
-    "y": ["a 4", "b 4.5", "c 1", "d 2"],
-    "z": ["a 3", "b 1", "c 2", "d 0"],
-}
 BLEU = {"effective_order": True, "tokenize": "none"}
 
 
 def data() -> dict[str, dict[str, Any]]:
     return {
-        name: {
-            "candidates": OUTPUTS,
-            "references": REFERENCE,
-            "human": {"people": {line.split()[0]: float(line.split()[1]) for line in lines}},
-        }
-        for name, lines in HUMAN.items()
+        name: {"candidates": OUTPUTS, "references": REFERENCE, "human": {"people": scores}}
+        for name, scores in PEOPLE.items()
     }
 
 
 def agreement(order: int, smooth: str, name: str) -> float:
     scores = softbleu.score(OUTPUTS, REFERENCE, order=order, smooth=smooth, **BLEU)
-    people = data()[name]["human"]["people"]
+    people = PEOPLE[name]
     return float(np.corrcoef([each.score for each in scores], [people[each.name] for each in scores])[0, 1])
 
 
 def test_each_set_is_scored_by_what_was_best_on_the_others() -> None:
     found = calibrate({"metric": "bleu", **BLEU}, {"order": [1, 2, 4], "smooth": ["exp", "floor"]}, data())
     grid = [(order, smooth) for order in (1, 2, 4) for smooth in ("exp", "floor")]
-    table = np.array([[agreement(*point, name) for name in HUMAN] for point in grid])
+    table = np.array([[agreement(*point, name) for name in PEOPLE] for point in grid])
     assert found.values == pytest.approx(table)
     rows = found.held_out().rows
-    for place, name in enumerate(HUMAN):
+    for place, name in enumerate(PEOPLE):
         others = [other for other in range(3) if other != place]
         best = max(range(len(grid)), key=lambda point: (round(table[point, others].mean(), 12), -point))
         order, smooth = grid[best]
