@@ -59,6 +59,8 @@ def score(
     run: dict[str, Any] = {"level": find_level(level, signature), "kernels": kernels.lower(), "jobs": jobs}
     shown: Any
     measures = [measure_from(ctx.params)] if page_wanted else measures_from(ctx.params)
+    # One that is named twice is computed once.
+    distinct = list({each.key: each for each in measures}.values())
     with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
         if page_wanted:
             from softbleu.scoring.pages import make_page
@@ -66,7 +68,7 @@ def score(
             page = make_page(corpus, measures[0], progress=progress, **run)
             shown, results = page, page.results
         else:
-            shown = results = score_corpus(corpus, measures, progress=progress, **run)
+            shown = results = score_corpus(corpus, distinct, progress=progress, **run)
     for broken in () if signature is None else broken_promises(signature, results[0].signature):
         if not quiet:
             say(f"note: {broken}")

@@ -248,7 +248,7 @@ def score_measures(
     kernels: KernelName = "auto",
     progress: Progress | None = None,
 ) -> Results:
-    """Score every system of a corpus by every measure, one that is named twice once.
+    """Score every system of a corpus by every measure.
 
     Returns
     -------
@@ -256,10 +256,9 @@ def score_measures(
         All systems by the first measure, then by the next.
     """
     check_level(level)
-    resolved = [measure.resolved() for measure in measures]
     statistics = collect_statistics(
         corpus,
-        list({measure.key: measure for measure in resolved}.values()),
+        [measure.resolved() for measure in measures],
         keep_rows=level != "corpus",
         jobs=jobs,
         executor=executor,
