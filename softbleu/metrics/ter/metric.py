@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.metrics.base import Metric, Score, column
+from softbleu.metrics.ter.search import fewest_edits
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -49,15 +50,14 @@ class Ter(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
-        from sacrebleu.metrics.lib_ter import translation_edit_rate
-
         texts = (np.split(tokens.codes, tokens.offsets[1:-1]) for tokens in (chunk.candidates, chunk.references))
         candidates, references = ([line.tolist() for line in text] for text in texts)
         rows = []
         for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
-            found = [translation_edit_rate(candidate, reference) for reference in references[start:stop]]
-            words_in_all = sum(length for _, length in found)
-            rows.append((min(edits for edits, _ in found), round(_SHARES * words_in_all / len(found))))
+            own = references[start:stop]
+            words_in_all = sum(map(len, own))
+            edits = min(fewest_edits(candidate, reference) for reference in own)
+            rows.append((edits, round(_SHARES * words_in_all / len(own))))
         return np.array(rows, np.int64)
 
     def score(self, row: Integers) -> TerScore:

@@ -1,0 +1,132 @@
+"""Fewest edits and shifts that make a reference of a candidate, as sacrebleu (after Tercom) looks for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from softbleu.metrics.ter.table import Table, surely_within
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
+"""Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
+
+Shift = tuple[int, int, int]
+"""How many words, and less than nothing their start and their target: of equally good shifts the greatest is made."""
+
+
+def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
+    """Count the edits and shifts of a greedy search, which makes the shift that saves most edits until none does.
+
+    Parameters
+    ----------
+    candidate, reference : coded tokens
+
+    Examples
+    --------
+    >>> fewest_edits([3, 4, 1, 2], [1, 2, 3, 4]), fewest_edits([1, 5], [1, 2, 3])
+    (1, 2)
+    """
+    if not candidate or not reference or candidate == reference:
+        return abs(len(candidate) - len(reference))
+    # A letter a word; those that the reference does not have are all alike.
+    letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
+    ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
+    # No order of the candidate's words costs less.
+    least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
+    return _Search(len(ours), theirs).edits(ours, least)
+
+
+class _Search:
+    """Shifts in candidates of one length, to come nearer to a reference, whose words are letters."""
+
+    def __init__(self, length: int, reference: str) -> None:
+        from rapidfuzz.distance.Levenshtein import distance
+
+        self._length, self._reference = length, reference
+        self._plain = distance
+        self._within = surely_within(length, len(reference))
+        self._whole = True
+
+    @cached_property
+    def _table(self) -> Table:
+        return Table(self._length, self._reference, whole=self._whole)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each word of the reference stands."""
+        places: dict[str, list[int]] = {word: [] for word in self._reference}
+        for place, word in enumerate(self._reference):
+            places[word].append(place)
+        return places
+
+    def _distance(self, candidate: str, most: int) -> int:
+        """Edit distance of the table, if the plain one, which is never greater, is at most so much."""
+        distance = self._plain(candidate, self._reference)
+        return self._table.distance(candidate) if self._within < distance <= most else distance
+
+    def edits(self, candidate: str, least: int) -> int:
+        """Count edits and shifts; there are at least so many edits."""
+        shifts = tried = 0
+        cost = self._plain(candidate, self._reference)
+        if cost > self._within:
+            self._whole = False
+            cost = self._table.distance(candidate)
+        while cost > least:
+            found, more = self._shifts(candidate, _MOST_TRIED - tried)
+            tried += more
+            if tried >= _MOST_TRIED:
+                break
+            best = None
+            for shift in sorted(found, reverse=True):
+                shifted = _shifted(candidate, shift)
+                edits = self._distance(shifted, cost - 1)
+                if edits < cost:
+                    best, cost = shifted, edits
+            if best is None:
+                break
+            candidate = best
+            shifts += 1
+        return shifts + cost
+
+    def _shifts(self, candidate: str, most: int) -> tuple[Iterable[Shift], int]:
+        """Find shifts of words to where they are missed, and how many there were to try; from `most` on it stops."""
+        behind, wrong, missed = self._table.alignment(candidate)
+        places = self._places
+        # What ends a text is equal to nothing.
+        ours, theirs = candidate + "\0", self._reference + "\1"
+        found: set[Shift] = set()
+        tried = 0
+        for start, word in enumerate(candidate):
+            for place in places.get(word, ()):
+                # Words that are to go within themselves stay.
+                ahead = behind[place + 1] - start
+                if ahead == 1 or abs(place - start) > _FARTHEST:
+                    continue
+                longest = min(_LONGEST, ahead - 1) if ahead > 1 else _LONGEST
+                length = 1
+                while length <= longest:
+                    if wrong[start + length] > wrong[start] and missed[place + length] > missed[place]:
+                        targets = dict.fromkeys(behind[place : place + length + 1])
+                        tried += len(targets)
+                        found.update([(length, -start, -target) for target in targets])
+                    if ours[start + length] != theirs[place + length]:
+                        break
+                    length += 1
+                if tried >= most:
+                    return found, tried
+        return found, tried
+
+
+def _shifted(words: str, shift: Shift) -> str:
+    """Move words to a target; one among themselves counts from their end."""
+    length, start, target = shift[0], -shift[1], -shift[2]
+    end = start + length
+    if target < start:
+        return words[:target] + words[start:end] + words[target:start] + words[end:]
+    if target <= end:
+        target += length
+    return words[:start] + words[end:target] + words[start:end] + words[target:]
