@@ -79,6 +79,10 @@ class Tokenizer(Declared):
         """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
         return (line.rstrip().replace("-\n", "") if self.tokenize == "13a" else line).split()
 
+    def reference(self, line: str) -> str:
+        """What is split of a line of a reference, if not the line as it stands."""
+        return line
+
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
         return self.splitter(line)
@@ -234,12 +238,12 @@ def _character_grams(word: str) -> Sequence[str]:
 
 
 def _without_punctuation(word: str) -> Sequence[str]:
-    """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them."""
+    """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them; white space is no word."""
     if len(word) > 1 and word[-1] in punctuation:
         return word[:-1], word[-1]
     if len(word) > 1 and word[0] in punctuation:
         return word[0], word[1:]
-    return (word,)
+    return (word,) if not word.isspace() else ()
 
 
 WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {

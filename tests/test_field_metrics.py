@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from shared_data import shared
 
 import softbleu
 
-LINES = st.lists(st.sampled_from(["a", "b", "(hi)", "it's", "x.", "…", "Ü", ".", "cat", "Cat,"]), max_size=7).map(
-    " ".join
+WORDS = ["a", "b", "(hi)", "it's", "x.", "…", "Ü", ".", "cat", "Cat,", "3,000", "1-2", "&amp;lt;", "日本!", "カ。ー"]
+LINES = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([" ", " ", "  ", "\u3000", ""])), max_size=9).map(
+    lambda pairs: "".join(chain.from_iterable(pairs))
 )
 TEXTS = st.integers(1, 4).flatmap(
     lambda count: st.tuples(
@@ -27,9 +29,16 @@ PEERS: dict[str, Any] = {
     "chrf": CHRF(),
     "chrf++": CHRF(word_order=2),
     "chrf(char_order=3, beta=1, lowercase=yes)": CHRF(char_order=3, beta=1, lowercase=True),
+    "chrf++(whitespace=yes)": CHRF(word_order=2, whitespace=True),
+    "chrf(char_order=2, whitespace=yes, lowercase=yes)": CHRF(char_order=2, whitespace=True, lowercase=True),
     "chrf(word_order=1, eps_smoothing=yes)": CHRF(word_order=1, eps_smoothing=True),
     "ter": TER(),
     "ter(lowercase=no)": TER(case_sensitive=True),
+    "ter(normalized=yes, case_sensitive=yes)": TER(normalized=True, case_sensitive=True),
+    "ter(no_punct=yes)": TER(no_punct=True),
+    "ter(asian_support=yes)": TER(asian_support=True),
+    "ter(no_punct=yes, asian_support=yes)": TER(no_punct=True, asian_support=True),
+    "ter(normalized=yes, no_punct=yes, asian_support=yes)": TER(normalized=True, no_punct=True, asian_support=True),
 }
 
 
@@ -43,7 +52,7 @@ def check(metric: str, candidates: Sequence[str], references: Sequence[Sequence[
 
 
 @pytest.mark.parametrize("metric", PEERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(TEXTS)
 def test_any_text_scores_as_with_sacrebleu(metric: str, texts: tuple[list[str], list[list[str]]]) -> None:
     check(metric, *texts)

@@ -163,6 +163,10 @@ class Metric(Declared):
         """What it must be given."""
         return Requirements()
 
+    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
+        """The tokenizer as settings of the metric change it."""
+        return tokenizer
+
     def at_level(self, level: Level) -> Self:
         """The metric as it scores at a level, where that makes a difference."""
         return self

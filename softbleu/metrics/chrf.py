@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements, Score, column
+from softbleu.tokens import Split, Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 _EPSILON = 1e-16
+_PIECES = re.compile(r"\s+|\S+")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class ChrfScore(Score):
 
 @dataclass(frozen=True)
 class Chrf(Metric):
-    """Mean precision and recall of character n-grams, white space left out, as F (Popović 2015, 2016, 2017).
+    """Mean precision and recall of character n-grams, as F (Popović 2015, 2016, 2017).
 
     Every digit is sacrebleu's. Of several references each segment takes the best.
 
@@ -39,6 +42,7 @@ class Chrf(Metric):
     ----------
     char_order, word_order : greatest n of characters and of words; punctuation is split from the ends of words
     beta : how much more recall weighs than precision
+    whitespace : white space counts as characters; else it is left out
     eps_smoothing : average F over all orders, as chrF++.py does, not precision and recall over those there are
 
     Examples
@@ -50,6 +54,7 @@ class Chrf(Metric):
     char_order: int = setting(6, "Longest character n-grams", least=1, most=MAX_ORDER)
     word_order: int = setting(0, "Longest word n-grams; 2 is chrF++", least=0, most=MAX_ORDER)
     beta: float = setting(2.0, "Weight of recall beside precision", least=0, most=1e6)
+    whitespace: bool = setting(False, "Count white space as characters")
     eps_smoothing: bool = setting(False, "Average F over all orders, as chrF++.py, Moses and NLTK do")
     name: ClassVar[str] = "chrf"
 
@@ -62,6 +67,14 @@ class Chrf(Metric):
     def requires(self) -> Requirements:
         """The characters of words, and words without their punctuation."""
         return Requirements(parts=("characters", *(["punctuation"] if self.word_order else [])))
+
+    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
+        """White space is among the tokens where it counts."""
+        if not self.whitespace:
+            return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
+        if tokenizer.tokenize != "none":
+            raise InputError(f"whitespace is that of the text as it stands: leave out tokenizer {tokenizer.tokenize!r}")
+        return _BlanksToo(tokenizer.tokenize, tokenizer.lowercase)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """For each order the n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
@@ -116,6 +129,26 @@ class Chrf(Metric):
             np.divide(both, total, out=np.full(total.shape, _EPSILON), where=total > 0) for total in (own, other)
         )
         return precision, recall
+
+
+@dataclass(frozen=True)
+class _BlanksToo(Tokenizer):
+    """Words, and what stands between them."""
+
+    @property
+    def splits_at_whitespace(self) -> bool:
+        """Not only."""
+        return False
+
+    @property
+    def by_word(self) -> bool:
+        """White space belongs to no word."""
+        return False
+
+    @property
+    def splitter(self) -> Split:
+        """The function that splits a line."""
+        return lambda line: _PIECES.findall(line.lower() if self.lowercase else line)
 
 
 @dataclass(frozen=True)

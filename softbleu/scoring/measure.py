@@ -51,9 +51,9 @@ class Measure(Declared):
     kind: ClassVar[str] = "measure"
 
     def __post_init__(self) -> None:
-        """Take the metric's tokenizer unless there is another."""
-        if self.tokenizer is None:
-            object.__setattr__(self, "tokenizer", self.metric.default_tokenizer)
+        """Take the metric's tokenizer unless there is another, as the metric would have it."""
+        given = self.metric.default_tokenizer if self.tokenizer is None else self.tokenizer
+        object.__setattr__(self, "tokenizer", self.metric.tokens(given))
         super().__post_init__()
 
     @classmethod

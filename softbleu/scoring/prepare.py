@@ -41,7 +41,7 @@ class LineCoder:
     """Numbers lines, and tokenises and codes each distinct one once."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
         self.vocabulary = Vocabulary()
         self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
@@ -78,7 +78,7 @@ class LineCoder:
         """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
         if self._whole:
             return self.vocabulary.encode([self._split(text) for text in texts])
-        words = self._words.encode([self._tokenizer.words(text) for text in texts])
+        words = self._words.encode([self.tokenizer.words(text) for text in texts])
         new = list(islice(self._words, len(self._parts.bounds) - 1, None))
         self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
         return words.spread(self._parts)
@@ -128,7 +128,7 @@ class CodedBlock:
         gold = segments.gold if needed.gold else None
         return cls(
             tuple(coder.encode(texts) for texts in segments.candidates.values()),
-            coder.encode(list(chain.from_iterable(references))),
+            coder.encode(list(map(coder.tokenizer.reference, chain.from_iterable(references)))),
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [each.coded(coder.words) for each in gold],

@@ -11,7 +11,7 @@ from softbleu.metrics.base import Level
 from softbleu.scoring.measure import settings_of
 from softbleu.signature import parse_signature
 
-_NOT_HERE = {"norm": "yes", "punct": "no", "asian": "yes", "space": "yes"}
+_OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}
 _SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
 
 
@@ -26,11 +26,8 @@ def check_origin(signature: str) -> None:
     pairs = dict(part.partition(":")[::2] for part in signature.strip().split("|"))
     if pairs.get("case") not in ("mixed", "lc") or "metric" in pairs:
         return
-    said = f"softbleu score {' '.join(_options(pairs))}"
-    unlike = [f"{key}:{value}" for key, value in pairs.items() if _NOT_HERE.get(key) == value]
-    if unlike:
-        said += f", but for {', '.join(unlike)}, which is not to be had"
-    raise InputError(f"that is a signature of sacrebleu; the same here: {said}")
+    said = " ".join(_options(pairs))
+    raise InputError(f"that is a signature of sacrebleu; the same here: softbleu score {said}")
 
 
 def _options(pairs: dict[str, str]) -> list[str]:
@@ -44,9 +41,12 @@ def _options(pairs: dict[str, str]) -> list[str]:
     lower = ["--lowercase"] if pairs["case"] == "lc" else []
     if "nc" in pairs:
         averaged = ["--eps-smoothing"] if pairs.get("eff") == "no" else []
-        return ["-m chrf", f"--char-order {pairs['nc']}", f"--word-order {pairs.get('nw', 0)}", *averaged, *lower]
+        blanks = ["--whitespace"] if pairs.get("space") == "yes" else []
+        orders = [f"--char-order {pairs['nc']}", f"--word-order {pairs.get('nw', 0)}"]
+        return ["-m chrf", *orders, *blanks, *averaged, *lower]
     if "punct" in pairs:
-        return ["-m ter", *(lower or ["--no-lowercase"])]
+        more = [_OF_TER[pair] for pair in pairs.items() if pair in _OF_TER]
+        return ["-m ter", *(lower or ["--no-lowercase"]), *more]
     smooth = zip(("--smooth", "--smooth-value"), _SMOOTH.findall(pairs.get("smooth", "exp"))[0], strict=True)
     way = [f"{option} {value}" for option, value in smooth if value]
     effective = ["--effective-order"] if pairs.get("eff") == "yes" else []

@@ -37,6 +37,7 @@ class SentenceScorer:
         self._measure = measure.resolved()
         self._metric: Metric = self._measure.metric.at_level("segment")
         tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vectors
+        self._reference = tokenizer.reference
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
         self._parts = {name: lru_cache(1 << 16)(WORD_PARTS[name]) for name in requires.parts}
@@ -52,7 +53,8 @@ class SentenceScorer:
         """Score a segment."""
         if not self._plain:
             return self._as_corpus(candidate, references, source)
-        lines = [self._tokens(text) for text in (candidate, *references, *([] if source is None else [source]))]
+        texts = (candidate, *map(self._reference, references), *([] if source is None else [source]))
+        lines = [self._tokens(text) for text in texts]
         count = 1 + len(references)
         # As in a corpus, the words of the references come first, and words are sorted.
         known = sorted({word for line in lines[1:count] for word in line})

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from softbleu.declare import setting
 from softbleu.metrics.base import Metric, Score, column
 from softbleu.metrics.ter.search import fewest_edits
+from softbleu.metrics.ter.tokens import TercomTokenizer
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -36,7 +38,11 @@ class Ter(Metric):
     """Translation edit rate (Snover et al. 2006), by sacrebleu's search for shifts, over the tokens of the tokenizer.
 
     Of several references the fewest edits count, and their mean length. As sacrebleu does by default, words are those
-    between white space, in lower case (its `case_sensitive` is ``lowercase=False``).
+    between white space, in lower case.
+
+    Parameters
+    ----------
+    normalized, no_punct, asian_support, case_sensitive : as sacrebleu has them
 
     Examples
     --------
@@ -44,9 +50,22 @@ class Ter(Metric):
     TerScore(score=25.0, edits=1, reference_length=4.0)
     """
 
+    normalized: bool = setting(False, "Split punctuation off words, and read entities such as &amp;, as Tercom does")
+    no_punct: bool = setting(False, "Leave punctuation out")
+    asian_support: bool = setting(
+        False, "With normalized: CJK characters are words of their own; with no-punct: leave their punctuation out"
+    )
+    case_sensitive: bool = setting(False, "Leave capitals as they are, whatever lowercase says")
     name: ClassVar[str] = "ter"
     higher_is_better: ClassVar[bool] = False
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer("none", lowercase=True)
+
+    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
+        """Words of the text as it is changed."""
+        lowercase = tokenizer.lowercase and not self.case_sensitive
+        if not (self.normalized or self.no_punct):
+            return Tokenizer(tokenizer.tokenize, lowercase)
+        return TercomTokenizer(tokenizer.tokenize, lowercase, self.normalized, self.no_punct, self.asian_support)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
