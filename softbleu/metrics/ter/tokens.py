@@ -54,13 +54,14 @@ class TercomTokenizer(Tokenizer):
     def splitter(self) -> Split:
         """The function that splits a line."""
         split = Tokenizer(self.tokenize).splitter
-        return lambda line: split(self._changed(line.rstrip()))
+        return lambda line: split(self._changed(line))
 
     def reference(self, line: str) -> str:
         """A line that is changed already: sacrebleu changes references twice, and the second time splits more."""
-        return " ".join(self.split(line))
+        return " ".join(self._changed(line).split())
 
     def _changed(self, line: str) -> str:
+        line = line.rstrip()
         if self.lowercase:
             line = line.lower()
         if self.normalized:

@@ -1,0 +1,144 @@
+"""GREEN: what a correction kept, inserted and deleted, rightly or not, by counts of n-grams."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.kernels.positions import ngram_ids
+from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
+from softbleu.ngrams import Chunk
+from softbleu.tokens import Tokens
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.similarity import WordTable
+    from softbleu.types import Floats, Integers
+
+_PIECE = 256
+"""Candidates that are counted together: few enough for the cache. Results do not depend on it."""
+_CLASSES = 7
+
+
+@dataclass(frozen=True)
+class GreenScore(Score):
+    """A GREEN score; lists have one entry an order, counts are of n-grams."""
+
+    kept: list[int] = column("", "kept", "count")
+    """In source, candidate and reference."""
+    inserted: list[int] = column("", "inserted", "count")
+    """In candidate and reference, not in the source."""
+    deleted: list[int] = column("", "deleted", "count")
+    """In the source only."""
+    overinserted: list[int] = column("", "over-inserted", "count")
+    """In the candidate only."""
+    overdeleted: list[int] = column("", "over-deleted", "count")
+    """In source and reference, not in the candidate."""
+    underinserted: list[int] = column("", "under-inserted", "count")
+    """In the reference only."""
+    underdeleted: list[int] = column("", "under-deleted", "count")
+    """In source and candidate, not in the reference."""
+    precisions: list[float] = column("P", "precision %", "per cent")
+    """What is right of that and what is too much."""
+    recalls: list[float] = column("R", "recall %", "per cent")
+    """What is right of that and what is missing."""
+
+
+@dataclass(frozen=True)
+class Green(Metric):
+    """F of corrections by n-grams in seven classes (Koyama et al. 2024), by the numbers of gec-metrics 0.1.1.
+
+    Each n-gram kept, inserted or deleted as in the reference is right; over-inserted and over-deleted ones are too
+    much, under-inserted and under-deleted ones missing. Precision and recall are geometric means over the orders; one
+    without mistakes of its kind is 1. Of several references each segment takes the best.
+
+    Examples
+    --------
+    >>> Green(order=1).score(np.array([6, 1, 1, 1, 1, 0, 2])).recalls
+    [80.0]
+    """
+
+    order: int = order_setting(4)
+    beta: float = setting(2.0, "Weight of recall beside precision", least=0, most=1e6)
+    name: ClassVar[str] = "green"
+
+    @property
+    def requires(self) -> Requirements:
+        """The source."""
+        return Requirements(source=True)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Count the n-grams of each class, the classes as `GreenScore` has them, each by order: (segments, 7 orders)."""
+        rows = np.concatenate([self._counts(piece) for piece in chunk.by_reference().pieces(_PIECE)])
+        scores = self.scores(rows)
+        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
+        return rows[best]
+
+    def _counts(self, units: Chunk) -> Integers:
+        """Count the n-grams of candidates that have one reference each."""
+        if units.source is None:
+            raise InputError("GREEN needs the source text: name it with --source, or source=[…]")
+        segments = len(units)
+        both = Tokens.joined([units.source, units.references])
+        texts = both.chosen(np.arange(2 * segments).reshape(2, segments).T.reshape(-1))
+        positions = Chunk(units.candidates, texts, 2 * np.arange(segments + 1)).positions
+        owner = np.repeat(np.arange(segments), positions.sizes)
+        rows = np.empty((segments, _CLASSES, self.order), np.int64)
+        for n, (starts, ids) in enumerate(ngram_ids(positions, self.order)):
+            # Sides are -1 in candidates, 0 in sources, 1 in references.
+            numbers = np.bincount(3 * ids + positions.side[starts] + 1, minlength=3 * len(owner))
+            for place, counts in enumerate(_by_class(*numbers.reshape(-1, 3).T)):
+                rows[:, place, n] = np.bincount(owner, counts, segments)
+        return rows.reshape(segments, -1)
+
+    def score(self, row: Integers) -> GreenScore:
+        """Score one row of statistics, or a sum of rows."""
+        rows = np.asarray(row)[None]
+        counts = np.asarray(row).reshape(_CLASSES, self.order).tolist()
+        precision, recall = ((100 * values[0]).tolist() for values in self._parts(rows))
+        return GreenScore(float(self.scores(rows)[0]), *counts, precision, recall)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        precision, recall = map(_geometric_mean, self._parts(rows))
+        factor = self.beta**2
+        below = factor * precision + recall
+        found: Floats = 100 * ((1 + factor) * precision * recall / np.where(below > 0, below, 1))
+        return found
+
+    def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
+        """Precision and recall of each order: (rows, orders) each."""
+        counts = np.asarray(rows).reshape(len(rows), _CLASSES, self.order)
+        right, more, less = counts[:, :3].sum(axis=1), counts[:, 3:5].sum(axis=1), counts[:, 5:].sum(axis=1)
+        precision, recall = (np.where(wrong == 0, 1, right / np.maximum(right + wrong, 1)) for wrong in (more, less))
+        return precision, recall
+
+
+def _by_class(candidate: Integers, source: Integers, reference: Integers) -> list[Integers]:
+    """How often n-grams are in each of the classes."""
+    shared = np.minimum(candidate, reference)
+    return [
+        np.minimum(source, shared),
+        np.maximum(shared - source, 0),
+        np.maximum(source - np.maximum(candidate, reference), 0),
+        np.maximum(candidate - np.maximum(source, reference), 0),
+        np.maximum(np.minimum(source, reference) - candidate, 0),
+        np.maximum(reference - np.maximum(source, candidate), 0),
+        np.maximum(np.minimum(source, candidate) - reference, 0),
+    ]
+
+
+def _geometric_mean(values: Floats) -> Floats:
+    """Mean of each row, by the logarithms of Python's own library, so that equal references stay equal."""
+    distinct, places = np.unique(values, return_inverse=True)
+    logs = np.array([math.log(value) if value else -math.inf for value in distinct.tolist()])[places]
+    total = np.zeros(len(values))
+    for each in logs.reshape(values.shape).T:
+        total += each
+    return np.array([math.exp(mean) for mean in (total / values.shape[1]).tolist()])
