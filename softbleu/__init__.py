@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         score_corpus,
     )
     from softbleu.scoring.accumulator import Accumulator
-    from softbleu.scoring.doors import M2, Bleu, Chrf, Gleu, IMeasure, Sleu, Softbleu, Ter, Vleu, Xleu
+    from softbleu.scoring.doors import M2, Bleu, Chrf, Gleu, Green, IMeasure, Sleu, Softbleu, Ter, Vleu, Xleu
     from softbleu.scoring.explain import explain
     from softbleu.tokens import Tokenizer
 
@@ -45,6 +45,7 @@ _HOMES = {
     "Bleu": "scoring.doors",
     "Chrf": "scoring.doors",
     "Gleu": "scoring.doors",
+    "Green": "scoring.doors",
     "IMeasure": "scoring.doors",
     "InputError": "errors",
     "M2": "scoring.doors",
@@ -87,6 +88,7 @@ __all__ = [
     "Bleu",
     "Chrf",
     "Gleu",
+    "Green",
     "IMeasure",
     "InputError",
     "Matcher",

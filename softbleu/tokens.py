@@ -238,7 +238,7 @@ def _character_grams(word: str) -> Sequence[str]:
 
 
 def _without_punctuation(word: str) -> Sequence[str]:
-    """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them; white space is no word."""
+    """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them; no blanks."""
     if len(word) > 1 and word[-1] in punctuation:
         return word[:-1], word[-1]
     if len(word) > 1 and word[0] in punctuation:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.bleu import Bleu, BleuScore
     from softbleu.metrics.chrf import Chrf, ChrfScore
     from softbleu.metrics.gleu import Gleu, GleuScore
+    from softbleu.metrics.green import Green, GreenScore
     from softbleu.metrics.imeasure import IMeasure, IMeasureScore
     from softbleu.metrics.m2 import M2, M2Score
     from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
@@ -25,6 +26,8 @@ _HOMES = {
     "ChrfScore": "chrf",
     "Gleu": "gleu",
     "GleuScore": "gleu",
+    "Green": "green",
+    "GreenScore": "green",
     "IMeasure": "imeasure",
     "IMeasureScore": "imeasure",
     "M2Score": "m2",
@@ -43,6 +46,8 @@ __all__ = [
     "ChrfScore",
     "Gleu",
     "GleuScore",
+    "Green",
+    "GreenScore",
     "IMeasure",
     "IMeasureScore",
     "Level",

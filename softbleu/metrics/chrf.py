@@ -72,8 +72,6 @@ class Chrf(Metric):
         """White space is among the tokens where it counts."""
         if not self.whitespace:
             return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
-        if tokenizer.tokenize != "none":
-            raise InputError(f"whitespace is that of the text as it stands: leave out tokenizer {tokenizer.tokenize!r}")
         return _BlanksToo(tokenizer.tokenize, tokenizer.lowercase)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
@@ -133,7 +131,7 @@ class Chrf(Metric):
 
 @dataclass(frozen=True)
 class _BlanksToo(Tokenizer):
-    """Words, and what stands between them."""
+    """Words, and the white space between them as it stands; a blank between tokens of other tokenizers."""
 
     @property
     def splits_at_whitespace(self) -> bool:
@@ -148,7 +146,10 @@ class _BlanksToo(Tokenizer):
     @property
     def splitter(self) -> Split:
         """The function that splits a line."""
-        return lambda line: _PIECES.findall(line.lower() if self.lowercase else line)
+        if self.tokenize == "none":
+            return lambda line: _PIECES.findall(line.lower() if self.lowercase else line)
+        split = super().splitter
+        return lambda line: [piece for token in split(line) for piece in (token, " ")][:-1]
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
-_CLASSES = 7
+_CLASSES = ("kept", "inserted", "deleted", "overinserted", "overdeleted", "underinserted", "underdeleted")
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Green(Metric):
         return Requirements(source=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Count the n-grams of each class, the classes as `GreenScore` has them, each by order: (segments, 7 orders)."""
+        """Count the n-grams of each class, in the order of `GreenScore`, each by order: (segments, 7 orders)."""
         rows = np.concatenate([self._counts(piece) for piece in chunk.by_reference().pieces(_PIECE)])
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
@@ -89,7 +89,7 @@ class Green(Metric):
         texts = both.chosen(np.arange(2 * segments).reshape(2, segments).T.reshape(-1))
         positions = Chunk(units.candidates, texts, 2 * np.arange(segments + 1)).positions
         owner = np.repeat(np.arange(segments), positions.sizes)
-        rows = np.empty((segments, _CLASSES, self.order), np.int64)
+        rows = np.empty((segments, len(_CLASSES), self.order), np.int64)
         for n, (starts, ids) in enumerate(ngram_ids(positions, self.order)):
             # Sides are -1 in candidates, 0 in sources, 1 in references.
             numbers = np.bincount(3 * ids + positions.side[starts] + 1, minlength=3 * len(owner))
@@ -100,9 +100,10 @@ class Green(Metric):
     def score(self, row: Integers) -> GreenScore:
         """Score one row of statistics, or a sum of rows."""
         rows = np.asarray(row)[None]
-        counts = np.asarray(row).reshape(_CLASSES, self.order).tolist()
+        counts = np.asarray(row).reshape(len(_CLASSES), self.order).tolist()
         precision, recall = ((100 * values[0]).tolist() for values in self._parts(rows))
-        return GreenScore(float(self.scores(rows)[0]), *counts, precision, recall)
+        classes = dict(zip(_CLASSES, counts, strict=True))
+        return GreenScore(float(self.scores(rows)[0]), **classes, precisions=precision, recalls=recall)
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
@@ -114,7 +115,7 @@ class Green(Metric):
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each order: (rows, orders) each."""
-        counts = np.asarray(rows).reshape(len(rows), _CLASSES, self.order)
+        counts = np.asarray(rows).reshape(len(rows), len(_CLASSES), self.order)
         right, more, less = counts[:, :3].sum(axis=1), counts[:, 3:5].sum(axis=1), counts[:, 5:].sum(axis=1)
         precision, recall = (np.where(wrong == 0, 1, right / np.maximum(right + wrong, 1)) for wrong in (more, less))
         return precision, recall

@@ -49,7 +49,12 @@ class Settings(MatchSettings, total=False):
     idf: str | Path | IdfCorpus
     char_order: int
     word_order: int
+    whitespace: bool
     eps_smoothing: bool
+    normalized: bool
+    no_punct: bool
+    asian_support: bool
+    case_sensitive: bool
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
     preset: Literal["morgan2014"]
@@ -212,6 +217,7 @@ def Chrf(
     char_order: int = ...,
     word_order: int = ...,
     beta: float = ...,
+    whitespace: bool = ...,
     eps_smoothing: bool = ...,
     tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
@@ -228,6 +234,10 @@ def Chrf(
 
 def Ter(
     *,
+    normalized: bool = ...,
+    no_punct: bool = ...,
+    asian_support: bool = ...,
+    case_sensitive: bool = ...,
     tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
@@ -240,6 +250,23 @@ def Ter(
     function_words: Literal["soft", "exact"] = ...,
 ) -> Measure:
     """Make a value of Ter: settings by name, scores by `corpus_score` and `sentence_score`."""
+
+def Green(
+    *,
+    order: int = ...,
+    beta: float = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    lowercase: bool = ...,
+    vectors: VectorLocation = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
+    normalize: bool = ...,
+    similarity: Literal["cosine", "csls"] = ...,
+    vectors_postprocess: str = ...,
+    neighbours: int | None = ...,
+    mutual: bool = ...,
+    function_words: Literal["soft", "exact"] = ...,
+) -> Measure:
+    """Make a value of Green: settings by name, scores by `corpus_score` and `sentence_score`."""
 
 def M2(
     *,

@@ -191,7 +191,7 @@ def test_what_is_refused(command, files, arguments, words):
 
 SAMPLES = {
     **dict.fromkeys(("bleu", "chrf", "chrf++", "ter", "softbleu", "vleu"), "candidate"),
-    **dict.fromkeys(("gleu", "gleu(matcher=vleu)", "m2", "imeasure"), "corrected"),
+    **dict.fromkeys(("gleu", "gleu(matcher=vleu)", "green", "m2", "imeasure"), "corrected"),
 }
 
 

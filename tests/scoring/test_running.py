@@ -393,7 +393,8 @@ OF_SOFTBLEU = {
     "credit": "greedy",
     "idf": __file__,
 }
-OF_CHRF = {"char_order": 4, "word_order": 1, "eps_smoothing": True}
+OF_CHRF = {"char_order": 4, "word_order": 1, "whitespace": True, "eps_smoothing": True}
+OF_TER = dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), True)
 OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 
 
@@ -404,6 +405,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OF_SOFTBLEU,
         **OF_M2,
         **OF_CHRF,
+        **OF_TER,
         "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "intl",
@@ -425,6 +427,8 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         base = {"metric": "softbleu", "vectors": VECTORS}
     if name in OF_CHRF:
         base = {"metric": "chrf"}
+    if name in OF_TER:
+        base = {"metric": "ter"}
     if name in OF_M2:
         base = {"metric": "m2"}
     changing = {**base, name: other[name]}

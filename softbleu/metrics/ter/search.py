@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from softbleu.metrics.ter.table import Table, surely_within
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_LONG = 500
+"""Words from which a table has the cells about its diagonal only, even if all are the same to it: it is smaller."""
 _LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
 """Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
 
@@ -49,7 +52,7 @@ class _Search:
         self._length, self._reference = length, reference
         self._plain = distance
         self._within = surely_within(length, len(reference))
-        self._whole = True
+        self._whole = len(reference) <= _LONG
 
     @cached_property
     def _table(self) -> Table:
@@ -65,7 +68,7 @@ class _Search:
 
     def _distance(self, candidate: str, most: int) -> int:
         """Edit distance of the table, if the plain one, which is never greater, is at most so much."""
-        distance = self._plain(candidate, self._reference)
+        distance = self._plain(candidate, self._reference, score_cutoff=most)
         return self._table.distance(candidate) if self._within < distance <= most else distance
 
     def edits(self, candidate: str, least: int) -> int:
@@ -86,6 +89,8 @@ class _Search:
                 edits = self._distance(shifted, cost - 1)
                 if edits < cost:
                     best, cost = shifted, edits
+                if cost == least:
+                    break
             if best is None:
                 break
             candidate = best
@@ -100,11 +105,15 @@ class _Search:
         ours, theirs = candidate + "\0", self._reference + "\1"
         found: set[Shift] = set()
         tried = 0
+        long = len(self._reference) > _FARTHEST
         for start, word in enumerate(candidate):
-            for place in places.get(word, ()):
+            alike = places.get(word, [])
+            if long or start > _FARTHEST:
+                alike = alike[bisect_left(alike, start - _FARTHEST) : bisect_right(alike, start + _FARTHEST)]
+            for place in alike:
                 # Words that are to go within themselves stay.
                 ahead = behind[place + 1] - start
-                if ahead == 1 or abs(place - start) > _FARTHEST:
+                if ahead == 1:
                     continue
                 longest = min(_LONGEST, ahead - 1) if ahead > 1 else _LONGEST
                 length = 1

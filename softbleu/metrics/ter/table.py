@@ -11,7 +11,7 @@ _HALF_WIDTH = 25
 """Cells of a row on each side of the diagonal; others are not looked at."""
 
 
-class Alignment(NamedTuple):
+class Edits(NamedTuple):
     """How the cheapest edits make a reference of a candidate."""
 
     behind: list[int]
@@ -88,7 +88,7 @@ class Table:
         return self._filled(candidate)[0]
 
     def _filled(self, candidate: str) -> tuple[int, list[int], list[int]]:
-        """Edit distance; of each row the cells that equal the one before in the row above; those above the one above."""
+        """Edit distance; of each row the cells equal to the one above on the left, and those above the one above."""
         masks = self._masks
         row = self._rows[1]
         _, _, base, _, _, bits, meeting = row
@@ -114,7 +114,7 @@ class Table:
             less = up & equal
         return corner + more.bit_count() - less.bit_count(), same, raised
 
-    def alignment(self, candidate: str) -> Alignment:
+    def alignment(self, candidate: str) -> Edits:
         """Find the cheapest edits; of equal ones, from the end, words that meet go first, then words left out."""
         _, same, raised = self._filled(candidate)
         rows, reference = self._rows, self._reference
@@ -136,4 +136,4 @@ class Table:
             else:
                 behind[j] = i
                 j -= 1
-        return Alignment(behind, list(accumulate(wrong)), list(accumulate(missed)))
+        return Edits(behind, list(accumulate(wrong)), list(accumulate(missed)))

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from softbleu.tokens import Split, Tokenizer
 
 _ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
-_APART = str.maketrans({mark: f" {mark} " for mark in "!\"#$%&()*+/:;<=>?@[\\]^_`{|}~"})
+_APART = str.maketrans({mark: f" {mark} " for mark in '!"#$%&()*+/:;<=>?@[\\]^_`{|}~'})
 _POINTS = (
     # Unless a digit stands before, or behind it.
     (re.compile("([^0-9])([.,])"), r"\1 \2 "),
     (re.compile("([.,])([^0-9])"), r" \1 \2"),
     (re.compile("([0-9])(-)"), r"\1 \2 "),
 )
-_PUNCTUATION = str.maketrans(dict.fromkeys(".,?:;!\"()"))
-_ASIAN_MARKS = "\u3001\u3002\u3008-\u3011\u3014-\u301f\u30fb\uff01\uff02\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff65"
+_PUNCTUATION = str.maketrans(dict.fromkeys('.,?:;!"()'))
+_ASIAN_MARKS = (
+    "\u3001\u3002\u3008-\u3011\u3014-\u301f\u30fb\uff01\uff02\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff65"
+)
 _ASIAN_PUNCTUATION = re.compile(f"[{_ASIAN_MARKS}]")
 # CJK radicals, strokes, enclosed and compatibility forms, ideographs; not kana within words.
 _ASIAN = re.compile(

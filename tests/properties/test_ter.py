@@ -1,0 +1,62 @@
+"""The search for edits and shifts finds what sacrebleu's finds, within its limits too."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics.lib_ter import translation_edit_rate
+
+from softbleu.metrics.ter.search import fewest_edits
+
+WORDS = st.lists(st.integers(0, 6), max_size=14)
+
+
+def check(candidate: list[int], reference: list[int]) -> None:
+    expected, _ = translation_edit_rate(list(map(str, candidate)), list(map(str, reference)))
+    assert fewest_edits(candidate, reference) == expected
+
+
+@settings(max_examples=150, deadline=None)
+@given(WORDS, WORDS)
+def test_short_texts(candidate: list[int], reference: list[int]) -> None:
+    check(candidate, reference)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 40), min_size=3, max_size=20), st.data())
+def test_words_that_were_moved(words: list[int], data: st.DataObject) -> None:
+    moved = list(words)
+    for _ in range(data.draw(st.integers(1, 3))):
+        start, end, target = sorted(data.draw(st.tuples(*[st.integers(0, len(words))] * 3)))
+        moved = [*moved[:start], *moved[end:target], *moved[start:end], *moved[target:]]
+    check(words, moved)
+    check([*moved, 41], words)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "vocabulary"),
+    [
+        # Beyond the band about the diagonal, from either side and with a steep one.
+        ((60, 50), 60),
+        ((35, 80), 50),
+        ((80, 35), 50),
+        ((2, 130), 3),
+        ((130, 2), 3),
+        # More shifts than are tried, in the first round and in a later one.
+        ((40, 42), 2),
+        ((26, 26), 6),
+        # Farther apart than words are moved, and longer than they are moved at once.
+        ((64, 64), 1000),
+    ],
+    ids=str,
+)
+def test_limits(lengths: tuple[int, int], vocabulary: int) -> None:
+    choose = random.Random(7)
+    candidate, reference = ([choose.randrange(vocabulary) for _ in range(length)] for length in lengths)
+    check(candidate, reference)
+    if lengths == (64, 64):
+        check([*reference[52:], *reference[:52]], reference)
+        check([*reference[:9], *reference[20:40], *reference[9:20], *reference[40:]], reference)

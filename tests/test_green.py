@@ -1,0 +1,74 @@
+"""GREEN has the numbers of gec-metrics, and those of the literal oracle for any text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.green import green
+from shared_data import shared
+
+import softbleu
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "green.json").read_text(encoding="utf-8"))
+LINES = st.lists(st.sampled_from(["a", "a", "b", "c"]), max_size=6)
+SEGMENTS = st.lists(st.tuples(LINES, LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 2.0]))
+def test_any_text(segments: list[tuple[list[str], list[str], list[list[str]]]], order: int, beta: float) -> None:
+    source, candidate = ([" ".join(segment[number]) for segment in segments] for number in (0, 1))
+    references = [[" ".join(each) for each in segment[2]] for segment in segments]
+    result = softbleu.Green(order=order, beta=beta).corpus_score(candidate, references, source, level="segment")
+    whole, each = green(segments, order, beta)
+    assert result.score == pytest.approx(whole, abs=1e-9)
+    assert [one.score for one in result.segments or ()] == pytest.approx(each, abs=1e-9)
+
+
+def test_small_texts_as_gec_metrics_has_them() -> None:
+    texts = GOLDEN["texts"]
+    for case in GOLDEN["cases"]:
+        result = softbleu.score(
+            texts["candidate"],
+            texts["references"],
+            texts["source"],
+            metric=softbleu.Green(order=case["order"], beta=case["beta"]),
+            level="segment",
+        )
+        assert result.score == pytest.approx(case["score"], abs=1e-12)
+        assert [one.score for one in result.segments or ()] == pytest.approx(case["segments"], abs=1e-12)
+
+
+def test_conll14() -> None:
+    folder = shared("data", "conll14")
+    source, *references = (
+        (folder / name).read_text(encoding="utf-8").splitlines() for name in ("source.txt", "ref0.txt", "ref1.txt")
+    )
+    rows = shared("expected", "conll14", "green.tsv").read_text(encoding="utf-8").splitlines()
+    expected = dict(row.split("\t") for row in rows if not row.startswith("#"))
+    systems = {
+        name: (folder / "systems" / f"{name}.txt").read_text(encoding="utf-8").split("\n")[:-1] for name in expected
+    }
+    results = softbleu.score(systems, list(zip(*references, strict=True)), source, metric="green")
+    assert len(expected) == 4
+    assert {each.name: each.score / 100 for each in results} == pytest.approx(
+        {name: float(score) for name, score in expected.items()}, abs=1e-12
+    )
+
+
+def test_the_classes() -> None:
+    numbers = softbleu.Green(order=1).sentence_score("a b x y", ["a c x z"], "a b c d").as_dict()
+    counts = {name: count[0] for name, count in numbers.items() if name.endswith(("ed", "kept"))}
+    assert counts == {
+        "kept": 1,
+        "inserted": 1,
+        "deleted": 1,
+        "overinserted": 1,
+        "overdeleted": 1,
+        "underinserted": 1,
+        "underdeleted": 1,
+    }
