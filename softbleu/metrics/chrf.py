@@ -95,6 +95,8 @@ class Chrf(Metric):
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.
                 columns += [np.where(other > 0, own, 0), other, matches[:, n]]
         rows = np.column_stack(columns)
+        if len(rows) == len(chunk):
+            return rows
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]

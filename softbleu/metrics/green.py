@@ -76,6 +76,8 @@ class Green(Metric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the n-grams of each class, in the order of `GreenScore`, each by order: (segments, 7 orders)."""
         rows = np.concatenate([self._counts(piece) for piece in chunk.by_reference().pieces(_PIECE)])
+        if len(rows) == len(chunk):
+            return rows
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]
