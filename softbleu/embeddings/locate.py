@@ -12,7 +12,7 @@ from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.joined import joined_names, open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import open_package, package_files, package_names
-from softbleu.embeddings.store import INDEX_SUFFIX, META, STORE_FILES
+from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS
 from softbleu.embeddings.store_source import open_store
 from softbleu.embeddings.streams import BLOCK_SIZE
 from softbleu.embeddings.vectors import VectorSource
@@ -92,7 +92,7 @@ def vector_files(location: object) -> list[Path]:
 def bundled_names() -> tuple[str, ...]:
     """Names of the vector sets that travel with the package, sorted."""
     room = find_resource(_ROOM)
-    return tuple(sorted(path.parent.name for path in room.glob(f"*/{META}"))) if room else ()
+    return tuple(sorted(path.parent.name for path in room.glob(f"*/{VECTORS}"))) if room else ()
 
 
 def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource) -> VectorSource:

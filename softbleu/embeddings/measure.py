@@ -176,14 +176,14 @@ class Scope:
         """Mean cosine of each word to its nearest neighbours; 0 for a word without a vector."""
         owners, places = self.nearest(words, rows, CSLS_NEIGHBOURS)
         # Multiplied anew, in double precision: the search says which, and need not say how near.
-        cosines = _products(rows, owners, self.rows, places)
+        cosines = pair_products(rows, owners, self.rows, places)
         found = np.bincount(owners, minlength=len(words))
         means: Floats = np.bincount(owners, cosines, len(words)) / np.maximum(found, 1)
         return means
 
 
-def _products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.float32], other: Integers) -> Floats:
-    """Inner products of pairs of rows, in double precision."""
+def pair_products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.float32], other: Integers) -> Floats:
+    """Inner products of pairs of rows, given by number, in double precision."""
     products = np.empty(len(one))
     for start in range(0, len(one), _BLOCK):
         part = slice(start, start + _BLOCK)
@@ -300,14 +300,14 @@ def similarity_quantile(source: VectorSource, percentile: float, measure: WordMe
 
 def measure_quantiles(source: VectorSource) -> dict[str, Any]:
     """Quantiles of the plain cosine as they are kept with a store, and how they were found."""
-    similarities = random_similarities(source, WordMeasure())
+    cosine = percentiles_of(random_similarities(source, WordMeasure()))
+    return {"pairs": PAIRS, "seed": SEED, "scope": SCOPE, "cosine": cosine}
+
+
+def percentiles_of(similarities: Floats) -> dict[str, float]:
+    """Find the quantiles of similarities that are kept."""
     values = np.percentile(similarities, PERCENTILES)
-    return {
-        "pairs": PAIRS,
-        "seed": SEED,
-        "scope": SCOPE,
-        "cosine": {_key(p): round(float(value), 6) for p, value in zip(PERCENTILES, values, strict=True)},
-    }
+    return {_key(p): round(float(value), 6) for p, value in zip(PERCENTILES, values, strict=True)}
 
 
 def kept_quantiles(meta: dict[str, Any]) -> dict[str, float]:
@@ -354,7 +354,7 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
     one = generator.integers(len(rows), size=PAIRS)
     # Any word but the same.
     other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
-    similarities = _products(rows, one, rows, other)
+    similarities = pair_products(rows, one, rows, other)
     if means is not None:
         similarities = np.clip(2 * similarities - means[one] - means[other], -1, 1)
     similarities.setflags(write=False)

@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
@@ -131,7 +131,7 @@ class StoreWriter:
 
     def __enter__(self) -> Self:
         with ExitStack() as self._stack:
-            self._stack.enter_context(_explained(self._target))
+            self._stack.enter_context(explained(self._target))
             self._draft = self._stack.enter_context(draft_folder(self._target))
             self._vectors = self._open(VECTORS)
             self._vocabulary = self._open(VOCABULARY)
@@ -205,16 +205,16 @@ class StoreWriter:
             "sha256": fingerprint,
             **(extra or {}),
         }
-        _write_meta(self._draft, meta)
+        write_meta(self._draft, meta)
         if measure is not None:
-            _write_meta(self._draft, {**meta, **measure(self._draft)})
-        _keep_other_files(self._target, self._draft)
+            write_meta(self._draft, {**meta, **measure(self._draft)})
+        keep_other_files(self._target, self._draft, STORE_FILES)
         put_in_place(self._draft, self._target)
         return fingerprint
 
 
 @contextmanager
-def _explained(target: Path) -> Iterator[None]:
+def explained(target: Path) -> Iterator[None]:
     """Say why a store cannot be written."""
     try:
         yield
@@ -227,7 +227,8 @@ def _explained(target: Path) -> Iterator[None]:
         raise VectorError(f"{target}: cannot be written ({error.strerror or error})") from error
 
 
-def _write_meta(directory: Path, meta: Mapping[str, object]) -> None:
+def write_meta(directory: Path, meta: Mapping[str, object]) -> None:
+    """Write what a store says of itself."""
     text = json.dumps(meta, indent=2, ensure_ascii=False) + "\n"
     (directory / META).write_text(text, encoding="utf-8", errors="backslashreplace")
 
@@ -297,9 +298,9 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.fl
     return codes, scales
 
 
-def _keep_other_files(target: Path, draft: Path) -> None:
-    """Copy what else lies in the place of a store, but for what was made of the former vectors."""
+def keep_other_files(target: Path, draft: Path, own: Collection[str]) -> None:
+    """Copy what else lies in the place of a store than its own files, but for what was made of the former vectors."""
     if target.exists():
         for path in target.iterdir():
-            if path.name not in STORE_FILES and path.suffix != INDEX_SUFFIX:
+            if path.name not in own and path.suffix != INDEX_SUFFIX:
                 shutil.copy2(path, draft / path.name)

@@ -1,0 +1,120 @@
+"""What an encoder is: it cuts lines into pieces and gives each piece a vector that depends on its line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.errors import InputError
+
+OUTSIDE = "transformers:"
+"""Before the name or folder of a model that the package `transformers` runs."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of some lines, line after line."""
+
+    ids: NDArray[np.int32]
+    """Shape (pieces,): numbers in the encoder's vocabulary; boundary pieces ([CLS], <s>) of each line included."""
+    words: NDArray[np.int32]
+    """Shape (pieces,): number of the word of its line that each belongs to; -1 for boundary pieces."""
+    offsets: NDArray[np.int64]
+    """Shape (lines + 1,): where each line starts, and the end."""
+
+
+class Encoder(Protocol):
+    """Text lines to hidden states of their pieces."""
+
+    @property
+    def name(self) -> str:
+        """What was asked for."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of all that the hidden states depend on."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a hidden state."""
+        ...
+
+    @property
+    def depth(self) -> int:
+        """How many layers there are."""
+        ...
+
+    @property
+    def vocabulary(self) -> int:
+        """How many different pieces it knows."""
+        ...
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """Recommended layers, ascending, whose mean is taken."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """Threshold that is recommended for matching; None if there is none."""
+        ...
+
+    @property
+    def quantiles(self) -> Mapping[str, float]:
+        """Quantiles, such as p99.9, of the cosines of random pairs of words in context; empty if not measured."""
+        ...
+
+    def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
+        """Cut lines, which are sequences of words, into pieces.
+
+        Words are joined by one space. A piece belongs to the word in which it starts; a word may have none.
+        """
+        ...
+
+    def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
+        """Compute the mean of the hidden states of these layers (0: the embeddings) for each piece.
+
+        Returns
+        -------
+        NDArray
+            Shape (pieces, dimension), not normalised. What a line gets does not depend on the lines beside it.
+        """
+        ...
+
+
+def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...]:
+    """Sort the numbers of layers.
+
+    Raises
+    ------
+    InputError
+        There are none, one comes twice, or the encoder has no such layer.
+
+    Examples
+    --------
+    >>> check_layers([6, 4], 6, "minilm-l6")
+    (4, 6)
+    >>> check_layers([7], 6, "minilm-l6")
+    Traceback (most recent call last):
+    softbleu.errors.InputError: minilm-l6: no layer 7: give different ones from 0 (embeddings) to 6
+    """
+    wrong = [layer for layer in layers if not 0 <= layer <= depth or list(layers).count(layer) > 1]
+    if wrong or not layers:
+        what = f"no layer {wrong[0]}" if wrong else "no layer is named"
+        raise InputError(f"{name}: {what}: give different ones from 0 (embeddings) to {depth}")
+    return tuple(sorted(layers))
+
+
+def default_layers(depth: int) -> tuple[int, ...]:
+    """Choose the layer at three quarters of the depth, where nothing better is known.
+
+    >>> default_layers(12), default_layers(6), default_layers(1)
+    ((9,), (5,), (1,))
+    """
+    return (-(-3 * depth // 4),)

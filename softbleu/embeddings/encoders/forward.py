@@ -1,0 +1,175 @@
+"""The forward pass, so that what a line gets never depends on the lines beside it.
+
+How a product of matrices is rounded may depend on their shapes. So the pieces of many lines are stacked, and linear
+layers see blocks of `BLOCK` of them; attention sees lines of one length, a product a line; all else works row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.encoders.activations import activate
+from softbleu.embeddings.encoders.architecture import Architecture
+
+Rows = NDArray[np.float32]
+
+BLOCK = 128
+"""Rows of a product."""
+_MOST_SCORES = 1 << 20
+"""Numbers of an attention step that are held together, if one line does not have more."""
+_MOST_DISTANCE = 128
+"""Of relative positions: all farther ones are of one class."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear layer."""
+
+    weight: Rows
+    """Shape (from, to)."""
+    bias: Rows
+
+    def __call__(self, rows: Rows, out: Rows) -> Rows:
+        """Apply it to a block of rows."""
+        np.matmul(rows, self.weight, out=out)
+        out += self.bias
+        return out
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Layer normalisation."""
+
+    weight: Rows
+    bias: Rows
+    eps: float
+
+    def __call__(self, rows: Rows) -> None:
+        """Apply it to a block of rows, in place."""
+        size = np.float32(rows.shape[1])
+        rows -= rows.sum(axis=1, keepdims=True) / size
+        variance = np.einsum("ij,ij->i", rows, rows) / size
+        rows *= (np.float32(1) / np.sqrt(variance + np.float32(self.eps)))[:, None]
+        rows *= self.weight
+        rows += self.bias
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The weights of a layer."""
+
+    qkv: Linear
+    """To queries, already divided by the root of their length, keys and values."""
+    attended: Linear
+    attended_norm: Norm
+    up: Linear
+    down: Linear
+    norm: Norm
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a forward pass works with."""
+
+    architecture: Architecture
+    norm: Norm
+    """Of the embeddings."""
+    distances: Rows | None
+    """Shape (classes of relative positions, heads): what is added to scores of attention."""
+    layer: Callable[[int], Layer]
+    """Gives the weights of a layer, from 0."""
+
+    def run(self, embeddings: Rows, lengths: Sequence[int], layers: Sequence[int]) -> Rows:
+        """Compute the mean of the hidden states of some layers.
+
+        Parameters
+        ----------
+        embeddings
+            Shape (rows, dimension), with a whole number of blocks: of words and positions, summed; the rows of lines
+            of ascending length, then zeros. They are overwritten.
+        lengths
+            How many rows each line has.
+        layers
+            Numbers of layers, ascending; 0 are the embeddings.
+        """
+        rows = embeddings
+        for block in _blocks(rows):
+            self.norm(block)
+        total = rows.copy() if layers[0] == 0 else np.zeros_like(rows)
+        attended = np.zeros_like(rows)
+        qkv = np.empty((len(rows), 3 * rows.shape[1]), np.float32)
+        inner = np.empty((BLOCK, self.architecture.inner), np.float32)
+        spare = np.empty((BLOCK, rows.shape[1]), np.float32)
+        for number in range(layers[-1]):
+            layer = self.layer(number)
+            for block, into in zip(_blocks(rows), _blocks(qkv), strict=True):
+                layer.qkv(block, into)
+            self._attend(qkv, lengths, attended)
+            for block, seen in zip(_blocks(rows), _blocks(attended), strict=True):
+                block += layer.attended(seen, spare)
+                layer.attended_norm(block)
+                activate(layer.up(block, inner), self.architecture.activation)
+                block += layer.down(inner, spare)
+                layer.norm(block)
+            if number + 1 in layers:
+                total += rows
+        if len(layers) > 1:
+            total /= np.float32(len(layers))
+        return total
+
+    def _attend(self, qkv: Rows, lengths: Sequence[int], out: Rows) -> None:
+        heads = self.architecture.heads
+        for start, count, length in self._groups(lengths):
+            part = slice(start, start + count * length)
+            # (3, lines, heads, length, dimension of a head)
+            split = qkv[part].reshape(count, length, 3, heads, -1).transpose(2, 0, 3, 1, 4)
+            scores = np.matmul(split[0], split[1].swapaxes(2, 3))
+            if self.distances is not None:
+                scores += self._bias(length)
+            scores -= scores.max(axis=3, keepdims=True)
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=3, keepdims=True)
+            np.matmul(scores, split[2], out=out[part].reshape(count, length, heads, -1).transpose(0, 2, 1, 3))
+
+    def _groups(self, lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Lines of one length, as many as fit: row where they start, how many, their length."""
+        row = first = 0
+        while first < len(lengths):
+            length = lengths[first]
+            most = max(1, _MOST_SCORES // (self.architecture.heads * length * length))
+            count = 1
+            while count < most and first + count < len(lengths) and lengths[first + count] == length:
+                count += 1
+            yield row, count, length
+            row, first = row + count * length, first + count
+
+    def _bias(self, length: int) -> Rows:
+        """What is added to the scores of a line for its pieces' relative positions: (heads, length, length)."""
+        assert self.distances is not None
+        places = np.arange(length)
+        classes = distance_classes(places[None, :] - places[:, None], self.architecture.distances)
+        return np.ascontiguousarray(self.distances[classes].transpose(2, 0, 1))
+
+
+def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """Classes of relative positions (Raffel et al. 2020): half for either side, near ones exact, others by logarithm.
+
+    >>> distance_classes(np.array([0, 1, 7, 8, 100, 500, -1, -500]), 32).tolist()
+    [0, 17, 23, 24, 31, 31, 1, 15]
+    """
+    side = classes // 2
+    exact = side // 2
+    size = np.abs(distances)
+    far = np.log(np.maximum(size, 1).astype(np.float32) / np.float32(exact)) / np.log(_MOST_DISTANCE / exact)
+    coarse = np.minimum(exact + (far.astype(np.float32) * np.float32(side - exact)).astype(np.int64), side - 1)
+    found: NDArray[np.int64] = np.where(size < exact, size, coarse) + side * (distances > 0)
+    return found
+
+
+def _blocks(rows: Rows) -> Iterator[Rows]:
+    for start in range(0, len(rows), BLOCK):
+        yield rows[start : start + BLOCK]

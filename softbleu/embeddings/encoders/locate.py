@@ -1,0 +1,101 @@
+"""From what a user asks for (a bundled name, a folder, a model of `transformers`) to an encoder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
+from softbleu.embeddings.encoders.store import ENCODER_FILES, WEIGHTS, names_encoder
+from softbleu.errors import VectorError
+from softbleu.resources import find_resource
+
+_ROOM = "embeddings"
+EncoderLocation = str | os.PathLike[str] | Encoder
+
+
+def is_encoder(location: object) -> bool:
+    """Whether this is, or names, an encoder; what is wrong with it is found when it is opened.
+
+    Examples
+    --------
+    >>> is_encoder("minilm-l6"), is_encoder("transformers:roberta-large"), is_encoder("glove-6b-100d")
+    (True, True, False)
+    """
+    if not isinstance(location, str | os.PathLike):
+        return all(callable(getattr(location, name, None)) for name in ("tokenize", "encode"))
+    text = os.fspath(location)
+    return text.startswith(OUTSIDE) or _find_store(location) is not None
+
+
+def open_encoder(location: EncoderLocation) -> Encoder:
+    """Open an encoder wherever it is; weights are not read before it is used.
+
+    Parameters
+    ----------
+    location
+        A folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path;
+        ``transformers:`` and the name or folder of a model; or an encoder.
+
+    Raises
+    ------
+    VectorError
+        Nothing is there, or it is damaged or no encoder.
+    MissingExtraError
+        A model of `transformers` is named, which is not installed.
+
+    Examples
+    --------
+    >>> encoder = open_encoder("minilm-l6")
+    >>> pieces = encoder.tokenize([["Soft", "matching"]])
+    >>> pieces.words.tolist(), encoder.encode(pieces, encoder.layers).shape
+    ([-1, 0, 1, -1], (4, 384))
+    """
+    if not isinstance(location, str | os.PathLike):
+        if not is_encoder(location):
+            raise VectorError(
+                f"{type(location).__name__}: no encoder; give a name or the folder of a converted model"
+            )
+        return location
+    text = os.fspath(location)
+    if text.startswith(OUTSIDE):
+        from softbleu.embeddings.encoders.outside import OutsideEncoder
+
+        return OutsideEncoder(text)
+    store = _find_store(location)
+    if store is None:
+        names = ", ".join(encoder_names())
+        raise VectorError(f"{text!r}: no encoder; give the folder of a converted model, or one of: {names}")
+    from softbleu.embeddings.encoders.stored import StoredEncoder
+
+    return StoredEncoder(store, None if os.path.lexists(text) else text)
+
+
+def encoder_files(location: object) -> list[Path]:
+    """Files that an encoder is read from; none where that is not known.
+
+    Examples
+    --------
+    >>> [path.name for path in encoder_files("minilm-l6")]
+    ['meta.json', 'weights.safetensors', 'tokenizer.json']
+    """
+    store = _find_store(location) if isinstance(location, str | os.PathLike) else None
+    return [] if store is None else [store / name for name in ENCODER_FILES]
+
+
+def encoder_names() -> tuple[str, ...]:
+    """Names of the encoders that travel with the package, sorted.
+
+    >>> encoder_names()
+    ('minilm-l6',)
+    """
+    room = find_resource(_ROOM)
+    return tuple(sorted(path.parent.name for path in room.glob(f"*/{WEIGHTS}"))) if room else ()
+
+
+def _find_store(location: str | os.PathLike[str]) -> Path | None:
+    """Folder of a store, at that path or else of that name."""
+    text = os.fspath(location)
+    if os.path.lexists(text):
+        return Path(text) if names_encoder(Path(text)) else None
+    return find_resource(_ROOM, text) if isinstance(location, str) and text in encoder_names() else None

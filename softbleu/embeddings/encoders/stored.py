@@ -1,0 +1,192 @@
+"""An encoder of a store: its forward pass in NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS, WORDS
+from softbleu.embeddings.encoders.base import Pieces, check_layers
+from softbleu.embeddings.encoders.forward import BLOCK, Layer, Linear, Network, Norm
+from softbleu.embeddings.encoders.pieces import cut_lines, read_tokenizer
+from softbleu.embeddings.encoders.store import TOKENIZER, map_weights, read_encoder_meta, stored_rows
+from softbleu.embeddings.encoders.windows import Window, cut_windows
+from softbleu.embeddings.measure import QUANTILES
+from softbleu.errors import VectorError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_ROWS = 16 * BLOCK
+"""Pieces that go through the network together."""
+
+
+class StoredEncoder:
+    """An encoder of a store that has been checked; holds no weights before it is used, so it is cheap to send away.
+
+    Parameters
+    ----------
+    directory
+        Where the store lies.
+    name
+        What was asked for; the directory's own name if not given.
+
+    Raises
+    ------
+    VectorError
+        The directory is no encoder's store, a damaged one, or one of a newer format.
+    """
+
+    def __init__(self, directory: Path, name: str | None = None) -> None:
+        self.directory = directory
+        self.name = name or directory.resolve().name
+        self.meta = read_encoder_meta(directory)
+        map_weights(directory, self.meta)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in vars(self).items() if not key.startswith("_")}
+
+    @property
+    def fingerprint(self) -> str:
+        """See `Encoder.fingerprint`."""
+        return self.meta.fingerprint
+
+    @property
+    def dimension(self) -> int:
+        """See `Encoder.dimension`."""
+        return self.meta.architecture.dimension
+
+    @property
+    def depth(self) -> int:
+        """See `Encoder.depth`."""
+        return self.meta.architecture.depth
+
+    @property
+    def vocabulary(self) -> int:
+        """See `Encoder.vocabulary`."""
+        return self.meta.architecture.vocabulary
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """See `Encoder.layers`."""
+        return self.meta.layers
+
+    @property
+    def threshold(self) -> float | None:
+        """See `Encoder.threshold`."""
+        return self.meta.threshold
+
+    @property
+    def quantiles(self) -> Mapping[str, float]:
+        """See `Encoder.quantiles`."""
+        kept = self.meta.everything.get(QUANTILES)
+        cosine = kept.get("cosine") if isinstance(kept, dict) else None
+        return dict(cosine) if isinstance(cosine, dict) else {}
+
+    def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
+        """See `Encoder.tokenize`."""
+        return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
+
+    def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
+        """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows.
+
+        Raises
+        ------
+        InputError
+            There is no such layer.
+        VectorError
+            The store is damaged.
+        """
+        from threadpoolctl import threadpool_limits
+
+        wanted = check_layers(layers, self.depth, self.name)
+        rows = np.empty((len(pieces.ids), self.dimension), np.float32)
+        windows = sorted(cut_windows(pieces, self.meta.architecture.positions), key=len)
+        # Products may be rounded otherwise by several threads; work is shared out among processes.
+        with threadpool_limits(limits=1, user_api="blas"):
+            for batch in _batches([window for window in windows if len(window)]):
+                self._encode_batch(pieces, batch, wanted, rows)
+        if not np.isfinite(rows).all():
+            raise VectorError(f"{self.name}: a hidden state is NaN or infinite; convert the model again")
+        return rows
+
+    def _encode_batch(
+        self, pieces: Pieces, batch: Sequence[Window], layers: tuple[int, ...], out: NDArray[np.float32]
+    ) -> None:
+        lengths = [len(window) for window in batch]
+        ends = np.cumsum(lengths).tolist()
+        count = ends[-1]
+        embeddings = np.zeros((-(-count // BLOCK) * BLOCK, self.dimension), np.float32)
+        places = np.concatenate([window.places for window in batch])
+        embeddings[:count] = stored_rows(self._tensors, WORDS, pieces.ids[places])
+        for end, length in zip(ends, lengths, strict=True):
+            embeddings[end - length : end] += self._positions[:length]
+        states = self._network.run(embeddings, lengths, layers)
+        for window, end in zip(batch, ends, strict=True):
+            out[window.places[window.kept]] = states[end - len(window) : end][window.kept]
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return read_tokenizer(self.directory / TOKENIZER)
+
+    @cached_property
+    def _tensors(self) -> Mapping[str, Any]:
+        return map_weights(self.directory, self.meta)
+
+    @cached_property
+    def _positions(self) -> NDArray[np.float32]:
+        return stored_rows(self._tensors, POSITIONS)
+
+    @cached_property
+    def _layers(self) -> dict[int, Layer]:
+        return {}
+
+    @cached_property
+    def _network(self) -> Network:
+        architecture = self.meta.architecture
+        distances = stored_rows(self._tensors, DISTANCES) if architecture.distances else None
+        return Network(architecture, self._norm("norm"), distances, self._layer)
+
+    def _layer(self, number: int) -> Layer:
+        if number not in self._layers:
+            place = f"layers.{number}."
+            qkv = self._linear(place + "qkv")
+            root = np.float32(math.sqrt(self.dimension // self.meta.architecture.heads))
+            qkv.weight[:, : self.dimension] /= root
+            qkv.bias[: self.dimension] /= root
+            self._layers[number] = Layer(
+                qkv,
+                self._linear(place + "attended"),
+                self._norm(place + "attended_norm"),
+                self._linear(place + "up"),
+                self._linear(place + "down"),
+                self._norm(place + "norm"),
+            )
+        return self._layers[number]
+
+    def _linear(self, name: str) -> Linear:
+        weight = stored_rows(self._tensors, f"{name}.weight")
+        return Linear(np.ascontiguousarray(weight.T), stored_rows(self._tensors, f"{name}.bias"))
+
+    def _norm(self, name: str) -> Norm:
+        weight, bias = (stored_rows(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
+        return Norm(weight, bias, self.meta.architecture.eps)
+
+
+def _batches(windows: Sequence[Window]) -> list[list[Window]]:
+    """Windows, shortest first, in batches of about `_ROWS` pieces."""
+    batches: list[list[Window]] = []
+    room = 0
+    for window in windows:
+        if len(window) > room:
+            batches.append([])
+            room = max(_ROWS, len(window))
+        batches[-1].append(window)
+        room -= len(window)
+    return batches
