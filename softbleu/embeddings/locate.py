@@ -8,6 +8,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from softbleu.embeddings.encoders.locate import encoder_files, is_encoder
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.joined import joined_names, open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
@@ -61,6 +62,8 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return open_store(bundled, name=text)
     if isinstance(location, str) and text in package_names():
         return open_package(text)
+    if isinstance(location, str) and is_encoder(text):
+        raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
     if isinstance(location, str) and "+" in text:
         return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
     names = ", ".join((*bundled_names(), *package_names()))
@@ -68,7 +71,7 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
 
 
 def vector_files(location: object) -> list[Path]:
-    """Files that vectors are read from: one, those of a store, of a bundled or installed set, of all that are joined.
+    """Files that vectors are read from: one; those of a store, an encoder, a bundled or installed set; of all joined.
 
     What does not exist is read from nothing; of a store, all files that it may have.
 
@@ -79,6 +82,8 @@ def vector_files(location: object) -> list[Path]:
     """
     if not isinstance(location, str | os.PathLike):
         return []
+    if files := encoder_files(location):
+        return files
     text = os.fspath(location)
     path = Path(text) if os.path.lexists(text) else _find_bundled(text)
     if path is not None:

@@ -170,8 +170,8 @@ def _read_meta(place: Path) -> dict[str, Any]:
         meta = read_json(path)
     except InputError as error:
         raise VectorError(f"{error}; write the store again") from error
-    if isinstance(meta, dict) and meta.get("kind", "words") != "words":
-        raise VectorError(f"{place}: an {meta['kind']}, and vectors of words are needed; name a set of these")
+    if isinstance(meta, dict) and meta.get("kind") == "encoder":
+        raise VectorError(f"{place}: an encoder, and vectors of words are needed; name a set of these")
     version = meta.get("format") if isinstance(meta, dict) else None
     if not isinstance(version, int) or version < 1:
         raise VectorError(f"{path}: no store format is named; write the store again")

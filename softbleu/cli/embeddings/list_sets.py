@@ -1,4 +1,4 @@
-"""`softbleu embeddings list`: known vector sets, and how to get them."""
+"""`softbleu embeddings list`: known vector sets and encoders, and how to get them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from softbleu.cli import options as opt
 
-CATALOGUE_COLUMNS = ("name", "state", "licence", "words", "dimension", "download_MB")
+CATALOGUE_COLUMNS = ("name", "kind", "state", "licence", "words", "dimension", "download_MB")
 
 
 def list_sets(
@@ -20,7 +20,7 @@ def list_sets(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """List known vector sets: bundled, installed, or for download."""
+    """List known sets of word vectors, and encoders: bundled, installed, or for download."""
     from dataclasses import asdict
 
     from softbleu.cli.output import table_output

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[np.float32]
+States = NDArray[np.float32]
 
 _PART = 1 << 14
 _END = np.float32(6)
@@ -24,7 +24,7 @@ _LOG_TAIL = (
 )
 
 
-def activate(rows: Rows, name: str) -> None:
+def activate(rows: States, name: str) -> None:
     """Apply an activation function to contiguous rows, in place."""
     flat = rows.reshape(-1)
     if name == "relu":
@@ -37,7 +37,7 @@ def activate(rows: Rows, name: str) -> None:
         apply(part, spare[0, : len(part)], spare[1, : len(part)])
 
 
-def _gelu(x: Rows, size: Rows, tail: Rows) -> None:
+def _gelu(x: States, size: States, tail: States) -> None:
     """Multiply by Phi(x), as max(x, 0) - |x| * Phi(-|x|); the error is that of float32, 3e-7 for x up to 3."""
     np.abs(x, out=size)
     np.minimum(size, _END, out=size)
@@ -52,7 +52,7 @@ def _gelu(x: Rows, size: Rows, tail: Rows) -> None:
     x -= tail
 
 
-def _gelu_tanh(x: Rows, cube: Rows, _: Rows) -> None:
+def _gelu_tanh(x: States, cube: States, _: States) -> None:
     """Multiply by (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2."""
     np.multiply(x, x, out=cube)
     cube *= x

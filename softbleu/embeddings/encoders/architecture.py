@@ -19,12 +19,14 @@ _MOST = {
 ACTIVATIONS = ("gelu", "gelu_tanh", "relu")
 
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
-SCALE = ".scale"
-"""Ends the name of the scales of an array of int8."""
+SCALE, LOW = ".scale", ".low"
+"""End the names of what belongs to an array of int8: scales of its rows, and their lowest bits."""
+LOW_BITS = 3
+"""Of matrices of int8; the embeddings of pieces have none."""
 
 
 @dataclass(frozen=True)
-class Architecture:
+class EncoderArchitecture:
     """All that a forward pass must know beside its weights."""
 
     dimension: int
@@ -46,7 +48,7 @@ class Architecture:
     """Added to variances."""
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], where: str) -> Architecture:
+    def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
         """Take it from a mapping that has more in it.
 
         Raises

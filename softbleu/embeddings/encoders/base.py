@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.data_files import parse_whole
 from softbleu.errors import InputError
 
 OUTSIDE = "transformers:"
@@ -109,6 +110,23 @@ def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...
         what = f"no layer {wrong[0]}" if wrong else "no layer is named"
         raise InputError(f"{name}: {what}: give different ones from 0 (embeddings) to {depth}")
     return tuple(sorted(layers))
+
+
+def parse_layers(text: str) -> tuple[int, ...]:
+    """Read numbers of layers.
+
+    >>> parse_layers("4,6")
+    (4, 6)
+
+    Raises
+    ------
+    InputError
+        It holds something else.
+    """
+    try:
+        return tuple(parse_whole(part.strip()) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"layers are numbers with commas between them, such as 4,6, not {text[:40]!r}") from None
 
 
 def default_layers(depth: int) -> tuple[int, ...]:

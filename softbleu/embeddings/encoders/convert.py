@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from softbleu.data_files import read_json
-from softbleu.embeddings.encoders.architecture import Architecture
+from softbleu.embeddings.encoders.architecture import EncoderArchitecture
 from softbleu.embeddings.encoders.base import check_layers, default_layers
 from softbleu.embeddings.encoders.contexts import measure_contexts
 from softbleu.embeddings.encoders.families import family_weights, find_family, first_position, read_architecture
@@ -37,7 +37,7 @@ _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "
 class EncoderConversion:
     """What became of a model."""
 
-    architecture: Architecture
+    architecture: EncoderArchitecture
     """What was kept."""
     left_out: int
     """How many of its layers, the last ones, were not."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS, WORDS, Architecture
+from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS, WORDS, EncoderArchitecture
 from softbleu.embeddings.encoders.tensors import Tensor
 from softbleu.errors import UnknownNameError, VectorError
 
@@ -46,7 +46,7 @@ class Family:
     """How models of a kind name what they have."""
 
     sizes: Mapping[str, str]
-    """Of fields of `Architecture`, the names in ``config.json``."""
+    """Of fields of `EncoderArchitecture`, the names in ``config.json``."""
     parts: Mapping[str, str]
     """Of the weights of a layer."""
     layer: str = "encoder.layer."
@@ -136,7 +136,9 @@ def first_position(family: Family, config: Mapping[str, Any], where: str) -> int
     return pad + 1
 
 
-def read_architecture(family: Family, config: Mapping[str, Any], depth: int | None, where: str) -> Architecture:
+def read_architecture(
+    family: Family, config: Mapping[str, Any], depth: int | None, where: str
+) -> EncoderArchitecture:
     """Take sizes and the like from ``config.json``; of the layers only the first `depth`.
 
     Raises
@@ -159,12 +161,12 @@ def read_architecture(family: Family, config: Mapping[str, Any], depth: int | No
         "activation": _ACTIVATIONS[activation],
         "eps": config.get("layer_norm_eps", 1e-12),
     }
-    whole = Architecture.read(found, where)
-    return whole if depth is None else Architecture.read({**found, "depth": depth}, where)
+    whole = EncoderArchitecture.read(found, where)
+    return whole if depth is None else EncoderArchitecture.read({**found, "depth": depth}, where)
 
 
 def family_weights(
-    family: Family, tensors: Mapping[str, Tensor], architecture: Architecture, first: int
+    family: Family, tensors: Mapping[str, Tensor], architecture: EncoderArchitecture, first: int
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     """Go through the weights of a model under the names that a store has for them.
 

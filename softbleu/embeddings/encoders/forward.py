@@ -1,7 +1,8 @@
 """The forward pass, so that what a line gets never depends on the lines beside it.
 
 How a product of matrices is rounded may depend on their shapes. So the pieces of many lines are stacked, and linear
-layers see blocks of `BLOCK` of them; attention sees lines of one length, a product a line; all else works row by row.
+layers see blocks of `BLOCK_ROWS` of them; attention sees lines of one length, a product a line; all else works row by
+row.
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders.activations import activate
-from softbleu.embeddings.encoders.architecture import Architecture
+from softbleu.embeddings.encoders.activations import States, activate
+from softbleu.embeddings.encoders.architecture import EncoderArchitecture
 
-Rows = NDArray[np.float32]
-
-BLOCK = 128
-"""Rows of a product."""
+BLOCK_ROWS = 128
+"""States of a product."""
 _MOST_SCORES = 1 << 20
 """Numbers of an attention step that are held together, if one line does not have more."""
 _MOST_DISTANCE = 128
@@ -29,11 +28,11 @@ _MOST_DISTANCE = 128
 class Linear:
     """A linear layer."""
 
-    weight: Rows
+    weight: States
     """Shape (from, to)."""
-    bias: Rows
+    bias: States
 
-    def __call__(self, rows: Rows, out: Rows) -> Rows:
+    def __call__(self, rows: States, out: States) -> States:
         """Apply it to a block of rows."""
         np.matmul(rows, self.weight, out=out)
         out += self.bias
@@ -44,11 +43,11 @@ class Linear:
 class Norm:
     """Layer normalisation."""
 
-    weight: Rows
-    bias: Rows
+    weight: States
+    bias: States
     eps: float
 
-    def __call__(self, rows: Rows) -> None:
+    def __call__(self, rows: States) -> None:
         """Apply it to a block of rows, in place."""
         size = np.float32(rows.shape[1])
         rows -= rows.sum(axis=1, keepdims=True) / size
@@ -75,15 +74,15 @@ class Layer:
 class Network:
     """What a forward pass works with."""
 
-    architecture: Architecture
+    architecture: EncoderArchitecture
     norm: Norm
     """Of the embeddings."""
-    distances: Rows | None
+    distances: States | None
     """Shape (classes of relative positions, heads): what is added to scores of attention."""
     layer: Callable[[int], Layer]
     """Gives the weights of a layer, from 0."""
 
-    def run(self, embeddings: Rows, lengths: Sequence[int], layers: Sequence[int]) -> Rows:
+    def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
         """Compute the mean of the hidden states of some layers.
 
         Parameters
@@ -102,8 +101,8 @@ class Network:
         total = rows.copy() if layers[0] == 0 else np.zeros_like(rows)
         attended = np.zeros_like(rows)
         qkv = np.empty((len(rows), 3 * rows.shape[1]), np.float32)
-        inner = np.empty((BLOCK, self.architecture.inner), np.float32)
-        spare = np.empty((BLOCK, rows.shape[1]), np.float32)
+        inner = np.empty((BLOCK_ROWS, self.architecture.inner), np.float32)
+        spare = np.empty((BLOCK_ROWS, rows.shape[1]), np.float32)
         for number in range(layers[-1]):
             layer = self.layer(number)
             for block, into in zip(_blocks(rows), _blocks(qkv), strict=True):
@@ -121,7 +120,7 @@ class Network:
             total /= np.float32(len(layers))
         return total
 
-    def _attend(self, qkv: Rows, lengths: Sequence[int], out: Rows) -> None:
+    def _attend(self, qkv: States, lengths: Sequence[int], out: States) -> None:
         heads = self.architecture.heads
         for start, count, length in self._groups(lengths):
             part = slice(start, start + count * length)
@@ -147,7 +146,7 @@ class Network:
             yield row, count, length
             row, first = row + count * length, first + count
 
-    def _bias(self, length: int) -> Rows:
+    def _bias(self, length: int) -> States:
         """What is added to the scores of a line for its pieces' relative positions: (heads, length, length)."""
         assert self.distances is not None
         places = np.arange(length)
@@ -170,6 +169,6 @@ def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.i
     return found
 
 
-def _blocks(rows: Rows) -> Iterator[Rows]:
-    for start in range(0, len(rows), BLOCK):
-        yield rows[start : start + BLOCK]
+def _blocks(rows: States) -> Iterator[States]:
+    for start in range(0, len(rows), BLOCK_ROWS):
+        yield rows[start : start + BLOCK_ROWS]

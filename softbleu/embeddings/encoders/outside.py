@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Pieces, check_layers, default_layers
+from softbleu.embeddings.encoders.families import FAMILIES, first_position
 from softbleu.embeddings.encoders.pieces import cut_lines
 from softbleu.embeddings.encoders.windows import Window, cut_windows
 from softbleu.errors import MissingExtraError, VectorError
@@ -60,7 +61,7 @@ class OutsideEncoder:
         try:
             tokenizer = AutoTokenizer.from_pretrained(place)
             # Never a pickle.
-            model = AutoModel.from_pretrained(place, use_safetensors=True, dtype=torch.float32)
+            model = AutoModel.from_pretrained(place, use_safetensors=True).float()
         except Exception as error:
             # What is wrong with a model comes as errors of many kinds.
             reason = " ".join(str(error).split())[:200]
@@ -76,7 +77,10 @@ class OutsideEncoder:
         self.depth: int = config.num_hidden_layers
         self.vocabulary: int = config.vocab_size
         self.layers = default_layers(self.depth)
-        self._positions = min(int(tokenizer.model_max_length), getattr(config, "max_position_embeddings", 1 << 20))
+        family = FAMILIES.get(config.model_type)
+        first = first_position(family, config.to_dict(), self.name) if family else 0
+        positions = getattr(config, "max_position_embeddings", 1 << 20) - first
+        self._positions = min(int(tokenizer.model_max_length), positions)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name}
@@ -90,8 +94,10 @@ class OutsideEncoder:
         """See `Encoder.fingerprint`: of the weights and the tokenizer; computed once."""
         digest = hashlib.sha256(self._tokenizer.to_str().encode())
         for name, tensor in sorted(self._model.state_dict().items()):
-            digest.update(name.encode())
-            digest.update(np.ascontiguousarray(tensor.cpu().numpy()).data)
+            # What stands after the last hidden state does not count, and may be made up at random.
+            if not name.startswith("pooler."):
+                digest.update(name.encode())
+                digest.update(np.ascontiguousarray(tensor.cpu().numpy()).data)
         return digest.hexdigest()
 
     @property

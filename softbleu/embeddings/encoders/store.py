@@ -1,8 +1,9 @@
 """The store of an encoder: a folder of plain files, written once and memory-mapped.
 
-``weights.safetensors`` (matrices as float32, float16 or, with a float32 scale a row, int8; all else float32),
+``weights.safetensors`` (matrices as float32, float16 or int8 with a float32 scale a row and, but for the
+embeddings of pieces, three more bits a value, see `round_rows`; all else float32),
 ``tokenizer.json`` (of the `tokenizers` library) and ``meta.json``. Of all families of models the arrays have the same
-names, see `Architecture.shapes`.
+names, see `EncoderArchitecture.shapes`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.data_files import read_json
-from softbleu.embeddings.encoders.architecture import SCALE, Architecture, is_rounded
+from softbleu.embeddings.encoders.architecture import LOW, LOW_BITS, SCALE, WORDS, EncoderArchitecture, is_rounded
 from softbleu.embeddings.encoders.base import check_layers
+from softbleu.embeddings.encoders.rounding import restore_rows, round_rows
 from softbleu.embeddings.encoders.tensors import Tensor, map_tensors
 from softbleu.embeddings.store import META, STORE_TYPES, StoreType, quantise
 from softbleu.errors import InputError, VectorError
@@ -39,7 +41,7 @@ _AGAIN = "convert the model again"
 class EncoderMeta:
     """What ``meta.json`` says of an encoder, as far as it is needed to use it."""
 
-    architecture: Architecture
+    architecture: EncoderArchitecture
     layers: tuple[int, ...]
     threshold: float | None
     dtype: StoreType
@@ -71,7 +73,7 @@ def read_encoder_meta(directory: Path) -> EncoderMeta:
         if not isinstance(meta, dict) or meta.get("kind") != ENCODER_KIND:
             raise VectorError(f"{path}: of no encoder; {_AGAIN}")
         _check_format(path, meta)
-        architecture = Architecture.read(meta, str(path))
+        architecture = EncoderArchitecture.read(meta, str(path))
         return EncoderMeta(
             architecture,
             _read_layers(path, meta, architecture.depth),
@@ -127,6 +129,8 @@ def map_weights(directory: Path, meta: EncoderMeta) -> dict[str, Tensor]:
         _check_tensor(path, tensors, name, shape, _STORED[meta.dtype] if rounded else "F32")
         if rounded and meta.dtype == "int8":
             _check_tensor(path, tensors, name + SCALE, shape[:1], "F32")
+            if name != WORDS:
+                _check_tensor(path, tensors, name + LOW, (LOW_BITS, shape[0], -(-shape[1] // 8)), "U8")
     return tensors
 
 
@@ -139,15 +143,19 @@ def _check_tensor(path: Path, tensors: Mapping[str, Tensor], name: str, shape: t
         raise VectorError(f"{path}: {name} is {found}, {kind} of shape {shape} expected; {_AGAIN}")
 
 
-def stored_rows(
-    tensors: Mapping[str, Tensor], name: str, rows: NDArray[Any] | slice = slice(None)
-) -> NDArray[np.float32]:
-    """Read rows of an array, or all, as float32."""
-    values = tensors[name].floats(rows)
-    scales = tensors.get(name + SCALE)
-    if scales is not None:
-        values *= scales.values[rows, None]
-    return values
+def stored_array(tensors: Mapping[str, Tensor], name: str) -> NDArray[np.float32]:
+    """Read an array as float32."""
+    if (low := tensors.get(name + LOW)) is not None:
+        return restore_rows(tensors[name].values, low.values, tensors[name + SCALE].values)
+    return tensors[name].floats()
+
+
+def stored_words(tensors: Mapping[str, Tensor], ids: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Read the embeddings of some pieces as float32."""
+    rows = tensors[WORDS].floats(ids)
+    if (scales := tensors.get(WORDS + SCALE)) is not None:
+        rows *= scales.values[ids, None]
+    return rows
 
 
 def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]], dtype: StoreType) -> None:
@@ -166,7 +174,10 @@ def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]]
         if is_rounded(name, values.shape):
             if dtype == "int8":
                 with np.errstate(invalid="ignore"):
-                    kept[name], kept[name + SCALE] = quantise(values)
+                    if name == WORDS:
+                        kept[name], kept[name + SCALE] = quantise(values)
+                    else:
+                        kept[name], kept[name + LOW], kept[name + SCALE] = round_rows(values, LOW_BITS)
             else:
                 with np.errstate(over="ignore"):
                     kept[name] = values.astype(dtype)
@@ -176,7 +187,7 @@ def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]]
     path.write_bytes(save(kept))
 
 
-def encoder_fingerprint(directory: Path, architecture: Architecture) -> str:
+def encoder_fingerprint(directory: Path, architecture: EncoderArchitecture) -> str:
     """Hex SHA-256 over all that hidden states depend on: weights, tokenizer, and what the forward pass must know."""
     files = hash_files(directory / WEIGHTS, directory / TOKENIZER)
     known = json.dumps(asdict(architecture), sort_keys=True)

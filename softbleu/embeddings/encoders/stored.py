@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS, WORDS
+from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS
 from softbleu.embeddings.encoders.base import Pieces, check_layers
-from softbleu.embeddings.encoders.forward import BLOCK, Layer, Linear, Network, Norm
+from softbleu.embeddings.encoders.forward import BLOCK_ROWS, Layer, Linear, Network, Norm
 from softbleu.embeddings.encoders.pieces import cut_lines, read_tokenizer
-from softbleu.embeddings.encoders.store import TOKENIZER, map_weights, read_encoder_meta, stored_rows
+from softbleu.embeddings.encoders.store import TOKENIZER, map_weights, read_encoder_meta, stored_array, stored_words
 from softbleu.embeddings.encoders.windows import Window, cut_windows
 from softbleu.embeddings.measure import QUANTILES
 from softbleu.errors import VectorError
@@ -23,7 +23,7 @@ from softbleu.errors import VectorError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_ROWS = 16 * BLOCK
+_ROWS = 16 * BLOCK_ROWS
 """Pieces that go through the network together."""
 
 
@@ -122,9 +122,9 @@ class StoredEncoder:
         lengths = [len(window) for window in batch]
         ends = np.cumsum(lengths).tolist()
         count = ends[-1]
-        embeddings = np.zeros((-(-count // BLOCK) * BLOCK, self.dimension), np.float32)
+        embeddings = np.zeros((-(-count // BLOCK_ROWS) * BLOCK_ROWS, self.dimension), np.float32)
         places = np.concatenate([window.places for window in batch])
-        embeddings[:count] = stored_rows(self._tensors, WORDS, pieces.ids[places])
+        embeddings[:count] = stored_words(self._tensors, pieces.ids[places])
         for end, length in zip(ends, lengths, strict=True):
             embeddings[end - length : end] += self._positions[:length]
         states = self._network.run(embeddings, lengths, layers)
@@ -141,7 +141,7 @@ class StoredEncoder:
 
     @cached_property
     def _positions(self) -> NDArray[np.float32]:
-        return stored_rows(self._tensors, POSITIONS)
+        return stored_array(self._tensors, POSITIONS)
 
     @cached_property
     def _layers(self) -> dict[int, Layer]:
@@ -150,7 +150,7 @@ class StoredEncoder:
     @cached_property
     def _network(self) -> Network:
         architecture = self.meta.architecture
-        distances = stored_rows(self._tensors, DISTANCES) if architecture.distances else None
+        distances = stored_array(self._tensors, DISTANCES) if architecture.distances else None
         return Network(architecture, self._norm("norm"), distances, self._layer)
 
     def _layer(self, number: int) -> Layer:
@@ -171,11 +171,11 @@ class StoredEncoder:
         return self._layers[number]
 
     def _linear(self, name: str) -> Linear:
-        weight = stored_rows(self._tensors, f"{name}.weight")
-        return Linear(np.ascontiguousarray(weight.T), stored_rows(self._tensors, f"{name}.bias"))
+        weight = stored_array(self._tensors, f"{name}.weight")
+        return Linear(np.ascontiguousarray(weight.T), stored_array(self._tensors, f"{name}.bias"))
 
     def _norm(self, name: str) -> Norm:
-        weight, bias = (stored_rows(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
+        weight, bias = (stored_array(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
         return Norm(weight, bias, self.meta.architecture.eps)
 
 

@@ -14,7 +14,7 @@ from softbleu.data_files import check_plain, parse_json
 from softbleu.errors import InputError, VectorError
 
 # bfloat16 is the upper half of a float32; NumPy has no such type.
-_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1"}
+_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
 
 
 @dataclass(frozen=True)
