@@ -112,9 +112,8 @@ def main(
 ) -> None:
     """Measure the bundled encoder and write its card."""
     facts = describe_encoder(open_encoder(STORE), verify=True)
-    text = _INTRODUCTION + table(
-        ("what", "measure"), [*facts.items(), (f"from {PACKAGE.registry}", f"`{PACKAGE.title}`")]
-    )
+    known = [(what, value) for what, value in facts.items() if value is not None]
+    text = _INTRODUCTION + table(("what", "measure"), [*known, (f"from {PACKAGE.registry}", f"`{PACKAGE.title}`")])
     cost = describe_cost(files)
     with tempfile.TemporaryDirectory() as name:
         exact = Path(name, "exact")

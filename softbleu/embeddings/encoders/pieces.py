@@ -48,14 +48,19 @@ def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: 
     Raises
     ------
     VectorError
-        The tokenizer gives a piece that the encoder does not know.
+        The tokenizer fails, or gives a piece that the encoder does not know.
     """
     ids: list[int] = []
     words: list[int] = []
     offsets = np.zeros(len(lines) + 1, np.int64)
     for number, line in enumerate(lines):
         # A line at a time: many at once would start threads, after which the process cannot fork in peace.
-        found = tokenizer.encode(_SURROGATE.sub("\ufffd", " ".join(line)))
+        text = _SURROGATE.sub("\ufffd", " ".join(line))
+        try:
+            found = tokenizer.encode(text)
+        except Exception as error:
+            # The library raises nothing more specific.
+            raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
         ids += found.ids
         words += _words_of(line, [start for start, _ in found.offsets], found.special_tokens_mask)
         offsets[number + 1] = len(ids)

@@ -78,6 +78,11 @@ def test_a_tokenizer_that_does_not_fit() -> None:
         cut_lines(byte_level(), [["a"]], 10, "tiny")
 
 
+def test_a_tokenizer_that_lacks_a_piece_for_the_unknown() -> None:
+    with pytest.raises(VectorError, match=r"tiny: its tokenizer cannot cut 'a b' \(WordLevel error"):
+        cut_lines(Tokenizer(models.WordLevel({"b": 0}, unk_token="?")), [["a", "b"]], 10, "tiny")
+
+
 def test_cutting_and_padding_are_switched_off(tmp_path: Path) -> None:
     tokenizer = byte_level()
     tokenizer.enable_truncation(2)
