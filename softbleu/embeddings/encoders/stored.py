@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS
 from softbleu.embeddings.encoders.base import Pieces, check_layers
-from softbleu.embeddings.encoders.forward import BLOCK_ROWS, Layer, Linear, Network, Norm
+from softbleu.embeddings.encoders.forward import BLOCK_ROWS, Layer, Linear, Network, Norm, filled_up
 from softbleu.embeddings.encoders.pieces import cut_lines, read_tokenizer
 from softbleu.embeddings.encoders.store import TOKENIZER, map_weights, read_encoder_meta, stored_array, stored_words
 from softbleu.embeddings.encoders.windows import Window, cut_windows
@@ -23,8 +23,8 @@ from softbleu.errors import VectorError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_ROWS = 16 * BLOCK_ROWS
-"""Pieces that go through the network together."""
+_ROWS = 14 * BLOCK_ROWS
+"""Rows that go through the network together."""
 
 
 class StoredEncoder:
@@ -110,7 +110,7 @@ class StoredEncoder:
         windows = sorted(cut_windows(pieces, self.meta.architecture.positions), key=len)
         # Products may be rounded otherwise by several threads; work is shared out among processes.
         with threadpool_limits(limits=1, user_api="blas"):
-            for batch in _batches([window for window in windows if len(window)]):
+            for batch in _batches([window for window in windows if len(window)], self._network.period):
                 self._encode_batch(pieces, batch, wanted, rows)
         if not np.isfinite(rows).all():
             raise VectorError(f"{self.name}: a hidden state is NaN or infinite; convert the model again")
@@ -120,16 +120,14 @@ class StoredEncoder:
         self, pieces: Pieces, batch: Sequence[Window], layers: tuple[int, ...], out: NDArray[np.float32]
     ) -> None:
         lengths = [len(window) for window in batch]
-        ends = np.cumsum(lengths).tolist()
-        count = ends[-1]
-        embeddings = np.zeros((-(-count // BLOCK_ROWS) * BLOCK_ROWS, self.dimension), np.float32)
-        places = np.concatenate([window.places for window in batch])
-        embeddings[:count] = stored_words(self._tensors, pieces.ids[places])
-        for end, length in zip(ends, lengths, strict=True):
-            embeddings[end - length : end] += self._positions[:length]
+        starts = np.cumsum([0, *(filled_up(length, self._network.period) for length in lengths)]).tolist()
+        embeddings = np.zeros((filled_up(starts.pop(), BLOCK_ROWS), self.dimension), np.float32)
+        for window, start in zip(batch, starts, strict=True):
+            rows = stored_words(self._tensors, pieces.ids[window.places])
+            embeddings[start : start + len(window)] = rows + self._positions[: len(window)]
         states = self._network.run(embeddings, lengths, layers)
-        for window, end in zip(batch, ends, strict=True):
-            out[window.places[window.kept]] = states[end - len(window) : end][window.kept]
+        for window, start in zip(batch, starts, strict=True):
+            out[window.places[window.kept]] = states[start : start + len(window)][window.kept]
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -179,14 +177,15 @@ class StoredEncoder:
         return Norm(weight, bias, self.meta.architecture.eps)
 
 
-def _batches(windows: Sequence[Window]) -> list[list[Window]]:
-    """Windows, shortest first, in batches of about `_ROWS` pieces."""
+def _batches(windows: Sequence[Window], period: int) -> list[list[Window]]:
+    """Windows, shortest first, in batches of about `_ROWS` rows, each filled up to a multiple of the period."""
     batches: list[list[Window]] = []
     room = 0
     for window in windows:
-        if len(window) > room:
+        rows = filled_up(len(window), period)
+        if rows > room:
             batches.append([])
-            room = max(_ROWS, len(window))
+            room = max(_ROWS, rows)
         batches[-1].append(window)
-        room -= len(window)
+        room -= rows
     return batches
