@@ -35,7 +35,20 @@ if TYPE_CHECKING:
         score_corpus,
     )
     from softbleu.scoring.accumulator import Accumulator
-    from softbleu.scoring.doors import M2, Bleu, Chrf, Gleu, Green, IMeasure, Sleu, Softbleu, Ter, Vleu, Xleu
+    from softbleu.scoring.doors import (
+        M2,
+        BertScore,
+        Bleu,
+        Chrf,
+        Gleu,
+        Green,
+        IMeasure,
+        Sleu,
+        Softbleu,
+        Ter,
+        Vleu,
+        Xleu,
+    )
     from softbleu.scoring.explain import explain
     from softbleu.tokens import Tokenizer
 
@@ -43,6 +56,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Accumulator": "scoring.accumulator",
     "Bleu": "scoring.doors",
+    "BertScore": "scoring.doors",
     "Chrf": "scoring.doors",
     "Gleu": "scoring.doors",
     "Green": "scoring.doors",
@@ -85,6 +99,7 @@ _HOMES = {
 __all__ = [
     "M2",
     "Accumulator",
+    "BertScore",
     "Bleu",
     "Chrf",
     "Gleu",

@@ -40,6 +40,14 @@ class Ngrams:
     """Id of each pool n-gram."""
     counts: Integers
     """Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)."""
+    ranks: Integers | None = None
+    """Where each instance has its own place in the pool: how many equal ones stand before it. None: equal n-grams
+    share the first place."""
+
+    @property
+    def capacity(self) -> Integers:
+        """Instances that each pool n-gram stands for."""
+        return self.counts[self.pool_ids] if self.ranks is None else np.ones(len(self.pool_ids), np.int64)
 
     @cached_property
     def exact(self) -> Flags:
@@ -48,11 +56,14 @@ class Ngrams:
 
     def left(self, systems: int) -> Integers:
         """What exact matches leave of the pool's counts to each system: (systems, pool n-grams)."""
+        # The first pool n-gram of each id.
         numbers = np.empty(len(self.counts), np.int64)
-        numbers[self.pool_ids] = np.arange(len(self.pool_ids))
+        numbers[self.pool_ids[::-1]] = np.arange(len(self.pool_ids))[::-1]
         taken = self.systems[self.exact] * len(self.pool_ids) + numbers[self.ids[self.exact]]
-        used = np.bincount(taken, minlength=systems * len(self.pool_ids))
-        return self.counts[self.pool_ids] - used.reshape(systems, -1)
+        used = np.bincount(taken, minlength=systems * len(self.pool_ids)).reshape(systems, -1)
+        if self.ranks is None:
+            return self.counts[self.pool_ids] - used
+        return (self.ranks >= used[:, numbers[self.pool_ids]]).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -151,26 +162,48 @@ class Chunk:
         """Bounds of each segment's references among the positions (segments + 1 of them)."""
         return len(self.candidates.codes) + self.references.offsets[self.segment_offsets]
 
-    def ngrams(self, order: int) -> list[Ngrams]:
-        """The n-grams of orders 1…order."""
-        return [self._ngrams(starts, ids) for starts, ids in ngram_ids(self.positions, order)]
+    def ngrams(self, order: int, *, instances: bool = False) -> list[Ngrams]:
+        """The n-grams of orders 1…order.
 
-    def _ngrams(self, starts: Integers, ids: Integers) -> Ngrams:
+        With `instances` equal n-grams of the pool have a place each: those where they stand in the (first) reference
+        that has most of them.
+        """
+        return [self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order)]
+
+    def _ngrams(self, starts: Integers, ids: Integers, instances: bool) -> Ngrams:
         cut = int(np.searchsorted(starts, self.positions.split))
         pool_starts, pool_ids = starts[cut:], ids[cut:]
-        first = np.empty(self.size, np.int64)
-        first[pool_ids[::-1]] = pool_starts[::-1]
-        new = first[pool_ids] == pool_starts
+        counts = reference_counts(self.positions, pool_starts, pool_ids)
+        ranks = None
+        if instances:
+            chosen, ranks = self._instances(pool_starts, pool_ids, counts)
+        else:
+            first = np.empty(self.size, np.int64)
+            first[pool_ids[::-1]] = pool_starts[::-1]
+            chosen = first[pool_ids] == pool_starts
         systems = self.positions.line[starts[:cut]] // max(len(self), 1)
         return Ngrams(
             starts=starts[:cut],
             ids=ids[:cut],
             occurrence=occurrence_numbers(systems * self.size + ids[:cut], self.systems * self.size),
             systems=systems,
-            pool_starts=pool_starts[new],
-            pool_ids=pool_ids[new],
-            counts=reference_counts(self.positions, pool_starts, pool_ids),
+            pool_starts=pool_starts[chosen],
+            pool_ids=pool_ids[chosen],
+            counts=counts,
+            ranks=ranks,
         )
+
+    def _instances(self, starts: Integers, ids: Integers, counts: Integers) -> tuple[Flags, Integers]:
+        """Which n-grams of the references are of the one that has most of their kind, and how many precede each."""
+        lines = self.positions.line[starts]
+        keys = ids * (int(lines.max(initial=0)) + 1) + lines
+        _, place, inverse, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        most = place[count == counts[ids[place]]]
+        line_of = np.empty(len(counts), np.int64)
+        line_of[ids[most][::-1]] = lines[most][::-1]
+        chosen = lines == line_of[ids]
+        ranks = occurrence_numbers(inverse.astype(np.int64), len(count))
+        return chosen, ranks[chosen]
 
     def sums(self, starts: Integers, values: Integers) -> Integers:
         """Sum values that belong to candidate positions: one number a candidate."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -31,11 +31,28 @@ SIF = 1e-3
 class Vectors(Protocol):
     """Vectors of a text's tokens: of their words, or of each token where it stands."""
 
+    @property
+    def in_context(self) -> bool:
+        """Whether they are of tokens where they stand."""
+
+    @property
+    def equal_is_one(self) -> bool:
+        """Whether equal words are as alike as can be, not as alike as their vectors."""
+
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens have a vector."""
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of a chunk's tokens, weighted if a composition asks for it, and the row of each position."""
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Unit vectors of the pieces that lines are cut into.
+
+        Raises
+        ------
+        InputError
+            These are vectors of words.
+        """
 
 
 @dataclass(frozen=True)
@@ -56,6 +73,8 @@ class TokenVectors:
     """Words that meet nothing but themselves, whatever their vectors."""
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
+    in_context: ClassVar[bool] = False
+    equal_is_one: ClassVar[bool] = True
 
     def known(self, tokens: Tokens) -> Flags:
         """Which tokens have a vector."""
@@ -66,14 +85,16 @@ class TokenVectors:
         """The same with the weights that a composition asks for: a / (a + p), p being a word's frequency."""
         if not by_frequency:
             return self
-        if self.frequencies is None:
-            raise InputError("this composition weighs words by their frequencies, which these vectors lack")
-        weights = SIF / (SIF + self.frequencies)
+        weights = frequency_weights(self.frequencies)
         return replace(self, weights=weights if self.weights is None else weights * self.weights)
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words of a chunk, and the row of each position."""
         return self.weighted(by_frequency=by_frequency).of_words(chunk.positions.codes)
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Words have none."""
+        raise InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
 
     def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words among coded tokens, and the row of each token."""
@@ -96,11 +117,33 @@ class TokenVectors:
         return UnitVectors(rows, distinct, weights, relation), codes_there
 
 
+def frequency_weights(frequencies: Floats | None) -> Floats:
+    """Weigh words by a / (a + p), p being a word's share of all tokens."""
+    if frequencies is None:
+        raise InputError("this composition weighs words by their frequencies, which these vectors lack")
+    weights: Floats = SIF / (SIF + frequencies)
+    return weights
+
+
+@dataclass(frozen=True)
+class PieceVectors:
+    """Unit vectors of the pieces of lines, in context."""
+
+    rows: Floats
+    """(pieces, dimension)."""
+    ids: Integers
+    """(pieces,) numbers in the encoder's vocabulary."""
+    inner: Flags
+    """(pieces,) whether each is of the text; not what an encoder puts at its ends."""
+    offsets: Integers
+    """Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``."""
+
+
 @dataclass(frozen=True)
 class WordTable:
     """The words of a prepared corpus: their vectors, and what else a metric asked to know of them."""
 
-    vectors: TokenVectors
+    vectors: Vectors
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """By name: `rarity` of each word among segments; what words are made of (`softbleu.tokens.WORD_PARTS`), as
     numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
@@ -148,7 +191,8 @@ class Relation:
             met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
             np.copyto(products, 0.0, where=~met)
         if self.self_only is not None:
-            np.copyto(products, 0.0, where=self.self_only[left] | self.self_only[right])
+            alone = self.self_only[left] | self.self_only[right]
+            np.copyto(products, 0.0, where=alone & (self.words[left] != self.words[right]))
 
 
 @dataclass(frozen=True)
@@ -157,10 +201,14 @@ class UnitVectors:
 
     rows: Floats
     words: NDArray[np.int32]
-    """Word of each row: the product of a word with itself is 1, whatever its vectors."""
+    """Word of each row."""
     weights: Floats | None = None
     relation: Relation | None = None
     """None: the product of two words is their cosine."""
+    equal_is_one: bool = True
+    """Whether the product of a word with itself is 1, whatever its vectors."""
+    in_context: bool = False
+    """Whether rows belong to single tokens, so that none recurs in other lines."""
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
         """Token products of texts, given as rows (batch, tokens), all with all: weighted, and plain."""
@@ -176,7 +224,8 @@ class UnitVectors:
             plain = self.rows[left] @ self.rows[right].transpose(0, 2, 1)
             if self.relation is not None:
                 self.relation.apply(plain, left[:, :, None], right[:, None, :])
-        np.copyto(plain, 1.0, where=self.words[left][:, :, None] == self.words[right][:, None, :])
+        if self.equal_is_one:
+            np.copyto(plain, 1.0, where=self.words[left][:, :, None] == self.words[right][:, None, :])
         if self.weights is None:
             return plain, plain
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
@@ -193,7 +242,8 @@ class UnitVectors:
                 band = (rows[:, : left.shape[1], None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
                 if self.relation is not None:
                     self.relation.apply(band, left, right)
-                np.copyto(band, 1.0, where=self.words[left] == self.words[right])
+                if self.equal_is_one:
+                    np.copyto(band, 1.0, where=self.words[left] == self.words[right])
             bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
         return tuple(bands)
 
@@ -232,8 +282,8 @@ class UnitVectors:
 class TokenProducts:
     """Token products g of a batch of segments (metrics page, section 3) and their box sums.
 
-    g(a, b) is 1 for the same word, the cosine (or CSLS) where both words have a vector and may meet, else
-    0. Padding holds arbitrary values: callers know which n-grams exist.
+    g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine (or CSLS) where both
+    words have a vector and may meet, else 0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
     cross: Floats

@@ -27,6 +27,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "quantile": st.sampled_from(["p50", "p99.9"]),
     "threshold": st.sampled_from(["p50", "p99.9"]) | st.floats(0, 1),
     "idf": st.just("references"),
+    "layers": st.sampled_from(["0", "4", "4,6"]),
 }
 """Values of settings that say less about themselves than they mean."""
 GOES_WITH: dict[str, dict[str, Any]] = {

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from softbleu.declare import Declared, setting
+from softbleu.declare import Declared, own_settings, setting
 from softbleu.embeddings import DEFAULT_VECTORS
+from softbleu.embeddings.encoders import is_encoder, open_encoder
+from softbleu.embeddings.encoders.base import check_layers
 from softbleu.embeddings.measure import WordMeasure, measure_words, parse_percentile, similarity_quantile
 from softbleu.embeddings.vectors import VectorCase
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
+    from softbleu.embeddings.encoders import Encoder
     from softbleu.embeddings.measure import MeasuredWords
+
+ExactWords = Literal["one", "cosine"]
 
 
 @dataclass(frozen=True)
@@ -23,11 +29,14 @@ class VectorChoice(Declared):
 
     Without `normalize` a word weighs as much as its vector is long, one without a vector the mean of the references'
     words. `quantile`, such as `p99.9` of random pairs of words, changes nothing.
+
+    Where `vectors` names an encoder, each token has a vector of its own, which follows from the line it stands in.
     """
 
     vectors: VectorLocation = setting(
         DEFAULT_VECTORS,
-        "Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two",
+        "Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two; or an "
+        "encoder, for vectors in context, such as minilm-l6",
         metavar="PATH|NAME",
         always_signed=True,
         hashed=True,
@@ -37,12 +46,25 @@ class VectorChoice(Declared):
         "fallback", "Look words up as written only (exact), or also in lower case", earlier=("case",)
     )
     normalize: bool = setting(True, "Compare unit vectors")
+    layers: str | None = setting(
+        None,
+        "In context: layers whose mean is taken, such as 4,6",
+        metavar="LIST",
+        unset="what the encoder recommends",
+    )
+    exact_words: ExactWords | None = setting(
+        None,
+        "In context: equal words count as exact matches (one), or by their cosine, as others do",
+        unset="cosine in context",
+    )
     measure: WordMeasure = setting(factory=WordMeasure)
     quantile: str | None = setting(None, "Quantile that the threshold was taken from")
     kind: ClassVar[str] = "vectors"
 
     def check(self) -> None:
         """See that the vectors may be some; whether they are is known when they are opened."""
+        if self.layers is not None:
+            object.__setattr__(self, "layers", ",".join(map(str, read_layers(self.layers))))
         if isinstance(self.vectors, int | float | list):
             raise InputError(f"vectors must be a name, a path, a mapping or KeyedVectors, not {self.vectors!r}")
 
@@ -51,6 +73,45 @@ class VectorChoice(Declared):
         """What tells it from other choices, however the threshold was found; vectors in memory by which they are."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
         return where, replace(self, vectors="", quantile=None)
+
+    @property
+    def in_context(self) -> bool:
+        """Whether an encoder is named, which gives vectors of tokens where they stand."""
+        return is_encoder(self.vectors)
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder; layers must be resolved."""
+        location: Any = self.vectors
+        return open_encoder(location)
+
+    def resolved(self) -> VectorChoice:
+        """See that the settings go together with the vectors, and name the layers of an encoder.
+
+        Raises
+        ------
+        InputError
+            They do not.
+        VectorError
+            The encoder cannot be read, or lacks a layer.
+        """
+        if not self.in_context:
+            if self.layers is not None or self.exact_words == "cosine":
+                raise InputError(
+                    f"{self.vectors}: layers and exact-words are for vectors in context; name an encoder"
+                )
+            return self
+        plain = VectorChoice()
+        measure = replace(self.measure, function_words="soft")
+        idle = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
+        idle += _changed(measure, plain.measure, [each.name for each in own_settings(WordMeasure)])
+        if idle:
+            raise InputError(f"vectors in context have no use for {', '.join(idle)}: leave out, or name word vectors")
+        encoder = self.encoder
+        layers = encoder.layers if self.layers is None else read_layers(self.layers)
+        check_layers(layers, encoder.depth, encoder.name)
+        written = ",".join(map(str, layers))
+        return replace(self, layers=written, exact_words=self.exact_words or "cosine")
 
     def select(self, words: list[str]) -> MeasuredWords:
         """Read the vectors of these words."""
@@ -68,7 +129,8 @@ class VectorChoice(Declared):
         """
         from softbleu.embeddings import open_vectors
 
-        return getattr(open_vectors(self.vectors), "threshold", None)
+        source = self.encoder if self.in_context else open_vectors(self.vectors)
+        return getattr(source, "threshold", None)
 
     def threshold_at(self, quantile: str) -> float:
         """Similarity at a quantile such as `p99.9`, at least 0.
@@ -80,4 +142,31 @@ class VectorChoice(Declared):
         """
         from softbleu.embeddings import open_vectors
 
-        return max(0.0, similarity_quantile(open_vectors(self.vectors), parse_percentile(quantile), self.measure))
+        percentile = parse_percentile(quantile)
+        if self.in_context:
+            from softbleu.embeddings.encoders.contexts import context_quantile
+
+            layers = read_layers(self.resolved().layers or "")
+            return max(0.0, context_quantile(self.encoder, layers, percentile))
+        return max(0.0, similarity_quantile(open_vectors(self.vectors), percentile, self.measure))
+
+
+def read_layers(text: str) -> tuple[int, ...]:
+    """Read numbers of layers.
+
+    >>> read_layers("6,4")
+    (4, 6)
+
+    Raises
+    ------
+    InputError
+        Anything else.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 4 for part in parts):
+        raise InputError(f"layers must be whole numbers from 0, such as 4,6, not {text!r}")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def _changed(value: Any, other: Any, names: Iterable[str]) -> Iterator[str]:
+    return (name for name in names if getattr(value, name) != getattr(other, name))

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, SoftMatcher
+from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.scoring import Measure
 
 PLAIN = "plain"
@@ -21,6 +22,7 @@ REMEDIES: dict[str, dict[str, Any]] = {
     "csls": {"similarity": "csls"},
     "centred": {"vectors_postprocess": "mean,pc:2"},
     "function-words": {"function_words": "exact"},
+    "context": {"vectors": DEFAULT_ENCODER},
 }
 """Settings by the name of the remedy; several are joined by `+`."""
 COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred", "aligned+mutual")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from softbleu.ngrams import Chunk
     from softbleu.scoring.doors import MatchSettings
     from softbleu.scoring.vectors import CorpusWords, StoredWords
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import Vectors
     from softbleu.types import Flags, Integers, Progress
 
 
@@ -246,12 +246,11 @@ def find_spurious(
         A threshold outside 0…1, a segment too long to match, vectors that cannot be read.
     """
     check_order(order)
+    resolved = [each.measure.resolved() for each in variants]
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
-    vectors = [
-        prepared.table(variant.measure.vectors, Requirements(vectors=True, frequency=True)) for variant in variants
-    ]
+    vectors = [prepared.table(measure.vectors, Requirements(vectors=True, frequency=True)) for measure in resolved]
     tables = {id(table): table for table in vectors}
     judged = text.aligned is not None
     found = [
@@ -334,7 +333,7 @@ class _PieceWork:
         return [self._match(task, chunk, judge, deserving, tables[task.table].vectors) for task in self.tasks]
 
     def _match(
-        self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: TokenVectors
+        self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: Vectors
     ) -> tuple[CreditTally, Pairs]:
         tally = CreditTally(len(task.thresholds), self.order, judged=judge is not None)
         intervals = match_intervals(task.matcher, task.thresholds, chunk, vectors, self.order)

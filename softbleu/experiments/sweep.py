@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,10 +213,14 @@ def sweep_corpus(
 
 
 def _resolve(measures: Sequence[Measure]) -> list[Measure]:
-    """Put numbers in the place of quantiles and of thresholds that are not given, each found once."""
+    """Put numbers in the place of quantiles, of thresholds that are not given, and of layers, each found once."""
     known: dict[object, Any] = {}
     resolved = []
     for measure in measures:
+        if measure.metric.requires.vectors:
+            if measure.vectors.key not in known:
+                known[measure.vectors.key] = measure.vectors.resolved()
+            measure = replace(measure, vectors=known[measure.vectors.key])
         given = measure.threshold
         if isinstance(measure.matcher, SoftMatcher) and not isinstance(given, float):
             key = (measure.vectors.key, given)

@@ -158,21 +158,23 @@ class SoftMatcher(Matcher):
         """Whether words are weighed by how frequent they are."""
         return composition(self.composition).by_frequency and self.needs_vectors(max_order)
 
-    def rules(self, max_order: int) -> Rules:
-        """What it says of n-grams up to an order."""
+    def rules(self, max_order: int, vectors: Vectors) -> Rules:
+        """What it says of n-grams up to an order, compared by such vectors."""
         return Rules(
             tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
             threshold_in_millionths(self.least_similarity),
             self.assignment,
             self.consumption,
             composition(self.composition),
+            vectors.equal_is_one,
+            vectors.in_context,
         )
 
     def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
         """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)
-        return soft_matches(self.rules(max_order), chunk, vectors)
+        return soft_matches(self.rules(max_order, vectors), chunk, vectors)
 
 
 MATCHERS = Registry("matcher", "softbleu.matchers", Matcher)

@@ -64,9 +64,11 @@ def _match_order(
         )
     for first in range(0, len(rows), stripe):
         some = rows[first : first + stripe]
-        _, where, which = np.unique(own.ids(some), return_index=True, return_inverse=True)
+        # Equal n-grams are as similar to others, but in context.
+        ids = some if text.vectors.in_context else own.ids(some)
+        _, where, which = np.unique(ids, return_index=True, return_inverse=True)
         similarities = _similarities(rules, text, some[where], order, offers)
-        if rules.assignment != "exact-first":
+        if rules.equal_is_one and not rules.exact_first:
             equal = own.equal(some[where][None], starts[None])[0]
             similarities[equal & (columns == order)] = EXACT
         similarities[:, capacity <= 0] = 0

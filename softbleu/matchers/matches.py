@@ -30,6 +30,15 @@ class Rules:
     assignment: Assignment
     consumption: Consumption
     composition: Composition
+    equal_is_one: bool = True
+    """Whether equal n-grams match as such, not by what their similarity is where they stand."""
+    in_context: bool = False
+    """Whether equal n-grams differ by where they stand."""
+
+    @property
+    def exact_first(self) -> bool:
+        """Whether equal n-grams are matched before others."""
+        return self.equal_is_one and self.assignment == "exact-first"
 
     @property
     def max_order(self) -> int:
@@ -69,6 +78,6 @@ class Matches:
     def exact(cls, ngrams: Ngrams, order: int) -> Matches:
         """Exact matches only."""
         first = np.full(len(ngrams.counts), -1)
-        first[ngrams.pool_ids] = ngrams.pool_starts
+        first[ngrams.pool_ids[::-1]] = ngrams.pool_starts[::-1]
         partners = np.where(ngrams.exact, first[ngrams.ids], -1)
         return cls(ngrams.starts, ngrams.exact * SCALE, partners, np.where(ngrams.exact, order, 0))

@@ -43,9 +43,9 @@ class Pool:
             flat[starts] = values
             return flat
 
-        starts, pool_starts, pool_ids = ngrams.starts, ngrams.pool_starts, ngrams.pool_ids
-        exact_first = rules.assignment == "exact-first"
-        counts = np.append(ngrams.counts[pool_ids], 0)
+        starts, pool_starts = ngrams.starts, ngrams.pool_starts
+        exact_first = rules.exact_first
+        counts = np.append(ngrams.capacity, 0)
         left = np.tile(counts, (chunk.systems, 1))
         if exact_first:
             left[:, :-1] = ngrams.left(chunk.systems)
@@ -86,6 +86,6 @@ class Pool:
 
     def start(self, order: int, rules: Rules) -> Matches:
         """Matches before any approximate one is made."""
-        if rules.assignment == "exact-first" or not rules.pool_orders[order - 1]:
+        if rules.exact_first or not rules.pool_orders[order - 1]:
             return Matches.exact(self.ngrams, order)
         return Matches.none(self.ngrams)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     """Match the n-grams of every candidate, approximately where the rules allow."""
-    pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order)]
+    pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
     text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
     for batch in batches(chunk):
@@ -120,7 +120,7 @@ class BatchMatching:
             similarities = self.rules.composition.similarities(self.products, order, pool_order, rows, columns)
             if similarities is not None:
                 block[...] = round_millionths(similarities)
-        if pool_order == order and self.rules.assignment != "exact-first":
+        if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
             block[own.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
 
     def _note(self, partner: Integers, value: Integers, order: int, pool_orders: Integers, matches: Matches) -> None:

@@ -65,7 +65,7 @@ def matched_by_all(
             matched[number] = matchers[number].matched(chunk, vectors, max_order, kernels)
         else:
             sweeps = [
-                ThresholdSweep(family, sorted(set(members.values())), chunk, max_order)
+                ThresholdSweep(family, sorted(set(members.values())), chunk, max_order, vectors)
                 for family, members in families.items()
             ]
             _sweep(sweeps, chunk, vectors, kernels)
@@ -99,13 +99,17 @@ def _can_sweep(matcher: SoftMatcher, max_order: int) -> bool:
 class ThresholdSweep:
     """One matcher at ascending thresholds."""
 
-    def __init__(self, matcher: SoftMatcher, thresholds: list[float], chunk: Chunk, max_order: int) -> None:
+    def __init__(
+        self, matcher: SoftMatcher, thresholds: list[float], chunk: Chunk, max_order: int, vectors: Vectors
+    ) -> None:
         self.matcher = replace(matcher, threshold=thresholds[0])
-        self.rules = self.matcher.rules(max_order)
+        self.rules = self.matcher.rules(max_order, vectors)
         self.thresholds = thresholds
         self.by_frequency = self.rules.composition.by_frequency
         self.millionths = np.array([threshold_in_millionths(threshold) for threshold in thresholds])
-        self.pools = [Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order)]
+        self.pools = [
+            Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order, instances=self.rules.in_context)
+        ]
         exact = [pool.start(order, self.rules) for order, pool in enumerate(self.pools, start=1)]
         sums = np.column_stack([chunk.sums(found.starts, found.matched) for found in exact])
         self.matched = np.tile(sums, (len(thresholds), 1, 1))
@@ -188,7 +192,7 @@ def match_intervals(
     if not _can_sweep(lowest, max_order):
         found = list(_one_by_one(matcher, thresholds, chunk, vectors, max_order))
         return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-    sweep = ThresholdSweep(lowest, list(thresholds), chunk, max_order)
+    sweep = ThresholdSweep(lowest, list(thresholds), chunk, max_order, vectors)
     for order, pool in enumerate(sweep.pools, start=1):
         start = pool.start(order, sweep.rules)
         exact = start.matched > 0

@@ -8,6 +8,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from softbleu.declare import Declared, Registry, setting
+from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.errors import InputError
 from softbleu.tokens import Tokenizer
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
+DEFAULT_ENCODER = "minilm-l6"
+"""Bundled encoder for vectors in context."""
 Level = Literal["corpus", "segment", "macro", "reference"]
 Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
 MAX_ORDER = 16
@@ -92,8 +95,10 @@ class Requirements:
         Of words, whose similarity is looked at.
     frequency
         How frequent words are among the references' tokens.
+    pieces
+        Those of the pieces that an encoder cuts lines into, in context.
     idf
-        What says how rare words are: `references`, or another text; None where nothing asks.
+        What says how rare words (or pieces) are: `references`, or another text; None where nothing asks.
     parts
         What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, ….
     rows
@@ -104,6 +109,7 @@ class Requirements:
     source: bool = False
     gold: bool = False
     vectors: bool = False
+    pieces: bool = False
     frequency: bool = False
     idf: object = None
     parts: tuple[str, ...] = ()
@@ -145,6 +151,9 @@ class Metric(Declared):
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
+    default_vectors: ClassVar[str] = DEFAULT_VECTORS
+    in_context: ClassVar[Mapping[str, object]] = {}
+    """Settings that are taken, unless they are given, where the vectors are those of tokens in context."""
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; those of the matcher and the tokenizer among them."""
 

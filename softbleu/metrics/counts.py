@@ -13,7 +13,7 @@ from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from softbleu.matchers.base import Matcher
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import Vectors
     from softbleu.types import Integers
 
 
@@ -31,7 +31,7 @@ class NgramCounts:
     """How much of it is matched, in millionths, over all its occurrences."""
 
 
-def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: TokenVectors | None, order: int) -> list[NgramCounts]:
+def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> list[NgramCounts]:
     """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
     if chunk.source is None:
         raise InputError(

@@ -31,7 +31,7 @@ from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.similarity import TokenVectors, WordTable
+    from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
 
@@ -157,7 +157,7 @@ class Gleu(Metric):
         vectors = None if words is None else words.vectors
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 
-    def _statistics(self, units: Chunk, vectors: TokenVectors | None) -> Integers:
+    def _statistics(self, units: Chunk, vectors: Vectors | None) -> Integers:
         found = count_ngrams(units, self.matcher, vectors, self.order)
         columns = [self._statistics_of_order(counts, len(units)) for counts in found]
         matches, penalties, totals = (np.column_stack([column[k] for column in columns]) for k in range(3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -148,6 +148,7 @@ class Softbleu(Metric):
     )
     name: ClassVar[str] = "softbleu"
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
+    in_context: ClassVar[Mapping[str, object]] = {"power": 1.0, "characters": 0.0}
 
     @property
     def label(self) -> str:
@@ -182,37 +183,50 @@ class Softbleu(Metric):
         return rows[best]
 
     def _rows(self, piece: Chunk, words: WordTable) -> Iterator[list[int]]:
-        left, candidate = np.unique(piece.candidates.codes.astype(np.int64), return_inverse=True)
-        right, reference = np.unique(piece.references.codes.astype(np.int64), return_inverse=True)
-        if len(left) * len(right) > MOST_SIMILARITIES and len(piece) > 1:
-            middle = len(piece) // 2
-            yield from self._rows(piece.part(0, middle), words)
-            yield from self._rows(piece.part(middle, len(piece)), words)
+        unit, places = words.vectors.unit(piece, by_frequency=False)
+        split = len(piece.candidates.codes)
+        yield from self._rows_of(piece, places[:split], places[split:], unit, words)
+
+    def _rows_of(
+        self, piece: Chunk, candidates: Integers, references: Integers, unit: UnitVectors, words: WordTable
+    ) -> Iterator[list[int]]:
+        left, candidate = np.unique(candidates, return_inverse=True)
+        right, reference = np.unique(references, return_inverse=True)
+        # What stands in context recurs in no other segment.
+        if len(piece) > 1 and (unit.in_context or len(left) * len(right) > MOST_SIMILARITIES):
+            step = 1 if unit.in_context else len(piece) // 2
+            for start, end in pairwise([*range(0, len(piece), step), len(piece)]):
+                one, other = (slice(*text.offsets[[start, end]]) for text in (piece.candidates, piece.references))
+                yield from self._rows_of(piece.part(start, end), candidates[one], references[other], unit, words)
             return
-        table = self._table(left, right, words)
-        weights = np.ones(len(words.vectors.norms))
-        if self.rarity > 0:
-            weights = words.feature("rarity") ** self.rarity
+        table = self._table(unit, left, right, words)
+        own, others = (self._weights(unit.words[rows], words) for rows in (left, right))
         ends = zip(piece.candidates.offsets[1:], piece.references.offsets[1:], strict=True)
         starts = zip(piece.candidates.offsets[:-1], piece.references.offsets[:-1], strict=True)
         for (start, other_start), (end, other_end) in zip(starts, ends, strict=True):
-            one, other = candidate[start:end], reference[other_start:other_end]
-            yield self._row(table, one, other, weights[left[one]], weights[right[other]])
+            mine, theirs = candidate[start:end], reference[other_start:other_end]
+            yield self._row(table, mine, theirs, own[mine], others[theirs])
 
-    def _table(self, left: Integers, right: Integers, words: WordTable) -> Floats:
-        """Similarity of every candidate word and every reference word."""
+    def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:
+        if not self.rarity:
+            return np.ones(len(codes))
+        weights: Floats = words.feature("rarity")[codes] ** self.rarity
+        return weights
+
+    def _table(self, unit: UnitVectors, left: Integers, right: Integers, words: WordTable) -> Floats:
+        """Similarity of every candidate word and every reference word, by the rows of their vectors."""
         if len(left) * len(right) > MOST_SIMILARITIES:
             raise InputError(
                 f"a segment with {len(left)} different candidate and {len(right)} reference words is too long for "
                 "softbleu: split it"
             )
-        unit: UnitVectors
-        unit, codes = words.vectors.of_words(np.concatenate((left, right)))
-        _, table = unit.products(codes[: len(left)][None], codes[len(left) :][None])
+        _, table = unit.products(left[None], right[None])
         found: Floats = np.clip(table[0], 0, 1)
+        own, others = unit.words[left], unit.words[right]
         if self.characters > 0:
-            np.maximum(found, self.characters * spelling_similarity(left, right, words), out=found)
-        found[left[:, None] == right[None, :]] = 1
+            np.maximum(found, self.characters * spelling_similarity(own, others, words), out=found)
+        if unit.equal_is_one:
+            found[own[:, None] == others[None, :]] = 1
         np.power(found, self.power, out=found)
         return found
 
@@ -282,7 +296,7 @@ class Softbleu(Metric):
         return precision, recall, np.where(counted, score, 0.0), counted
 
 
-def spelling_similarity(left: Integers, right: Integers, words: WordTable) -> Floats:
+def spelling_similarity(left: NDArray[Any], right: NDArray[Any], words: WordTable) -> Floats:
     """Dice coefficient of the character n-grams of words, given by their codes: (left, right).
 
     Raises
@@ -295,7 +309,7 @@ def spelling_similarity(left: Integers, right: Integers, words: WordTable) -> Fl
     grams, gram_bounds = words.feature("spelling"), words.feature("spelling_bounds")
     width = int(grams.max(initial=-1)) + 1
 
-    def incidence(codes: Integers) -> csr_array:
+    def incidence(codes: NDArray[Any]) -> csr_array:
         starts, ends = gram_bounds[codes], gram_bounds[codes + 1]
         counts = ends - starts
         bounds = np.concatenate(([0], np.cumsum(counts)))

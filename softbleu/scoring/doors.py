@@ -87,6 +87,7 @@ DOORS = {
         "Softbleu": "softbleu",
         "Chrf": "chrf",
         "Ter": "ter",
+        "BertScore": "bertscore",
         "Green": "green",
         "M2": "m2",
         "IMeasure": "imeasure",

@@ -19,6 +19,8 @@ class MatchSettings(TypedDict, total=False):
     vectors: VectorLocation
     vector_case: Literal["exact", "fallback"]
     normalize: bool
+    layers: str | None
+    exact_words: Literal["one", "cosine"] | None
     similarity: Literal["cosine", "csls"]
     vectors_postprocess: str
     neighbours: int | None
@@ -46,7 +48,7 @@ class Settings(MatchSettings, total=False):
     position: float
     characters: float
     credit: Literal["greedy", "clipped", "both"]
-    idf: str | Path | IdfCorpus
+    idf: str | Path | IdfCorpus | str | Path | IdfCorpus | None
     char_order: int
     word_order: int
     whitespace: bool
@@ -55,6 +57,7 @@ class Settings(MatchSettings, total=False):
     no_punct: bool
     asian_support: bool
     case_sensitive: bool
+    average: Literal["segments", "pieces"]
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
     preset: Literal["morgan2014"]
@@ -76,6 +79,8 @@ def Bleu(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -101,6 +106,8 @@ def Sleu(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -126,6 +133,8 @@ def Vleu(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -151,6 +160,8 @@ def Xleu(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -181,6 +192,8 @@ def Gleu(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -204,6 +217,8 @@ def Softbleu(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -224,6 +239,8 @@ def Chrf(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -243,6 +260,8 @@ def Ter(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -250,6 +269,25 @@ def Ter(
     function_words: Literal["soft", "exact"] = ...,
 ) -> Measure:
     """Make a value of Ter: settings by name, scores by `corpus_score` and `sentence_score`."""
+
+def BertScore(
+    *,
+    idf: str | Path | IdfCorpus | None = ...,
+    average: Literal["segments", "pieces"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    lowercase: bool = ...,
+    vectors: VectorLocation = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
+    normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
+    similarity: Literal["cosine", "csls"] = ...,
+    vectors_postprocess: str = ...,
+    neighbours: int | None = ...,
+    mutual: bool = ...,
+    function_words: Literal["soft", "exact"] = ...,
+) -> Measure:
+    """Make a value of BertScore: settings by name, scores by `corpus_score` and `sentence_score`."""
 
 def Green(
     *,
@@ -260,6 +298,8 @@ def Green(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -278,6 +318,8 @@ def M2(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,
@@ -294,6 +336,8 @@ def IMeasure(
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
     normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
     similarity: Literal["cosine", "csls"] = ...,
     vectors_postprocess: str = ...,
     neighbours: int | None = ...,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from softbleu.declare import Declared, Setting, all_settings, check_given, setting
 from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.encoders import is_encoder
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher
 from softbleu.metrics.base import METRICS, Level, Metric
@@ -47,17 +48,27 @@ class Measure(Declared):
     metric: Metric = setting(factory=Bleu)
     tokenizer: Tokenizer = setting(None)
     """That of the metric unless given."""
-    vectors: VectorChoice = setting(factory=VectorChoice)
+    vectors: VectorChoice = setting(None)
+    """Those of the metric unless given."""
     kind: ClassVar[str] = "measure"
 
     def __post_init__(self) -> None:
-        """Take the metric's tokenizer unless there is another, as the metric would have it."""
+        """Take the metric's tokenizer, as it would have it, and its vectors, unless there are others."""
         given = self.metric.default_tokenizer if self.tokenizer is None else self.tokenizer
         object.__setattr__(self, "tokenizer", self.metric.tokens(given))
+        if self.vectors is None:
+            object.__setattr__(self, "vectors", VectorChoice(self.metric.default_vectors))
         super().__post_init__()
 
     @classmethod
-    def of(cls, metric: str | Metric | Measure = "bleu", *, idle: list[str] | None = None, **given: Any) -> Measure:
+    def of(
+        cls,
+        metric: str | Metric | Measure = "bleu",
+        *,
+        idle: list[str] | None = None,
+        plain: bool = False,
+        **given: Any,
+    ) -> Measure:
         """Make a measure from a name and settings, of whatever part.
 
         Parameters
@@ -66,6 +77,8 @@ class Measure(Declared):
             The name of a metric, of a matcher (which stands for BLEU over it), an expression, or a value.
         idle
             Takes the names of settings that this measure does not have; without it they are refused.
+        plain
+            Leave out what the metric takes for vectors in context (`Metric.in_context`).
         given
             Settings by name, and `preset`, the settings of a paper, before which go those that are given.
 
@@ -81,7 +94,8 @@ class Measure(Declared):
         if preset is not None and preset not in start.metric.presets and idle is not None:
             idle.append("preset")
         # A preset says nothing about what a metric or matcher does not have.
-        chosen = {**start.metric.presets.get(preset or "", {}), **given}
+        usual = start.metric.in_context if plain is False and is_encoder(given.get("vectors")) else {}
+        chosen = {**usual, **start.metric.presets.get(preset or "", {}), **given}
         parts = {"metric": start.metric, "matcher": start.matcher, **given}
         known = [each.name for each in settings_of(parts)]
         for name in given:
@@ -127,7 +141,7 @@ class Measure(Declared):
             each = by_key[key]
             if each.name not in given:
                 found[each.name] = each.parse((value.rpartition("#")[0] or value) if each.hashed else value)
-        return cls.of(metric.name, **{**found, **given})
+        return cls.of(metric.name, plain=True, **{**found, **given})
 
     def __str__(self) -> str:
         soft = type(self.metric) is Bleu and self.metric.matcher.name != "exact"
@@ -141,6 +155,7 @@ class Measure(Declared):
         for part in parts:
             for each, value in part.settings():
                 default = getattr(self.metric.default_tokenizer, each.name, each.default)
+                default = self.metric.default_vectors if each.name == "vectors" else default
                 if each.part is not None:
                     default = each.default.name if not soft else value
                 if value != default:
@@ -267,13 +282,20 @@ class Measure(Declared):
         return replace(self, metric=metric, vectors=replace(self.vectors, quantile=quantile))
 
     def resolved(self) -> Measure:
-        """Put the number in the place of a threshold that is given as a quantile, or not at all.
+        """Put numbers in the place of a threshold that is given as a quantile, or not at all, and of layers.
 
         Raises
         ------
         VectorError
             The vectors cannot be read.
         """
+        if self.metric.requires.vectors:
+            vectors = self.vectors.resolved()
+            if vectors is not self.vectors:
+                return replace(self, vectors=vectors)._with_number()
+        return self._with_number()
+
+    def _with_number(self) -> Measure:
         if not isinstance(self.matcher, SoftMatcher) or isinstance(self.threshold, float):
             return self
         if self.threshold is None:

@@ -18,7 +18,7 @@ from softbleu.tokens import Tokens
 if TYPE_CHECKING:
     from softbleu.matchers import Matcher
     from softbleu.scoring.prepare import CodedBlock, PreparedCorpus
-    from softbleu.similarity import TokenVectors
+    from softbleu.similarity import Vectors
     from softbleu.types import Integers
 
 
@@ -109,7 +109,7 @@ class Matching:
     order: int
     thresholds: tuple[float, ...]
     run: int
-    vectors: TokenVectors | None
+    vectors: Vectors | None
 
     def of(self, text: ShownText) -> tuple[ShownMatches, list[int]]:
         """Match all rows; the second part says which were too long for more than the run's threshold."""
@@ -126,12 +126,12 @@ class Matching:
         merged = ShownMatches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
         return _merged(merged), too_long
 
-    def _intervals(self, piece: Chunk, vectors: TokenVectors | None) -> MatchIntervals:
+    def _intervals(self, piece: Chunk, vectors: Vectors | None) -> MatchIntervals:
         if not self.thresholds or vectors is None or not isinstance(self.matcher, SoftMatcher):
             return self._once(piece, vectors)
         return match_intervals(self.matcher, self.thresholds, piece, vectors, self.order)
 
-    def _once(self, piece: Chunk, vectors: TokenVectors | None) -> MatchIntervals:
+    def _once(self, piece: Chunk, vectors: Vectors | None) -> MatchIntervals:
         """Match at the run's own threshold."""
         parts: list[tuple[Integers, ...]] = []
         for order, matches in enumerate(self.matcher.matches(piece, vectors, self.order), start=1):

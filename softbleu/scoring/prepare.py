@@ -18,6 +18,7 @@ from softbleu.errors import InputError
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.softbleu import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
+from softbleu.scoring.context import spelt
 from softbleu.scoring.executors import run_in_order
 from softbleu.scoring.vectors import CorpusWords
 from softbleu.tokens import WORD_PARTS, Tokenizer, Tokens, Vocabulary, WordParts
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
     from softbleu.embeddings.choice import VectorChoice
+    from softbleu.embeddings.encoders import Encoder
     from softbleu.embeddings.measure import MeasuredWords
     from softbleu.scoring.run import Corpus
     from softbleu.types import Floats, Integers
@@ -157,12 +159,18 @@ class CodedBlock:
         """The same with the systems of these numbers."""
         return replace(self, candidates=tuple(self.candidates[number] for number in systems))
 
+    def part(self, start: int, end: int) -> CodedBlock:
+        """Take the segments from `start` up to `end`, or to the last."""
+        bounds = self.offsets[start : end + 1]
+        segments = start, start + len(bounds) - 1
+        references = int(bounds[0]), int(bounds[-1])
+        ranges = [*([segments] * len(self.candidates)), references, *([] if self.source is None else [segments])]
+        lines = [tokens.lines(*each) for tokens, each in zip(self.lines, ranges, strict=True)]
+        return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=self.gold and self.gold[start:end])
+
     def first(self, count: int) -> CodedBlock:
         """The first segments, or all if there are no more."""
-        offsets = self.offsets[: count + 1]
-        whole = [*([count] * len(self.candidates)), int(offsets[-1]), *([] if self.source is None else [count])]
-        lines = [tokens.lines(0, many) for tokens, many in zip(self.lines, whole, strict=True)]
-        return replace(self.with_lines(lines), offsets=offsets, gold=self.gold and self.gold[:count])
+        return self.part(0, count)
 
     def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
         """Some segments of each system; with `gold` edits they have an empty reference for each annotator."""
@@ -257,7 +265,11 @@ class PreparedCorpus:
         """Vectors of the words and what else a metric asks of them; each made once."""
         features: dict[str, Any] = {}
         frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
-        if requires.idf is not None:
+        if requires.idf is not None and requires.pieces:
+            features["piece_idf"] = self._once(
+                ("pieces", requires.idf, choice.key), lambda: self._piece_idf(requires.idf, choice.encoder)
+            )
+        elif requires.idf is not None:
             features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
         for name in requires.parts:
             parts = self._once(("parts", name), partial(WordParts.of, self.words, WORD_PARTS[name]))
@@ -267,8 +279,14 @@ class PreparedCorpus:
                 ("table", requires), lambda: CorpusWords.of_features(len(self.words), features)
             )
             return bare
+        key = ("table", choice.key, requires.frequency, requires.pieces, requires.idf, requires.parts)
+        if choice.in_context:
+            in_context: CorpusWords = self._once(
+                key,
+                lambda: CorpusWords.in_context(choice, self.words, frequencies=frequencies, features=features),
+            )
+            return in_context
         measured: MeasuredWords = self._once(("vectors", choice.key), lambda: choice.select(self.words))
-        key = ("table", choice.key, requires.frequency, requires.idf, requires.parts)
         table: CorpusWords = self._once(
             key,
             lambda: CorpusWords.of(
@@ -304,18 +322,38 @@ class PreparedCorpus:
             lines += len(lengths)
         return counts, lines
 
+    def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
+        """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
+        counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
+        texts = (spelt(block.recoded(self._codes).references, self.words) for block in self._store)
+        if isinstance(idf, IdfCorpus):
+            texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
+        for some in texts:
+            pieces = encoder.tokenize(some)
+            owner = np.repeat(np.arange(len(some)), np.diff(pieces.offsets))
+            pairs = np.unique(owner * len(counts) + pieces.ids)
+            counts += np.bincount(pairs % len(counts), minlength=len(counts))
+            lines += len(some)
+        weights: Floats = np.log((lines + 1) / (counts + 1))
+        return weights
+
     def _rarity(self, idf: object) -> Floats:
         if not isinstance(idf, IdfCorpus):
             return rarity_of(*self.documents())
-        texts = list(open_text(idf.location))
-        if not texts:
-            raise InputError(f"{idf.location}: an empty text cannot say how rare words are")
+        texts = _lines_of(idf)
         coder, store = LineCoder(self.tokenizer), BlockStore()
         store.add(CodedBlock((), coder.encode(texts), np.arange(len(texts) + 1)))
         other = _finished((), self.tokenizer, store, coder.vocabulary, 0)
         counts, lines = other.documents()
         found = dict(zip(other.words, counts.tolist(), strict=True))
         return rarity_of(np.array([found.get(word, 0) for word in self.words], np.int64), lines)
+
+
+def _lines_of(idf: IdfCorpus) -> list[str]:
+    texts = list(open_text(idf.location))
+    if not texts:
+        raise InputError(f"{idf.location}: an empty text cannot say how rare words are")
+    return texts
 
 
 def prepare_corpus(

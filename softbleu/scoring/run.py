@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from softbleu.corpora.segments import BLOCK
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
 from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import LineCoder, PreparedCorpus, prepare_corpus
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from softbleu.scoring.vectors import CorpusWords, StoredWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Progress
+
+
+SLOW_BLOCK = 64
+"""Segments of a block where lines are encoded."""
 
 
 class Corpus(Protocol):
@@ -69,6 +74,10 @@ def check_requirements(corpus: Corpus, measure: Measure) -> None:
             f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
             "(in --pairs files: a 'source' column or key), or source=[…]"
         )
+    if requires.pieces and not measure.vectors.in_context:
+        raise InputError(
+            f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
+        )
     if requires.gold and measure.tokenizer.tokenize != "none":
         raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
 
@@ -86,7 +95,7 @@ class Runner:
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
-    _stored: dict[int, StoredWords] = field(default_factory=dict, repr=False)
+    _stored: dict[int, CorpusWords | StoredWords] = field(default_factory=dict, repr=False)
 
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
         """The corpus in the tokens of a tokenizer, with all that any measure of it needs."""
@@ -151,8 +160,12 @@ class Runner:
             tasks_of.append(Task(measure.metric, number, keep))
         work = BlockWork(tuple(tasks_of), tokenizer, needed, self.kernels, tuple(map(self._place, tables)))
         chosen = None if system is None else [self.corpus.systems.index(system)]
+        blocks: Iterable[CodedBlock] = prepared.blocks(chosen)
+        step = segments_at_once(measures)
+        if step < BLOCK:
+            blocks = (block.part(at, at + step) for block in blocks for at in range(0, len(block), step))
         with single_threaded_blas():
-            totals = self._add_up(work, tasks_of, prepared.blocks(chosen), progress)
+            totals = self._add_up(work, tasks_of, blocks, progress, step)
         return [
             _statistics(systems, measure, total, None if task.table is None else tables[task.table])
             for measure, task, total in zip(measures, tasks_of, totals, strict=True)
@@ -172,6 +185,7 @@ class Runner:
         tasks: Sequence[Task],
         blocks: Iterable[Segments | FileBlock | CodedBlock],
         progress: Progress | None,
+        step: int | None = None,
     ) -> list[BlockStatistics]:
         parts: list[list[BlockStatistics]] = [[] for _ in tasks]
         done = 0
@@ -181,7 +195,7 @@ class Runner:
                     own.append(part)
                 else:
                     own[0] = added(own[0], part)
-            done = min(done + BLOCK, len(self.corpus))
+            done = min(done + (step or BLOCK), len(self.corpus))
             if progress is not None:
                 progress(done, len(self.corpus))
         return [joined(own) for own in parts]
@@ -217,10 +231,16 @@ def running(
     needed = {
         tokenizer: all_requirements([measure.metric for measure in own]) for tokenizer, own in by_tokenizer.items()
     }
-    tasks = -(-len(corpus) // BLOCK)
+    tasks = -(-len(corpus) // segments_at_once(measures))
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(executor, jobs, tasks, threads=threads))
         yield Runner(corpus, chosen, name, needed, stack)
+
+
+def segments_at_once(measures: Sequence[Measure]) -> int:
+    """Segments of a block: fewer where each takes long."""
+    slow = any(measure.metric.requires.vectors and measure.vectors.in_context for measure in measures)
+    return SLOW_BLOCK if slow else BLOCK
 
 
 def collect_statistics(

@@ -46,7 +46,7 @@ class SentenceScorer:
             requires.gold
             or requires.frequency
             or requires.idf not in (None, "references")
-            or (requires.vectors and (choice.measure.needs_scope or not choice.normalize))
+            or (requires.vectors and (choice.in_context or choice.measure.needs_scope or not choice.normalize))
         )
 
     def score(self, candidate: str, references: Sequence[str], source: str | None = None) -> Score:

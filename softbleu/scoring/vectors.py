@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.embeddings.choice import read_layers
+from softbleu.embeddings.function_words import is_function_word
 from softbleu.files import TemporaryFolder
+from softbleu.scoring.context import ContextVectors
 from softbleu.similarity import TokenVectors, WordTable
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.measure import MeasuredWords
     from softbleu.types import Floats
 
@@ -28,6 +33,7 @@ class CorpusWords:
     """The table of a corpus's words, in memory."""
 
     words: WordTable
+    """Vectors of words are arrays, which workers map; those in context are made where they are needed."""
     identity: str = ""
     """Name and content of the set that the vectors are from."""
     zero_words: int = 0
@@ -58,6 +64,34 @@ class CorpusWords:
         return cls(table, f"{selected.name}#{selected.fingerprint[:12]}", selected.zero_words)
 
     @classmethod
+    def in_context(
+        cls,
+        choice: VectorChoice,
+        words: Sequence[str],
+        *,
+        frequencies: Floats | None = None,
+        features: Mapping[str, NDArray[Any]] | None = None,
+    ) -> CorpusWords:
+        """Make vectors of tokens where they stand; the choice is resolved."""
+        encoder = choice.encoder
+        pieces = encoder.tokenize([[word] for word in words])
+        owner = np.repeat(np.arange(len(words)), np.diff(pieces.offsets))
+        known = np.bincount(owner[pieces.words >= 0], minlength=len(words)) > 0
+        alone = None
+        if choice.measure.function_words == "exact":
+            alone = np.array([is_function_word(word) for word in words], bool)
+        vectors = ContextVectors(
+            words,
+            str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else encoder,
+            read_layers(choice.layers or ""),
+            known,
+            choice.exact_words == "one",
+            alone,
+            frequencies,
+        )
+        return cls(WordTable(vectors, features or {}), f"{encoder.name}#{encoder.fingerprint[:12]}")
+
+    @classmethod
     def of_features(cls, words: int, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
         """Put features together; no word has a vector."""
         return cls(WordTable(TokenVectors(np.zeros((words, 0), np.float32), np.zeros(words)), features))
@@ -67,8 +101,11 @@ class CorpusWords:
         return self.words
 
     @contextmanager
-    def stored(self) -> Iterator[StoredWords]:
+    def stored(self) -> Iterator[CorpusWords | StoredWords]:
         """Lay the table down in files, for other processes to map."""
+        if not isinstance(self.words.vectors, TokenVectors):
+            yield self
+            return
         own = {field.name: getattr(self.words.vectors, field.name) for field in fields(TokenVectors)}
         with TemporaryFolder() as name:
             for folder, arrays in (("vectors", own), ("features", self.words.features)):

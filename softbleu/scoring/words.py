@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def compare_words(
     for word, known in zip(words, measured.selected.known, strict=True):
         if not known:
             raise VectorError(f"{source.name}: no vector for the word {word!r}; try another spelling")
-    vectors = CorpusWords.of(measured, len(words), normalize=True).words.vectors
+    vectors: Any = CorpusWords.of(measured, len(words), normalize=True).words.vectors
     unit, codes = vectors.of_words(np.arange(len(words), dtype=np.int32))
     _, products = unit.products(codes[None, :1], codes[None, -1:])
     similarity = float(products[0, 0, 0])

@@ -47,7 +47,9 @@ def encode_line(store: Path, ids: list[int], layers: tuple[int, ...]) -> np.ndar
             following.append(normal(attended + linear(np.array(inner), place + "down"), place + "norm"))
         rows = following
         states.append(rows)
-    return np.mean([states[layer] for layer in layers], axis=0)
+    if len(layers) == 1:
+        return np.array(states[layers[0]])
+    return np.mean([[row / math.hypot(*row) for row in states[layer]] for layer in layers], axis=0)
 
 
 def distance_class(distance: int, classes: int) -> int:

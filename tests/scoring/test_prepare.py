@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder, vectors_for
 
 from softbleu import tokens
 from softbleu.corpora import ParallelFiles, Segments
@@ -273,12 +274,14 @@ def test_digits_do_not_depend_on_workers(tmp_path: Path, measures: list[Measure]
 
 
 EVERY = [
-    *(Measure.of(name, vectors=VECTORS) for name in METRICS.names()),
+    *(Measure.of(name, vectors=vectors_for(METRICS.find(name)(), VECTORS)) for name in METRICS.names()),
     VLEU,
     XLEU,
     SOFT_GLEU,
     Measure.of("bleu", order=2, tokenize="13a"),
     Measure.of("vleu", order=2, vectors=VECTORS, vector_case="exact"),
+    Measure.of("xleu", threshold=0.3, vectors=MadeUpEncoder()),
+    Measure.of("softbleu", vectors=MadeUpEncoder(), layers="1,3", function_words="exact"),
     Measure.of("vleu", composition="sif", vectors=VECTORS),
     Measure.of("xleu", assignment="optimal", vectors=VECTORS, lowercase=True),
     Measure.of("gleu", variant="gleu0"),

@@ -12,6 +12,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from made_up_encoder import MadeUpEncoder
 
 from softbleu import InputError, __version__
 from softbleu.corpora import ParallelFiles, Segments
@@ -292,6 +293,7 @@ def signature(metric: Bleu, tokenizer: Tokenizer = Tokenizer(), choice: VectorCh
     return score_corpus(in_memory(), Measure(metric, tokenizer, choice))[0].signature
 
 
+IN_CONTEXT = {"layers": "1", "exact_words": "one"}
 OTHER_VALUES: dict[type, dict[str, Any]] = {
     Bleu: {
         "matcher": make_matcher("xleu"),
@@ -312,6 +314,7 @@ OTHER_VALUES: dict[type, dict[str, Any]] = {
         "vectors": {"cat": [1.0, 2.0]},
         "vector_case": "exact",
         "normalize": False,
+        **IN_CONTEXT,
         "measure": WordMeasure("csls"),
         "quantile": "p99",
     },
@@ -360,8 +363,9 @@ def test_the_signature_has_every_field_of_the_tokenizer(name: str) -> None:
 
 @pytest.mark.parametrize("name", names_of(VectorChoice))
 def test_the_signature_has_every_field_of_the_vector_choice(name: str) -> None:
-    other = replace(CHOICE, **{name: OTHER_VALUES[VectorChoice][name]})
-    assert signature(SOFT, choice=other) != signature(SOFT)
+    base = VectorChoice(MadeUpEncoder()) if name in IN_CONTEXT else CHOICE
+    other = replace(base, **{name: OTHER_VALUES[VectorChoice][name]})
+    assert signature(SOFT, choice=other) != signature(SOFT, choice=base)
 
 
 @pytest.mark.parametrize("name", names_of(WordMeasure))
@@ -393,6 +397,7 @@ OF_SOFTBLEU = {
     "credit": "greedy",
     "idf": __file__,
 }
+OF_BERTSCORE = {"average": "pieces"}
 OF_CHRF = {"char_order": 4, "word_order": 1, "whitespace": True, "eps_smoothing": True}
 OF_TER = dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), True)
 OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
@@ -405,6 +410,8 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OF_SOFTBLEU,
         **OF_M2,
         **OF_CHRF,
+        **OF_BERTSCORE,
+        **IN_CONTEXT,
         **OF_TER,
         "metric": "gleu",
         "matcher": "sleu",
@@ -427,6 +434,8 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         base = {"metric": "softbleu", "vectors": VECTORS}
     if name in OF_CHRF:
         base = {"metric": "chrf"}
+    if name in OF_BERTSCORE or name in IN_CONTEXT:
+        base = {"metric": "bertscore", "vectors": MadeUpEncoder()}
     if name in OF_TER:
         base = {"metric": "ter"}
     if name in OF_M2:
@@ -464,6 +473,8 @@ def test_the_signature_by_its_keys() -> None:
         "lowercase": "no",
         "vector-case": "fallback",
         "normalize": "yes",
+        "layers": "none",
+        "exact-words": "none",
         "similarity": "cosine",
         "vectors-postprocess": "none",
         "neighbours": "none",

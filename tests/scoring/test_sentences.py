@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder, vectors_for
 
 from softbleu import InputError, Measure, read_measure
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
@@ -46,12 +47,19 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "longest reference": {"metric": "vleu", "threshold": 0.3, "denominator": "reference"},
     "soft gleu": {"metric": "gleu", "matcher": "vleu", "threshold": 0.3, "penalty": "soft"},
     "every reference": {"metric": "gleu", "multi": "max", "segment_smoothing": True},
+    "in context": {"metric": "vleu", "threshold": 0.3, "vectors": MadeUpEncoder()},
     "words too": {"metric": "chrf", "word_order": 2},
 }
-MEASURES = {
-    title: made if not (made := Measure.of(**given)).metric.requires.vectors else Measure.of(**given, vectors=VECTORS)
-    for title, given in SETTINGS.items()
-}
+
+
+def measure_of(**given: Any) -> Measure:
+    made = Measure.of(**given)
+    if not made.metric.requires.vectors:
+        return made
+    return Measure.of(**{"vectors": vectors_for(made.metric, VECTORS), **given})
+
+
+MEASURES = {title: measure_of(**given) for title, given in SETTINGS.items()}
 
 
 def test_every_metric_is_here() -> None:

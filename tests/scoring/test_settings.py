@@ -90,6 +90,8 @@ GIVEN: dict[str, Any] = {
     "vectors": VECTORS,
     "vector_case": "exact",
     "normalize": False,
+    "layers": "4",
+    "exact_words": "cosine",
     "similarity": "csls",
     "vectors_postprocess": "mean",
     "neighbours": 5,
@@ -109,7 +111,7 @@ def test_every_setting_arrives() -> None:
     assert Measure.of(**GIVEN) == Measure(
         Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all"),
         Tokenizer("13a", lowercase=True),
-        VectorChoice(VECTORS, "exact", False, words, "p99"),
+        VectorChoice(VECTORS, "exact", False, "4", "cosine", words, "p99"),
     )
 
 

@@ -19,7 +19,7 @@ def _choice() -> type[Declared]:
     return VectorChoice
 
 
-@takes_settings_of(_choice, opt.MATCHING, without=("normalize",))
+@takes_settings_of(_choice, opt.MATCHING, without=("normalize", "layers", "exact_words"))
 def similarity(
     ctx: typer.Context,
     one: Annotated[str, typer.Argument(metavar="A", help="A word.")],

@@ -27,6 +27,13 @@ class Pieces:
     offsets: NDArray[np.int64]
     """Shape (lines + 1,): where each line starts, and the end."""
 
+    def chosen(self, lines: Sequence[int]) -> Pieces:
+        """Lines with these numbers, in that order."""
+        bounds = [(int(self.offsets[line]), int(self.offsets[line + 1])) for line in lines]
+        places = np.concatenate([np.arange(0), *(np.arange(*each) for each in bounds)])
+        offsets = np.cumsum([0, *(end - start for start, end in bounds)])
+        return Pieces(self.ids[places], self.words[places], offsets)
+
 
 class Encoder(Protocol):
     """Text lines to hidden states of their pieces."""
@@ -79,7 +86,9 @@ class Encoder(Protocol):
         ...
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
-        """Compute the mean of the hidden states of these layers (0: the embeddings) for each piece.
+        """Compute the hidden state of each piece at a layer (0: the embeddings), or the mean direction at several.
+
+        Of several layers each state is divided by its length before the mean is taken.
 
         Returns
         -------

@@ -24,6 +24,18 @@ def measure_contexts(directory: Path) -> dict[str, object]:
     return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "layers": list(encoder.layers), "cosine": found}}
 
 
+def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: float) -> float:
+    """Cosine that so many percent of random pairs of words in context do not exceed, to 6 decimals.
+
+    Drawn are `PAIRS` pairs of different words of the bundled sample text, with a fixed seed.
+    """
+    kept = encoder.quantiles if layers == encoder.layers else {}
+    known = kept.get(f"p{percentile:g}")
+    if known is None:
+        known = round(float(np.percentile(context_similarities(encoder, layers), percentile)), 6)
+    return float(known)
+
+
 def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Cosines of `PAIRS` random pairs of different words (13a, lower-cased) in the bundled sample text.
 

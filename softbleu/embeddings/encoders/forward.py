@@ -2,8 +2,7 @@
 
 How a product of matrices is rounded may depend on their shapes, and with some processors on the place of a row among
 the others. So the pieces of many lines are stacked, linear layers see blocks of `BLOCK_ROWS` of them, and lines start
-at places that are alike (`row_period`). Attention sees lines of one length, a product a line; all else works row by
-row.
+at places that are alike (`row_period`). Attention sees lines of one length, a product a line; all else works row by row.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class Network:
         return math.lcm(*(row_period(each.weight) for each in (layer.qkv, layer.attended, layer.up, layer.down)))
 
     def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
-        """Compute the mean of the hidden states of some layers.
+        """Compute the hidden states of a layer, or the mean directions of those of several.
 
         Parameters
         ----------
@@ -107,7 +106,11 @@ class Network:
         rows = embeddings
         for block in _blocks(rows):
             self.norm(block)
-        total = rows.copy() if layers[0] == 0 else np.zeros_like(rows)
+        # Of several layers each state has length 1 before the mean is taken, so that none outweighs the others.
+        add = _add_directions if len(layers) > 1 else _add_states
+        total = np.zeros_like(rows)
+        if layers[0] == 0:
+            add(rows, total)
         attended = np.zeros_like(rows)
         qkv = np.empty((len(rows), 3 * rows.shape[1]), np.float32)
         inner = np.empty((BLOCK_ROWS, self.architecture.inner), np.float32)
@@ -124,7 +127,7 @@ class Network:
                 block += layer.down(inner, spare)
                 layer.norm(block)
             if number + 1 in layers:
-                total += rows
+                add(rows, total)
         if len(layers) > 1:
             total /= np.float32(len(layers))
         return total
@@ -203,3 +206,13 @@ def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.i
 def _blocks(rows: States) -> Iterator[States]:
     for start in range(0, len(rows), BLOCK_ROWS):
         yield rows[start : start + BLOCK_ROWS]
+
+
+def _add_states(rows: States, total: States) -> None:
+    total += rows
+
+
+def _add_directions(rows: States, total: States) -> None:
+    for block, into in zip(_blocks(rows), _blocks(total), strict=True):
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        into += block * np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)[:, None]

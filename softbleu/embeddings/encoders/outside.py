@@ -129,6 +129,9 @@ class OutsideEncoder:
         with torch.inference_mode():
             given = torch.from_numpy(ids).to(self._model.device)
             states = self._model(input_ids=given, output_hidden_states=True).hidden_states
-            mean = torch.stack([states[layer] for layer in layers]).mean(0).cpu().numpy()
+            chosen = torch.stack([states[layer] for layer in layers])
+            if len(layers) > 1:
+                chosen = torch.nn.functional.normalize(chosen, dim=-1)
+            mean = chosen.mean(0).cpu().numpy()
         for window, found in zip(batch, mean, strict=True):
             out[window.places[window.kept]] = found[window.kept]

@@ -1,0 +1,139 @@
+"""What was found out about lines of text, kept for later runs: one file, shared by all processes.
+
+Losing it loses time only: what cannot be read is made again, what cannot be written is not kept.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+from softbleu.embeddings.cache import cache_folder
+from softbleu.errors import InputError
+
+LIMIT = "SOFTBLEU_CACHE_LIMIT"
+DEFAULT_LIMIT = 4096
+"""Megabytes."""
+_FILE = "lines.sqlite"
+_DAY = 86_400
+_AT_ONCE = 500
+_PATIENCE = 30.0
+"""Seconds to wait for another process to finish writing."""
+_TABLE = """
+CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
+CREATE INDEX IF NOT EXISTS by_day ON lines (day);
+"""
+
+
+def cache_limit() -> int:
+    """Most bytes that are kept: ``$SOFTBLEU_CACHE_LIMIT`` megabytes, else 4096; 0 keeps nothing.
+
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {"SOFTBLEU_CACHE_LIMIT": "10"}):
+    ...     cache_limit()
+    10000000
+
+    Raises
+    ------
+    InputError
+        It is no whole number from 0.
+    """
+    text = os.environ.get(LIMIT, str(DEFAULT_LIMIT))
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise InputError(f"{LIMIT} must be a whole number of megabytes from 0, not {text!r}")
+    return int(text) * 1_000_000
+
+
+def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
+    """Read what is kept under some keys; damaged entries count as missing.
+
+    >>> import tempfile
+    >>> from unittest.mock import patch
+    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
+    ...     write_lines({b"one": b"1", b"two": b"2"})
+    ...     read_lines([b"two", b"three"])
+    {b'two': b'2'}
+    """
+    path = _path()
+    found: dict[bytes, bytes] = {}
+    if path is None or not path.is_file():
+        return found
+    today = int(time.time()) // _DAY
+    with suppress(sqlite3.Error), closing(_connect(path)) as file:
+        stale = []
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            rows = file.execute(f"SELECT key, day, checksum, content FROM lines WHERE key IN ({marks})", some)
+            for key, day, checksum, content in rows:
+                if zlib.crc32(content) == checksum:
+                    found[key] = content
+                    stale += [key] if day != today else []
+        with suppress(sqlite3.Error), file:
+            file.executemany("UPDATE lines SET day = ? WHERE key = ?", ((today, key) for key in stale))
+        return found
+    return found
+
+
+def write_lines(entries: Mapping[bytes, bytes]) -> None:
+    """Keep entries; those that were not asked for longest make room where there are too many."""
+    path, limit = _path(), cache_limit()
+    if path is None or not entries or not limit:
+        return
+    today = int(time.time()) // _DAY
+    rows = [(key, today, zlib.crc32(content), content) for key, content in entries.items()]
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(2):
+            try:
+                _write(path, rows, limit)
+                return
+            except sqlite3.OperationalError:
+                # Busy, full, or not ours to write.
+                return
+            except sqlite3.DatabaseError:
+                # Damaged: begun anew.
+                path.unlink(missing_ok=True)
+
+
+def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int) -> None:
+    with closing(_connect(path)) as file:
+        file.executescript(_TABLE)
+        with file:
+            file.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", rows)
+            # Pages of what goes are used again, so that the file grows no further.
+            used = _number(file, "page_count") - _number(file, "freelist_count")
+            excess = used * _number(file, "page_size") - limit
+            if excess > 0:
+                _make_room(file, excess + limit // 10)
+
+
+def _make_room(file: sqlite3.Connection, wanted: int) -> None:
+    freed, gone = 0, []
+    for number, size in file.execute("SELECT rowid, length(content) FROM lines ORDER BY day, rowid"):
+        if freed >= wanted:
+            break
+        freed += size
+        gone.append((number,))
+    file.executemany("DELETE FROM lines WHERE rowid = ?", gone)
+
+
+def _number(file: sqlite3.Connection, pragma: str) -> int:
+    return int(file.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    file = sqlite3.connect(path, timeout=_PATIENCE)
+    # What a power cut damages is made again.
+    file.execute("PRAGMA synchronous = OFF")
+    return file
+
+
+def _path() -> Path | None:
+    folder = cache_folder()
+    return folder / _FILE if folder else None

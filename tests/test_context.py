@@ -1,0 +1,389 @@
+"""Vectors in context behind every matcher: against the oracles, against vectors of words, in any order and number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder, whole
+from oracles import context, soft
+from oracles import softbleu as softbleu_oracle
+from strategies import GREEDY, PATHS, SOFT, limits, lines
+
+import softbleu
+from softbleu.corpora import Segments
+from softbleu.embeddings.encoders import kept
+from softbleu.errors import InputError, VectorError
+from softbleu.matchers import make_matcher
+from softbleu.metrics import Bleu
+from softbleu.scoring import Measure, VectorChoice, score_corpus
+
+
+class StaticEncoder(MadeUpEncoder):
+    """Rows follow from the pieces alone."""
+
+    def encode(self, pieces: Any, layers: tuple[int, ...]) -> np.ndarray:
+        rows = [whole(np.random.default_rng(int(number)).normal(size=self.dimension)) for number in pieces.ids]
+        return np.array(rows, np.float32).reshape(-1, self.dimension)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
+    kept._OPEN.clear()
+    yield
+    kept._OPEN.clear()
+
+
+def vectors_of(line: list[str], side: str) -> dict[str, context.Vector]:
+    """Vectors of the tokens of a line by their places, as the encoder has them and float16 keeps them."""
+    encoder = MadeUpEncoder()
+    pieces = encoder.tokenize([line])
+    rows = encoder.encode(pieces, encoder.layers).astype(float).tolist()
+    found = context.word_vectors(pieces.words.tolist(), rows)
+    return {f"{line[number]}@{side}.{number}": vector for number, vector in found.items()}
+
+
+def places(line: list[str], side: str) -> list[str]:
+    return [f"{word}@{side}.{number}" for number, word in enumerate(line)]
+
+
+@pytest.mark.parametrize("composition", ["mean", "aligned"])
+@pytest.mark.parametrize("path", PATHS)
+@given(
+    candidate=lines(6),
+    reference=lines(6),
+    matcher=st.sampled_from(SOFT),
+    order=st.integers(1, 3),
+    threshold=st.sampled_from([0.0, 0.3, 0.7]),
+    rules=st.sampled_from(GREEDY),
+)
+@settings(max_examples=12)
+def test_matches_are_those_of_the_oracle(
+    composition: str,
+    path: str,
+    candidate: list[str],
+    reference: list[str],
+    matcher: str,
+    order: int,
+    threshold: float,
+    rules: tuple[str, str],
+) -> None:
+    options = {
+        "threshold": threshold,
+        "assignment": rules[0],
+        "consumption": rules[1],
+        "composition": composition,
+    }
+    metric = Bleu(make_matcher(matcher, **options), order, effective_order=True)
+    corpus = Segments.of([" ".join(candidate)], [[" ".join(reference)]])
+    measure = Measure(metric, None, VectorChoice(MadeUpEncoder()))  # type: ignore[arg-type]
+    with limits(PATHS[path]):
+        (found,) = score_corpus(corpus, measure, level="segment")[0].segments or ()
+    vectors = {**vectors_of(candidate, "c"), **vectors_of(reference, "r")}
+    expected = soft.bleu_statistics(
+        places(candidate, "c"),
+        [places(reference, "r")],
+        matcher=matcher,
+        order=order,
+        token_product=context.token_product(vectors),
+        **options,  # type: ignore[arg-type]
+    )
+    if matcher == "sleu":
+        # Orders above 1 match exactly, which places do not.
+        assert found.matches[0] == pytest.approx(expected.matches[0], abs=2e-6)
+    else:
+        assert found.matches == pytest.approx(expected.matches, abs=2e-6)
+    assert found.totals == expected.totals
+
+
+@given(candidate=lines(6), reference=lines(6), function_words=st.sampled_from(["soft", "exact"]))
+@settings(max_examples=40)
+def test_softbleu_is_that_of_the_oracle(candidate: list[str], reference: list[str], function_words: str) -> None:
+    measure = Measure.of("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
+    assert (measure.metric.power, measure.metric.characters) == (1, 0)  # type: ignore[attr-defined]
+    found = measure.sentence_score(" ".join(candidate), " ".join(reference))
+    product = context.token_product({**vectors_of(candidate, "c"), **vectors_of(reference, "r")})
+
+    def alike(one: str, other: str) -> float:
+        words = one.partition("@")[0], other.partition("@")[0]
+        alone = function_words == "exact" and {word.lower() for word in words} & {"the"} and words[0] != words[1]
+        return 0.0 if alone else max(product(one, other), 0.0)
+
+    options = softbleu_oracle.Options(power=1, characters=0)
+    weigh = softbleu_oracle.weights_from([reference], options)
+    scores = softbleu_oracle.scores(
+        places(candidate, "c"),
+        places(reference, "r"),
+        alike,
+        lambda place: weigh(place.partition("@")[0]),
+        options,
+    )
+    assert any(float(found) == pytest.approx(score, abs=2e-4) for score in scores)
+
+
+@given(
+    candidates=st.lists(lines(7), min_size=1, max_size=3),
+    references=st.lists(lines(7), min_size=1, max_size=3),
+    matcher=st.sampled_from(SOFT),
+    composition=st.sampled_from(["mean", "aligned", "sif"]),
+    assignment=st.sampled_from(["exact-first", "sequential", "optimal"]),
+    function_words=st.sampled_from(["soft", "exact"]),
+)
+@settings(max_examples=40)
+def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
+    candidates: list[list[str]],
+    references: list[list[str]],
+    matcher: str,
+    composition: str,
+    assignment: str,
+    function_words: str,
+) -> None:
+    encoder = StaticEncoder()
+    words = sorted({word for line in [*candidates, *references] for word in line})
+    pieces = encoder.tokenize([[word] for word in words])
+    rows, inner = encoder.encode(pieces, (1,)), pieces.words >= 0
+    owner = np.repeat(np.arange(len(words)), np.diff(pieces.offsets))
+    vectors = {word: rows[inner & (owner == number)].mean(axis=0) for number, word in enumerate(words)}
+    corpus = Segments.of(
+        [" ".join(line) for line in candidates], [[" ".join(line) for line in references]] * len(candidates)
+    )
+    shared = {
+        "threshold": 0.2,
+        "composition": composition,
+        "assignment": assignment,
+        "function_words": function_words,
+    }
+    static = Measure.of(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
+    in_context = Measure.of(matcher, vectors=encoder, exact_words="one", **shared)
+    one, other = (score_corpus(corpus, each, level="segment")[0].segments for each in (static, in_context))
+    for expected, found in zip(one or (), other or (), strict=True):
+        assert found.matches == pytest.approx(expected.matches, abs=3e-6)
+
+
+@given(candidate=lines(6), reference=lines(6), idf=st.booleans(), others=st.lists(lines(4), max_size=3))
+@settings(max_examples=40)
+def test_bertscore_is_that_of_the_oracle(
+    candidate: list[str], reference: list[str], idf: bool, others: list[list[str]]
+) -> None:
+    encoder = MadeUpEncoder()
+    texts = [reference, *others]
+    documents = [set(encoder.tokenize([text]).ids.tolist()) for text in texts]
+
+    def weighed(line: list[str]) -> list[tuple[context.Vector, float]]:
+        pieces = encoder.tokenize([line])
+        rows = encoder.encode(pieces, encoder.layers).astype(float).tolist()
+        weights = [
+            math.log((len(texts) + 1) / (1 + sum(number in document for document in documents))) if idf else 1.0
+            for number in pieces.ids.tolist()
+        ]
+        inner = (pieces.words >= 0).tolist()
+        return [(row, weight * own) for row, weight, own in zip(rows, weights, inner, strict=True)]
+
+    corpus = Segments.of([" ".join(candidate)] * len(texts), [[" ".join(text)] for text in texts])
+    measure = Measure.of("bertscore", vectors=encoder, **({"idf": "references"} if idf else {}))
+    found = (score_corpus(corpus, measure, level="segment")[0].segments or ())[0]
+    expected = context.bertscore(weighed(candidate), weighed(reference))
+    if not (inner_pieces(candidate) and inner_pieces(reference)):
+        expected = 0.0, 0.0, 0.0
+    assert (found.precision, found.recall, found.score) == pytest.approx([100 * part for part in expected], abs=2e-6)
+
+
+def inner_pieces(line: list[str]) -> int:
+    return int((MadeUpEncoder().tokenize([line]).words >= 0).sum())
+
+
+def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces():
+    candidates, references = ["the cat sat", "a", ""], ["the dog sat down there", "the cat", "mat"]
+    encoder = MadeUpEncoder()
+    segments = softbleu.score(candidates, references, metric="bertscore", vectors=encoder, level="segment").segments
+    found = softbleu.score(candidates, references, metric="bertscore", vectors=encoder)
+    assert found.score == pytest.approx(np.mean([each.score for each in segments]), abs=1e-6)
+    assert segments[2].score == 0
+    pieces = softbleu.score(candidates, references, metric="bertscore", vectors=encoder, average="pieces").numbers
+    weights = [inner_pieces(text.split()) for text in candidates]
+    precision = sum(each.precision * weight for each, weight in zip(segments, weights, strict=True)) / sum(weights)
+    # The empty candidate's reference is missed.
+    assert pieces.precision == pytest.approx(precision, abs=1e-4)
+    assert pieces.recall < np.mean([each.recall for each in segments[:2]])
+
+
+def test_bertscore_takes_the_best_reference():
+    encoder = MadeUpEncoder()
+    alone = [
+        softbleu.score(["the cat"], [text], metric="bertscore", vectors=encoder).score for text in ("mat", "cat")
+    ]
+    both = softbleu.score(["the cat"], [["mat", "cat"]], metric="bertscore", vectors=encoder).score
+    assert both == max(alone)
+    assert len(set(alone)) == 2
+
+
+# one number, however it is come by
+
+CORPUS = Segments.of(
+    {
+        "A": [f"the cat {word} down" for word in "abcdefghij" * 15],
+        "B": [f"{word} dog sat" for word in "abcdefghij" * 15],
+    },
+    [[f"a cat {word} there", "down"] for word in "jihgfedcba" * 15],
+)
+
+
+def measures(encoder: Any) -> list[Measure]:
+    return [
+        Measure.of("vleu", threshold=0.3, vectors=encoder),
+        Measure.of("xleu", threshold=0.3, composition="sif", vectors=encoder),
+        Measure.of("softbleu", vectors=encoder, tokenize="none"),
+        Measure.of("bertscore", vectors=encoder, idf="references"),
+    ]
+
+
+def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = MadeUpEncoder()
+    expected = {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))}
+    turned = replace(CORPUS, candidates=dict(reversed(CORPUS.candidates.items())))
+    found = {(each.metric, each.name): each.numbers for each in score_all(turned, measures(encoder))}
+    assert found == expected
+    alone = replace(CORPUS, candidates={"B": CORPUS.candidates["B"]})
+    for measure in measures(encoder):
+        (one,) = score_corpus(alone, measure)
+        assert one.numbers == expected[one.metric, "B"]
+    monkeypatch.setattr("softbleu.scoring.run.SLOW_BLOCK", 7)
+    monkeypatch.setattr("softbleu.scoring.blocks.LEAST", 3)
+    monkeypatch.setattr("softbleu.scoring.blocks.PIECE", 3)
+    assert {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))} == expected
+
+
+def score_all(corpus: Segments, wanted: list[Measure], jobs: int = 1) -> list[Any]:
+    from softbleu.scoring.run import score_measures
+
+    return list(score_measures(corpus, wanted, jobs=jobs))
+
+
+def test_two_jobs_give_the_digits_of_one() -> None:
+    one, two = (
+        [(each.metric, each.name, each.numbers) for each in score_all(CORPUS, measures(MadeUpEncoder()), jobs)]
+        for jobs in (1, 2)
+    )
+    assert one == two
+
+
+def test_each_line_is_encoded_once() -> None:
+    encoder = MadeUpEncoder()
+    score_all(CORPUS, measures(encoder))
+    distinct = {text for texts in CORPUS.candidates.values() for text in texts}
+    distinct |= {text for texts in CORPUS.references for text in texts}
+    assert sum(encoder.encoded) == len(distinct)
+
+
+def test_what_was_encoded_is_kept_for_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
+    monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
+    first = score_all(CORPUS, measures(MadeUpEncoder()))
+    kept._OPEN.clear()
+    again = MadeUpEncoder()
+    assert score_all(CORPUS, measures(again)) == first
+    assert again.encoded == []
+    kept._OPEN.clear()
+    other = MadeUpEncoder(fingerprint="1" * 64)
+    score_all(CORPUS, measures(other)[:1])
+    assert other.encoded
+    (tmp_path / "lines.sqlite").write_bytes(b"damaged")
+    kept._OPEN.clear()
+    assert score_all(CORPUS, measures(MadeUpEncoder())) == first
+
+
+def test_what_is_kept_is_near_to_what_was_encoded() -> None:
+    states = np.random.default_rng(0).normal(size=(50, 384)).astype(np.float32)
+    states[3] = 0
+    states[4] *= 1e-30
+    states[5] *= 1e30
+    found = kept._unpacked(kept._packed(states))
+    scales = np.abs(states).max(axis=1, keepdims=True)
+    assert (np.abs(found - states) <= scales / 32767 * 0.51).all()
+    assert (kept._unpacked(kept._packed(found)) == found).mean() > 0.9
+
+
+# the doors
+
+
+def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:
+    found = softbleu.score(["the cat sat"], ["a cat sat"], metric="softbleu", vectors="minilm-l6")
+    assert "|vectors:minilm-l6#" in found.signature
+    assert "|layers:4,6|exact-words:cosine|" in found.signature
+    assert "|power:1.0|" in found.short_signature
+    again = Measure.from_signature(found.short_signature)
+    assert again.corpus_score(["the cat sat"], ["a cat sat"]).score == found.score
+    changed = Measure.of("softbleu", vectors="minilm-l6", power=0.7)
+    assert changed.metric.power == 0.7  # type: ignore[attr-defined]
+
+
+def test_sweeps_pages_and_explanations_are_those_of_single_runs() -> None:
+    encoder = MadeUpEncoder()
+    candidates, references = ["the cat sat down", "a dog"], ["a cat sat", "the dog down"]
+    thresholds = [0.0, 0.3, 0.6, 0.9]
+    swept = softbleu.sweep(
+        candidates, references, metrics="vleu", vary={"threshold": thresholds}, vectors=encoder, order=2
+    )
+    for row in swept:
+        alone = softbleu.score(
+            candidates, references, metric="vleu", threshold=row.threshold, vectors=encoder, order=2
+        )
+        assert row.score == alone.score
+    assert len({row.score for row in swept}) > 1
+    (shown,) = softbleu.explain(candidates, references, metric="vleu", threshold=0.3, vectors=encoder, order=1)
+    cats = [match for match in shown.matches if match.candidate == ("cat",)]
+    assert [0 < match.similarity < 1 for match in cats] == [True]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"metric": "vleu", "similarity": "csls"}, "vectors in context have no use for similarity"),
+        ({"metric": "vleu", "neighbours": 3}, "vectors in context have no use for neighbours"),
+        ({"metric": "softbleu", "normalize": False}, "vectors in context have no use for normalize"),
+        ({"metric": "vleu", "vector_case": "exact"}, "vectors in context have no use for vector_case"),
+        ({"metric": "vleu", "vectors_postprocess": "mean"}, "have no use for vectors_postprocess"),
+        ({"metric": "vleu", "layers": "9"}, "no layer 9"),
+        ({"metric": "vleu", "layers": "last"}, "layers must be whole numbers from 0, such as 4,6, not 'last'"),
+        ({"metric": "vleu", "exact_words": "never"}, "unknown exact words 'never'"),
+    ],
+)
+def test_settings_without_a_meaning_in_context_are_refused(wanted: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        softbleu.score(["a b"], ["a c"], vectors=MadeUpEncoder(), **wanted)
+
+
+@pytest.mark.parametrize("wanted", [{"layers": "4"}, {"exact_words": "cosine"}])
+def test_settings_of_context_are_refused_for_vectors_of_words(wanted: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="layers and exact-words are for vectors in context; name an encoder"):
+        softbleu.score(["a b"], ["a c"], metric="vleu", **wanted)
+
+
+def test_bertscore_refuses_vectors_of_words() -> None:
+    with pytest.raises(
+        InputError, match=r"metric 'bertscore' needs vectors in context: name an encoder, such as minilm"
+    ):
+        softbleu.score(["a b"], ["a c"], metric="bertscore", vectors="glove-6b-100d")
+
+
+def test_an_encoder_is_no_set_of_words() -> None:
+    with pytest.raises(VectorError, match="minilm-l6"):
+        softbleu.open_vectors("minilm-l6")
+
+
+def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:
+    encoder = MadeUpEncoder()
+    encoder.quantiles["p99"] = 0.4321
+    measure = Measure.of("vleu", threshold="p99", vectors=encoder).resolved()
+    assert measure.threshold == 0.4321
+    other = Measure.of("vleu", threshold="p99", vectors=encoder, layers="1").resolved()
+    assert isinstance(other.threshold, float)
+    assert 0.4321 != other.threshold < 1
