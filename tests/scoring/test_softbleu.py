@@ -171,6 +171,8 @@ def test_the_signature_by_its_keys() -> None:
         "lowercase": "no",
         "vector-case": "fallback",
         "normalize": "yes",
+        "layers": "none",
+        "exact-words": "none",
         "similarity": "cosine",
         "vectors-postprocess": "none",
         "neighbours": "none",

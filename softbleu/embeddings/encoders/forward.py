@@ -2,7 +2,8 @@
 
 How a product of matrices is rounded may depend on their shapes, and with some processors on the place of a row among
 the others. So the pieces of many lines are stacked, linear layers see blocks of `BLOCK_ROWS` of them, and lines start
-at places that are alike (`row_period`). Attention sees lines of one length, a product a line; all else works row by row.
+at places that are alike (`row_period`). Attention sees lines of one length, a product a line; all else works row by
+row.
 """
 
 from __future__ import annotations
