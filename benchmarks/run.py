@@ -160,7 +160,9 @@ def bleu_commands(candidate: Path, reference: Path, mojo: str | None) -> dict[st
 
 
 def main(
-    only: Annotated[str, typer.Option(help="start, bleu, soft, sweep, gleu or significance; all unless given")] = "",
+    only: Annotated[
+        str, typer.Option(help="start, bleu, soft, context, sweep, gleu or significance; all unless given")
+    ] = "",
     pairs: Annotated[list[int] | None, typer.Option(help="Sizes for BLEU.")] = None,
     repeat: Annotated[int, typer.Option(help="Counted runs of each command.")] = 3,
     mojo: Annotated[str | None, typer.Option(help="A Python with sacrebleu-mojo.")] = None,
@@ -184,12 +186,37 @@ def main(
                 show(f"BLEU, whitespace tokens, {size:,} pairs", compare(commands, 1 if size >= 10**6 else repeat))
     if only in ("", "soft"):
         soft(repeat)
+    if only in ("", "context"):
+        context()
     if only in ("", "sweep"):
         sweep(repeat)
     if only in ("", "gleu"):
         gleu(repeat)
     if only in ("", "significance"):
         significance(repeat)
+
+
+def context() -> None:
+    """The first 1,000 pairs of a submission in context: lines encoded, and again from what was kept."""
+    data = SHARED / "data/morgan2014"
+    if not data.exists():
+        print("context: left out, it needs the shared test data")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        files = []
+        for option, place in (("-c", "umd.2922.txt"), ("-r", "reference.en")):
+            lines = (data / place).read_text(encoding="utf-8").splitlines(keepends=True)[:1000]
+            Path(name, place).write_text("".join(lines), encoding="utf-8")
+            files += [option, str(Path(name, place))]
+        entries: list[Entry] = []
+        for metric in ("bertscore", "softbleu", "vleu"):
+            command = [*SOFTBLEU, *files, "-m", metric, "--vectors", "minilm-l6"]
+            for times, title in ((1, "lines encoded"), (3, "lines kept")):
+                environment = {"SOFTBLEU_CACHE": str(Path(name, metric))}
+                entries.append(
+                    Entry(f"{metric}, {title}", command, [run(command, environment) for _ in range(times)])
+                )
+    show("In context, minilm-l6, 1,000 pairs", entries)
 
 
 def sweep(repeat: int) -> None:

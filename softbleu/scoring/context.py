@@ -101,12 +101,15 @@ def _distinct(tokens: Tokens) -> tuple[Integers, Tokens]:
 
 def _word_rows(pieces: Pieces, states: NDArray[np.float32], lines: Tokens) -> Floats:
     """Direction of the mean of each token's pieces; zero for one without any."""
-    rows = np.zeros((len(lines.codes), states.shape[1]))
-    inner = pieces.words >= 0
+    inner = np.flatnonzero(pieces.words >= 0)
     owner = np.repeat(lines.offsets[:-1], np.diff(pieces.offsets))[inner] + pieces.words[inner]
-    if len(owner):
-        starts = np.flatnonzero(np.diff(owner, prepend=-1))
-        rows[owner[starts]] = np.add.reduceat(states[inner].astype(np.float64), starts, axis=0)
+    rows = np.zeros((len(lines.codes), states.shape[1]))
+    # The first piece of each word, then the second of those that have one, …
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    rows[owner[rank == 0]] = states[inner[rank == 0]]
+    for number in range(1, int(rank.max(initial=0)) + 1):
+        some = rank == number
+        rows[owner[some]] += states[inner[some]]
     return _unit(rows)
 
 

@@ -74,9 +74,8 @@ class CorpusWords:
     ) -> CorpusWords:
         """Make vectors of tokens where they stand; the choice is resolved."""
         encoder = choice.encoder
-        pieces = encoder.tokenize([[word] for word in words])
-        owner = np.repeat(np.arange(len(words)), np.diff(pieces.offsets))
-        known = np.bincount(owner[pieces.words >= 0], minlength=len(words)) > 0
+        pieces = encoder.tokenize([words])
+        known = np.bincount(pieces.words[pieces.words >= 0], minlength=len(words)) > 0
         alone = None
         if choice.measure.function_words == "exact":
             alone = np.array([is_function_word(word) for word in words], bool)
