@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
@@ -12,7 +13,7 @@ from importlib.util import find_spec, module_from_spec
 from itertools import chain
 from pathlib import Path
 from string import punctuation
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -32,7 +33,8 @@ _SACREBLEU = {
     "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
     "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
 }
-TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU)
+TOKENIZERS = ("none", "blanks", "char", "char+space", *_SACREBLEU, "meteor")
+_BLANKS = re.compile("[ \t\f\r]+")
 _WORDS = 1 << 17
 """Words whose tokens are remembered."""
 _BY_WORD = ("none", "char", "13a")
@@ -43,8 +45,9 @@ _BY_WORD = ("none", "char", "13a")
 class Tokenizer(Declared):
     """How a line becomes tokens.
 
-    `none` splits at Unicode whitespace (``str.split``); `char+space` makes every character of the line a token,
-    spaces too (as the GLEU re-implementation does); the others are sacrebleu's.
+    `none` splits at Unicode whitespace (``str.split``), `blanks` at blanks and tabs only; `char+space` makes every
+    character of the line a token, spaces too (as the GLEU re-implementation does); `meteor` normalises English as
+    METEOR does (its `-norm`), in lower case; the others are sacrebleu's.
 
     Examples
     --------
@@ -56,7 +59,8 @@ class Tokenizer(Declared):
 
     tokenize: str = setting(
         "none",
-        "Tokenizer: none splits at whitespace, char+space takes every character; the others are sacrebleu's",
+        "Tokenizer: none splits at whitespace, blanks at blanks and tabs only, char+space takes every character, meteor "
+        "is METEOR's -norm; the others are sacrebleu's",
         choices=TOKENIZERS,
         earlier=("tok",),
         always_signed=True,
@@ -119,6 +123,12 @@ def _tokenizers() -> str:
 def _splitter(name: str) -> Split:
     if name == "none":
         return str.split
+    if name == "blanks":
+        return lambda line: [word for word in _BLANKS.split(line) if word]
+    if name == "meteor":
+        from softbleu.normaliser import normalised
+
+        return normalised
     if name == "char":
         return lambda line: list("".join(line.split()))
     if name == "char+space":
@@ -257,3 +267,27 @@ WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
 >>> parts.codes.tolist(), parts.bounds.tolist()
 ([0, 1, 2, 0, 3, 4, 5, 6, 7], [0, 3, 9])
 """
+
+
+@cache
+def _part_splitter(name: str) -> Callable[[str], Sequence[str]]:
+    return lru_cache(_WORDS)(WORD_PARTS[name])
+
+
+class WordFeature(Protocol):
+    """Something else that is known of words, computed once for those of a corpus; a value that can be compared."""
+
+    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Features of these words, by name."""
+
+
+def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    """What is known of words: by a name of `WORD_PARTS` their parts and bounds, else what a feature computes.
+
+    >>> {name: found.tolist() for name, found in word_features("punctuation", ["so", "so."]).items()}
+    {'punctuation': [0, 0, 1], 'punctuation_bounds': [0, 1, 3]}
+    """
+    if not isinstance(part, str):
+        return part.of(words)
+    parts = WordParts.of(words, _part_splitter(part))
+    return {part: parts.codes, f"{part}_bounds": parts.bounds}

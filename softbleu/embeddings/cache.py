@@ -6,18 +6,23 @@ Losing the cache loses time only: what cannot be read is computed again, what ca
 from __future__ import annotations
 
 import io
+import json
 import os
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.files import write_whole
+from softbleu.data_files import map_array, read_json
+from softbleu.errors import InputError
+from softbleu.files import draft_folder, put_in_place, write_whole
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
+_SUMS = "sums.json"
 
 
 def cache_folder() -> Path | None:
@@ -83,6 +88,50 @@ def write_cached(name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
     except OSError:
         return False
     return True
+
+
+def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
+    """Map large arrays kept under a name into memory; made, and kept, where there are none, or damaged ones.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unittest.mock import patch
+    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
+    ...     made = kept_arrays("numbers/two", lambda: {"values": np.arange(3)})
+    ...     again = kept_arrays("numbers/two", dict)
+    ...     print(again["values"].tolist(), type(again["values"]).__name__)
+    [0, 1, 2] memmap
+    """
+    folder = cache_folder()
+    target = folder / name if folder else None
+    found = _mapped(target) if target else None
+    if found is not None:
+        return found
+    arrays = make()
+    if target is None:
+        return arrays
+    try:
+        with draft_folder(target) as draft:
+            for key, array in arrays.items():
+                np.save(draft / f"{key}.npy", array, allow_pickle=False)
+            sums = {key: zlib.crc32((draft / f"{key}.npy").read_bytes()) for key in arrays}
+            (draft / _SUMS).write_text(json.dumps(sums), encoding="utf-8")
+            put_in_place(draft, target)
+    except OSError:
+        return arrays
+    return _mapped(target) or arrays
+
+
+def _mapped(target: Path) -> dict[str, NDArray[Any]] | None:
+    """Arrays of a folder, if each is there and has the bytes that were written."""
+    try:
+        sums = read_json(target / _SUMS)
+        if not all(zlib.crc32(np.memmap(target / f"{key}.npy", np.uint8, "r")) == found for key, found in sums.items()):
+            return None
+        return {key: map_array(target / f"{key}.npy") for key in sums}
+    except (OSError, InputError, AttributeError, ValueError):
+        return None
 
 
 def _path(name: str) -> Path | None:

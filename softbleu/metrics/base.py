@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from softbleu.declare import Declared, Registry, setting
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.errors import InputError
-from softbleu.tokens import Tokenizer
+from softbleu.tokens import Tokenizer, WordFeature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,8 @@ class Requirements:
     idf
         What says how rare words (or pieces) are: `references`, or another text; None where nothing asks.
     parts
-        What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, ….
+        What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, …; or what
+        else is known of them, as a `softbleu.tokens.WordFeature`.
     rows
         The statistics of every segment for a corpus score, not only their sum.
     """
@@ -112,7 +113,7 @@ class Requirements:
     pieces: bool = False
     frequency: bool = False
     idf: object = None
-    parts: tuple[str, ...] = ()
+    parts: tuple[str | WordFeature, ...] = ()
     rows: bool = False
 
     @property
@@ -175,6 +176,10 @@ class Metric(Declared):
     def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
         """The tokenizer as settings of the metric change it."""
         return tokenizer
+
+    def resolved(self) -> Self:
+        """The metric with what its settings stand for where they are not given: what it reads is then in them."""
+        return self
 
     def at_level(self, level: Level) -> Self:
         """The metric as it scores at a level, where that makes a difference."""

@@ -196,5 +196,5 @@ def all_requirements(metrics: Sequence[Metric]) -> Requirements:
         source=any(need.source for need in each),
         gold=any(need.gold for need in each),
         vectors=any(need.vectors for need in each),
-        parts=tuple(sorted({name for need in each for name in need.parts})),
+        parts=tuple(dict.fromkeys(part for need in each for part in need.parts)),
     )

@@ -284,11 +284,16 @@ class Measure(Declared):
     def resolved(self) -> Measure:
         """Put numbers in the place of a threshold that is given as a quantile, or not at all, and of layers.
 
+        And what `Metric.resolved` says.
+
         Raises
         ------
         VectorError
             The vectors cannot be read.
         """
+        metric = self.metric.resolved()
+        if metric is not self.metric:
+            return replace(self, metric=metric).resolved()
         if self.metric.requires.vectors:
             vectors = self.vectors.resolved()
             if vectors is not self.vectors:

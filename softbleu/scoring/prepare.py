@@ -21,7 +21,7 @@ from softbleu.ngrams import Chunk
 from softbleu.scoring.context import spelt
 from softbleu.scoring.executors import run_in_order
 from softbleu.scoring.vectors import CorpusWords
-from softbleu.tokens import WORD_PARTS, Tokenizer, Tokens, Vocabulary, WordParts
+from softbleu.tokens import Tokenizer, Tokens, Vocabulary, WordParts, word_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -271,9 +271,8 @@ class PreparedCorpus:
             )
         elif requires.idf is not None:
             features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
-        for name in requires.parts:
-            parts = self._once(("parts", name), partial(WordParts.of, self.words, WORD_PARTS[name]))
-            features[name], features[f"{name}_bounds"] = parts.codes, parts.bounds
+        for part in requires.parts:
+            features |= self._once(("parts", part), partial(word_features, part, self.words))
         if not requires.vectors:
             bare: CorpusWords = self._once(
                 ("table", requires), lambda: CorpusWords.of_features(len(self.words), features)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from softbleu.metrics.softbleu import rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.run import check_requirements, score_measures
 from softbleu.similarity import TokenVectors, WordTable
-from softbleu.tokens import WORD_PARTS, Tokens, WordParts
+from softbleu.tokens import Tokens, word_features
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric, Score
@@ -40,7 +40,6 @@ class SentenceScorer:
         self._reference = tokenizer.reference
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
-        self._parts = {name: lru_cache(1 << 16)(WORD_PARTS[name]) for name in requires.parts}
         # What looks at more than the words of the segment is prepared as a corpus is.
         self._plain = not (
             requires.gold
@@ -90,9 +89,8 @@ class SentenceScorer:
     def _table(self, words: Sequence[str], references: Sequence[Sequence[int]]) -> WordTable:
         requires = self._metric.requires
         features: dict[str, Any] = {}
-        for name, split in self._parts.items():
-            parts = WordParts.of(words, split)
-            features[name], features[f"{name}_bounds"] = parts.codes, parts.bounds
+        for part in requires.parts:
+            features |= word_features(part, words)
         if requires.idf is not None:
             counts = np.zeros(len(words), np.int64)
             for line in references:

@@ -1,0 +1,210 @@
+"""METEOR 1.5: a mean of precision and recall over aligned words, less a penalty for scattered ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import Metric, Requirements, Score, column
+from softbleu.metrics.meteor.resources import PACKAGE, MeteorData
+from softbleu.metrics.meteor.search import align
+from softbleu.metrics.meteor.stages import STAGES, Matches, find_matches
+from softbleu.metrics.meteor.words import MeteorWords
+from softbleu.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import WordTable
+    from softbleu.types import Flags, Floats, Integers
+
+_CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
+_NEED_DATA = ("synonym", "paraphrase")
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Parameters that were fitted to judgements of one kind (Denkowski & Lavie 2014, table 4)."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    delta: float
+    weights: tuple[float, float, float, float]
+
+
+_TASKS = {
+    "rank": _Task(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6)),
+    "adq": _Task(0.75, 1.4, 0.45, 0.7, (1.0, 1.0, 0.6, 0.8)),
+}
+
+
+@dataclass(frozen=True)
+class MeteorScore(Score):
+    """A METEOR score and what it is made of, in per cent."""
+
+    precision: float = column("P", "precision %", "per cent")
+    recall: float = column("R", "recall %", "per cent")
+    penalty: float = column("penalty", "penalty %", "per cent")
+
+
+@dataclass(frozen=True)
+class Meteor(Metric):
+    """METEOR 1.5 (Denkowski & Lavie 2014) for English, in the digits of its program.
+
+    Words of the candidate are aligned one to one with those of the reference: equal ones, those with the same stem,
+    synonyms, paraphrases. Precision and recall weigh matches by stage, and content words more than function words; a
+    penalty grows with the number of chunks of words that stand in the same order. Of several references each segment
+    takes the best.
+
+    A row has the program's 23 statistics: words of the candidate and of the reference, function words of both; by
+    stage the matched content words of candidate and reference, then the function words of both; chunks; matched words
+    of both. The last number is the chunks that count: none where a single one is the whole segment.
+
+    Parameters
+    ----------
+    task : what the parameters were fitted to: rankings, or judgements of adequacy
+    stages : how words may match
+    meteor_data : where synonyms and paraphrases are from
+
+    Examples
+    --------
+    >>> Meteor().score(np.array([2, 4, 1, 2, *(1, 1, 1, 1), *(0,) * 12, 1, 2, 2, 1])).recall
+    50.0
+    """
+
+    task: str = setting("rank", "What the parameters were fitted to: rank or adq (adequacy)", choices=tuple(_TASKS))
+    stages: str = setting(_CHOICES[-1], "How words may match", choices=_CHOICES)
+    meteor_data: MeteorData | None = setting(
+        None,
+        "Folder with METEOR's synonyms and paraphrases: its jar, or synonym/, and data/paraphrase-en.gz",
+        read=MeteorData.of,
+        hashed=True,
+        metavar="FOLDER",
+        unset=f"that of the package {PACKAGE}",
+    )
+    name: ClassVar[str] = "meteor"
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("blanks")
+
+    @property
+    def requires(self) -> Requirements:
+        """What is known of the words."""
+        return Requirements(parts=(MeteorWords(tuple(self.stages.split("+")), self.meteor_data),))
+
+    def resolved(self) -> Self:
+        """With the data of the package where none is named, and none where no stage looks at it."""
+        needed = any(stage in self.stages for stage in _NEED_DATA)
+        if needed == (self.meteor_data is not None):
+            return self
+        return replace(self, meteor_data=MeteorData.of(PACKAGE) if needed else None)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Count words, matches and chunks, of each segment with its best reference: (segments, 24)."""
+        if words is None:
+            raise InputError("METEOR looks at what is known of words: the table of words is missing")
+        single = chunk.by_reference()
+        tables = None if self.meteor_data is None else self.meteor_data.open()
+        matches = find_matches(single.candidates, single.references, tuple(self.stages.split("+")), words, tables)
+        rows = _counted(single, _aligned(single, matches), words.feature("meteor_function"))
+        scores = self.scores(rows)
+        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
+        return rows[best]
+
+    def score(self, row: Integers) -> MeteorScore:
+        """Score one row of statistics, or a sum of rows."""
+        precision, recall, penalty, score = (float(each[0]) for each in self._parts(np.asarray(row)[None]))
+        return MeteorScore(100 * score, 100 * precision, 100 * recall, 100 * penalty)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        found: Floats = 100 * self._parts(rows)[3]
+        return found
+
+    def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Precision, recall, penalty and score of each row."""
+        task = _TASKS[self.task]
+        counts = np.asarray(rows, np.float64)
+        stages = counts[:, 4:20].reshape(-1, len(STAGES), 2, 2)
+        kinds = np.array([task.delta, 1 - task.delta])
+        shares = []
+        for side in range(2):
+            matched = (stages[:, :, :, side] @ kinds) @ np.array(task.weights)
+            function = counts[:, 2 + side]
+            shares.append(_ratio(matched, task.delta * (counts[:, side] - function) + (1 - task.delta) * function))
+        precision, recall = shares
+        mean = _ratio(precision * recall, task.alpha * precision + (1 - task.alpha) * recall)
+        fragmentation = _ratio(counts[:, 23], (counts[:, 21] + counts[:, 22]) / 2)
+        penalty = task.gamma * fragmentation**task.beta
+        return precision, recall, penalty, mean * (1 - penalty)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    found: Floats = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
+    return found
+
+
+def _aligned(chunk: Chunk, matches: Matches) -> Matches:
+    """The matches that hold, in the order of the references."""
+    alone = _alone(matches.place, matches.size, len(chunk.references.codes))
+    alone &= _alone(matches.start, matches.width, len(chunk.candidates.codes))
+    kept = alone.copy()
+    segments = np.unique(matches.segment[~alone])
+    bounds = np.searchsorted(matches.segment, np.stack((segments, segments + 1)))
+    starts, lengths = chunk.references.offsets.tolist(), chunk.references.lengths.tolist()
+    places = matches.place - chunk.references.offsets[matches.segment]
+    columns = (
+        places,
+        matches.size,
+        matches.start - chunk.candidates.offsets[matches.segment],
+        matches.width,
+        alone,
+        # Names in the search: exact matches have the least.
+        np.arange(len(places)) + len(places) * (matches.stage > 0),
+    )
+    for segment, first, end in zip(segments.tolist(), *bounds.tolist(), strict=True):
+        fixed: dict[int, tuple[int, int, int]] = {}
+        choices: dict[int, list[tuple[int, int, int, int]]] = {}
+        for place, size, start, width, only, name in zip(
+            *(each[first:end].tolist() for each in columns), strict=True
+        ):
+            if only:
+                fixed[place] = size, start, width
+            else:
+                choices.setdefault(place, []).append((size, start, width, name))
+        for name in align(lengths[segment], fixed, choices, len(places)):
+            kept[name % len(places)] = True
+    return matches.chosen(kept)
+
+
+def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
+    """Which stretches of words no other overlaps."""
+    changes = np.bincount(starts, minlength=words + 1) - np.bincount(starts + lengths, minlength=words + 1)
+    covered = np.concatenate(([0], np.cumsum(np.cumsum(changes))))
+    alone: Flags = covered[starts + lengths] - covered[starts] == lengths
+    return alone
+
+
+def _counted(chunk: Chunk, matches: Matches, function: Flags) -> Integers:
+    """Statistics of each segment."""
+    rows = np.zeros((len(chunk), 24), np.int64)
+    sides = ((chunk.candidates, matches.start, matches.width), (chunk.references, matches.place, matches.size))
+    new = np.ones(len(matches.segment), bool)
+    new[1:] = matches.segment[1:] != matches.segment[:-1]
+    for side, (tokens, starts, lengths) in enumerate(sides):
+        functions = np.concatenate(([0], np.cumsum(function[tokens.codes])))
+        matched = functions[starts + lengths] - functions[starts]
+        rows[:, side] = tokens.lengths
+        rows[:, 2 + side] = np.diff(functions[tokens.offsets])
+        np.add.at(rows, (matches.segment, 4 + 4 * matches.stage + side), lengths - matched)
+        np.add.at(rows, (matches.segment, 6 + 4 * matches.stage + side), matched)
+        np.add.at(rows, (matches.segment, 21 + side), lengths)
+        new[1:] |= starts[1:] != (starts + lengths)[:-1]
+    np.add.at(rows, (matches.segment, 20), new)
+    whole = (rows[:, 20] == 1) & (rows[:, 21] == rows[:, 0]) & (rows[:, 22] == rows[:, 1])
+    rows[:, 23] = np.where(whole, 0, rows[:, 20])
+    return rows

@@ -1,0 +1,366 @@
+"""What METEOR knows of words: synonyms and paraphrases, from files as its program has them, kept as arrays."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from softbleu.embeddings.cache import kept_arrays
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.files import hash_files
+from softbleu.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.types import Flags, Integers
+
+PACKAGE = "pycocoevalcap"
+SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
+_PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
+_ENTRIES = 1 << 16
+"""Entries of the table that are read at a time."""
+_END = "\n"
+LONGEST = 32
+"""Words of a paraphrase; that of the program has 7 at most."""
+_ENDINGS = (
+    *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
+    *(("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    *(("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+)
+"""Endings of inflected words and what stands in their place in the base, in the order in which they are tried."""
+
+
+@dataclass(frozen=True)
+class MeteorData:
+    """Where synonyms and paraphrases are from; what the files hold is their identity.
+
+    Attributes
+    ----------
+    location
+        A folder, or `pycocoevalcap`, the package that has those of the program.
+    fingerprint
+        Hex SHA-256 of its files.
+    """
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, location: str) -> MeteorData:
+        """Take the files of a folder, or of the package.
+
+        Raises
+        ------
+        InputError
+            The folder has none of them, or they cannot be read.
+        MissingExtraError
+            The package is not installed.
+        """
+        files = _Files.of(location)
+        try:
+            return cls(location, hash_files(*files.all))
+        except OSError as error:
+            raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+    def open(self) -> MeteorTables:
+        """Map the tables; they are made the first time.
+
+        Raises
+        ------
+        InputError
+            The files are damaged, or one is missing.
+        """
+        return _open(self)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A folder as the program has it: what is no file of it may lie in its jar, which is a zip file."""
+
+    folder: Path
+    jar: Path | None
+
+    @classmethod
+    def of(cls, location: str) -> _Files:
+        if location == PACKAGE:
+            found = find_spec(PACKAGE)
+            places = found.submodule_search_locations if found is not None else None
+            if not places:
+                raise MissingExtraError(
+                    "METEOR's synonyms and paraphrases are not installed: pip install 'softbleu[meteor]', name a folder "
+                    "that has them (meteor_data), or leave them out (stages=exact+stem)"
+                )
+            folder = Path(next(iter(places)), "meteor")
+        else:
+            folder = Path(location)
+        if not folder.is_dir():
+            raise InputError(f"{folder}: no folder of METEOR's data: name the one that has its jar, or a folder synonym")
+        files = cls(folder, next(iter(sorted(folder.glob("meteor-*.jar"))), None))
+        if not files.all:
+            raise InputError(f"{folder}: neither meteor-*.jar nor {SYNONYMS} nor {_PARAPHRASES[0]} is there")
+        return files
+
+    @property
+    def all(self) -> list[Path]:
+        """All that are read."""
+        found = [self.folder / SYNONYMS, self.folder / EXCEPTIONS, self.paraphrases]
+        return [path for path in (self.jar, *found) if path is not None and path.is_file()]
+
+    @property
+    def paraphrases(self) -> Path | None:
+        """The table of paraphrases."""
+        return next((path for name in _PARAPHRASES if (path := self.folder / name).is_file()), None)
+
+    def lists(self, name: str) -> dict[str, list[str]]:
+        """A file of words with a line of what belongs to each below it; empty without one."""
+        path = self.folder / name
+        try:
+            if path.is_file():
+                content = path.read_bytes()
+            elif self.jar is not None:
+                path = self.jar
+                with ZipFile(self.jar) as jar:
+                    content = jar.read(name)
+            else:
+                return {}
+            lines = content.decode().removesuffix("\n").split("\n")
+        except (OSError, BadZipFile, KeyError, UnicodeDecodeError, zlib.error, NotImplementedError) as error:
+            raise InputError(f"{path}: {name} cannot be read ({error}): get the file again") from error
+        if len(lines) % 2:
+            raise InputError(f"{path}: {name} ends after {lines[-1][:40]!r}: get the file again")
+        return {word: below.split() for word, below in zip(lines[::2], lines[1::2], strict=True)}
+
+
+@lru_cache(maxsize=2)
+def _open(data: MeteorData) -> MeteorTables:
+    # What was kept is looked for by the content, and made from files that have it.
+    files = _Files.of(data.location)
+    return MeteorTables(kept_arrays(f"meteor/{data.fingerprint[:32]}", lambda: _tables(files)), files.folder)
+
+
+class MeteorTables:
+    """Synonyms and paraphrases, as arrays.
+
+    Phrases are the nodes of a trie: node 0 is the empty phrase, node e + 1 that of edge e; edges are sorted by the node
+    that they leave, then by word, and kept as ``node * words + word``. Paraphrases of node n, in the order of the
+    table, are ``targets[bounds[n]:bounds[n + 1]]``.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], folder: Path) -> None:
+        self._arrays, self._folder = arrays, folder
+
+    def _array(self, name: str) -> NDArray[Any]:
+        if name not in self._arrays:
+            wanted = SYNONYMS if name.startswith("synonym") else _PARAPHRASES[0]
+            raise InputError(f"{self._folder}: {wanted} is missing: get it, or leave that stage out (stages)")
+        return self._arrays[name]
+
+    def _places(self, name: str) -> dict[str, int]:
+        words = self._array(name).tobytes().decode().split("\n")
+        return dict(zip(words, range(len(words)), strict=True))
+
+    def synsets(self, words: Sequence[str]) -> list[Integers]:
+        """Numbers of the synonym sets of words, and of the words of which they are forms."""
+        places, bases = self._synonym_places, self._bases
+        sets, bounds = self._array("synonym_sets"), self._array("synonym_bounds").tolist()
+        nothing = np.zeros(0, np.int64)
+        found = []
+        for word in words:
+            forms = {places.get(word, -1), *bases.get(word, ())} if word in bases else _forms(word, places)
+            own = [sets[bounds[place] : bounds[place + 1]] for place in forms if place >= 0]
+            found.append(np.unique(np.concatenate(own)) if own else nothing)
+        return found
+
+    @cached_property
+    def _synonym_places(self) -> dict[str, int]:
+        return self._places("synonym_words")
+
+    @cached_property
+    def _bases(self) -> dict[str, list[int]]:
+        bases: dict[str, list[int]] = {}
+        words = self._array("synonym_exceptions").tobytes().decode().split("\n")
+        for word, base in zip(words, self._array("synonym_exception_bases").tolist(), strict=True):
+            bases.setdefault(word, []).append(base)
+        return bases
+
+    def word_numbers(self, words: Sequence[str]) -> Integers:
+        """Numbers of words in paraphrases, -1 for those that none has."""
+        places = self._places("phrase_words")
+        return np.fromiter((places.get(word, -2) + 1 for word in words), np.int64, len(words))
+
+    def phrases(self, words: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
+        """All phrases of a text: where each starts, its length, its node.
+
+        Parameters
+        ----------
+        words
+            Numbers of its words.
+        ends
+            Where the line of each word ends.
+        """
+        edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
+        places = np.flatnonzero(words >= 0)
+        nodes = np.zeros(len(places), np.int64)
+        found = []
+        for length in range(1, LONGEST + 1):
+            keys = nodes * count + words[places + length - 1]
+            nodes = np.searchsorted(edges, keys)
+            there = edges[np.minimum(nodes, len(edges) - 1)] == keys
+            places, nodes = places[there], nodes[there] + 1
+            found.append((places, np.full(len(places), length), nodes))
+            more = places + length < ends[places]
+            more[more] = words[places[more] + length] >= 0
+            places, nodes = places[more], nodes[more]
+            if not len(places):
+                break
+        starts, lengths, all_nodes = (np.concatenate(each) for each in zip(*found, strict=True))
+        return starts, lengths, all_nodes
+
+    def paraphrases(self, nodes: Integers, wanted: Flags) -> tuple[Integers, Integers, Integers]:
+        """Paraphrases of phrases, those alone that are wanted: which phrase, the other's node, its rank in the table."""
+        bounds = self._array("phrase_bounds")
+        starts, counts = bounds[nodes].astype(np.int64), np.diff(bounds)[nodes] if len(nodes) else bounds[:0]
+        owner = np.repeat(np.arange(len(nodes)), counts)
+        offsets = np.cumsum(counts) - counts
+        ranks = np.arange(len(owner)) + np.repeat(starts - offsets, counts)
+        others = self._array("phrase_targets")[ranks]
+        kept = wanted[others]
+        return owner[kept], others[kept].astype(np.int64), ranks[kept]
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return len(self._array("phrase_edges")) + 1
+
+
+def _forms(word: str, places: Mapping[str, int]) -> set[int]:
+    """Places of a word, and of the first base that an ending leads to."""
+    found = {places.get(word, -1)}
+    if len(word) > 2:
+        for ending, other in _ENDINGS:
+            if word.endswith(ending) and not (ending == "s" and word.endswith("ss")):
+                base = places.get(word[: len(word) - len(ending)] + other)
+                if base is not None:
+                    return {*found, base}
+    return found
+
+
+def _tables(files: _Files) -> dict[str, NDArray[Any]]:
+    """Make the arrays of all files that are there."""
+    arrays: dict[str, NDArray[Any]] = {}
+    if synonyms := files.lists(SYNONYMS):
+        numbers = Vocabulary()
+        sets = numbers.encode(list(synonyms.values()))
+        places = {word: place for place, word in enumerate(synonyms)}
+        exceptions = [
+            (form, places.get(base, -1)) for base, forms in files.lists(EXCEPTIONS).items() for form in forms
+        ]
+        arrays |= {
+            "synonym_words": _text(synonyms),
+            "synonym_sets": sets.codes,
+            "synonym_bounds": sets.offsets,
+            "synonym_exceptions": _text(form for form, _ in exceptions),
+            "synonym_exception_bases": np.array([base for _, base in exceptions], np.int64),
+        }
+    if (path := files.paraphrases) is not None:
+        arrays |= _trie(path)
+    return arrays
+
+
+def _text(words: Iterable[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(words).encode(), np.uint8)
+
+
+def _trie(path: Path) -> dict[str, NDArray[Any]]:
+    """Read a table of paraphrases, three lines an entry: a probability, a phrase, and what it may be rendered as."""
+    words = Vocabulary({_END: 0})
+    codes, lengths, sources, phrases = [], [], [], 0
+    for phrase, rendering in _entries(path):
+        distinct = {text: number for number, text in enumerate(dict.fromkeys(phrase))}
+        coded = _coded([*distinct, *rendering], words)
+        if coded[1].max() > LONGEST:
+            raise InputError(f"{path}: a phrase of more than {LONGEST} words: take it out")
+        codes.append(coded[0])
+        lengths.append(coded[1])
+        sources.append(np.fromiter(map(distinct.__getitem__, phrase), np.int32, len(phrase)) + phrases)
+        phrases += len(coded[1])
+    if not phrases:
+        raise InputError(f"{path}: no paraphrases are in it")
+    nodes, edges = _nodes(np.concatenate(codes), np.concatenate(lengths), len(words))
+    del codes
+    # Of each part of the file the phrases stand before what they are rendered as.
+    ends = np.cumsum([len(part) for part in lengths])
+    renderings = np.concatenate(
+        [nodes[end - len(part) : end] for end, part in zip(ends.tolist(), sources, strict=True)]
+    )
+    owners = nodes[np.concatenate(sources)]
+    bounds = np.zeros(len(edges) + 2, np.int32)
+    np.cumsum(np.bincount(owners, minlength=len(edges) + 1), out=bounds[1:])
+    return {
+        # Number 0 is no word, but the end of a phrase.
+        "phrase_words": _text(list(words)[1:]),
+        "phrase_word_count": np.array([len(words)]),
+        "phrase_edges": edges,
+        "phrase_bounds": bounds,
+        "phrase_targets": renderings[np.argsort(owners, kind="stable")],
+    }
+
+
+def _entries(path: Path) -> Iterator[tuple[list[str], list[str]]]:
+    try:
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
+            while lines := [line.removesuffix("\n") for line in islice(stream, 3 * _ENTRIES)]:
+                if len(lines) % 3:
+                    raise InputError(f"{path}: ends within an entry: get the file again")
+                # What has slipped by a line is noticed: phrases are no numbers.
+                list(map(float, lines[::3]))
+                yield lines[1::3], lines[2::3]
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: no table of paraphrases ({error}): get the file again") from error
+
+
+def _coded(phrases: list[str], words: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Words of phrases as numbers, one phrase after the other, and how many each has."""
+    tokens = f"{f' {_END} '.join(phrases)} {_END}".split(" ")
+    codes = np.fromiter(map(words.__getitem__, tokens), np.int32, len(tokens))
+    ends = np.flatnonzero(codes == 0)
+    return codes[codes > 0], (np.diff(ends, prepend=-1) - 1).astype(np.int32)
+
+
+def _nodes(
+    codes: NDArray[np.int32], lengths: NDArray[np.int32], words: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Find the node of each phrase, and all edges of the trie, a level after the other."""
+    nodes = np.zeros(len(lengths), np.int32)
+    starts = (np.cumsum(lengths, dtype=np.int64) - lengths).astype(np.int32)
+    levels: list[NDArray[np.int64]] = []
+    known = 0
+    for level in range(int(lengths.max())):
+        here = np.flatnonzero(lengths > level).astype(np.int32)
+        parts = [here[start : start + _ENTRIES] for start in range(0, len(here), _ENTRIES)]
+
+        def keys(part: NDArray[np.int32], level: int = level) -> NDArray[np.int64]:
+            return nodes[part] * np.int64(words) + codes[starts[part] + level]
+
+        edges = np.unique(np.concatenate([np.unique(keys(part)) for part in parts]))
+        for part in parts:
+            nodes[part] = known + 1 + np.searchsorted(edges, keys(part))
+        levels.append(edges)
+        known += len(edges)
+    return nodes, np.concatenate(levels)

@@ -1,0 +1,161 @@
+"""All possible matches of the words of candidates with those of their references, stage by stage, as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.tokens import Tokens
+
+if TYPE_CHECKING:
+    from softbleu.metrics.meteor.resources import MeteorTables
+    from softbleu.similarity import WordTable
+    from softbleu.types import Flags, Integers
+
+STAGES = ("exact", "stem", "synonym", "paraphrase")
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Matches of many segments; positions count the words of all lines of a text."""
+
+    segment: Integers
+    place: Integers
+    """Where each starts in the references."""
+    size: Integers
+    """How many words of the reference it covers."""
+    start: Integers
+    width: Integers
+    """The same in the candidates."""
+    stage: Integers
+
+    def chosen(self, which: Flags | Integers) -> Matches:
+        """Some of them."""
+        return Matches(*(each[which] for each in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A text: its words' codes, the line of each, and where that ends."""
+
+    codes: Integers
+    line: Integers
+    ends: Integers
+
+    @classmethod
+    def of(cls, tokens: Tokens) -> _Side:
+        line = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
+        return cls(tokens.codes.astype(np.int64), line, tokens.offsets[1:][line])
+
+
+def find_matches(
+    candidates: Tokens, references: Tokens, stages: tuple[str, ...], words: WordTable, tables: MeteorTables | None
+) -> Matches:
+    """Find the matches of all stages, those of a segment in the order in which the search tries them.
+
+    Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand in
+    the table either way round; one that does both ways is found twice.
+    """
+    left, right = _Side.of(candidates), _Side.of(references)
+    differ = ~_equal_lines(candidates, references)
+    found: list[Matches] = []
+    orders: list[tuple[Integers, Integers, Integers, Integers]] = []
+    for number, stage in enumerate(STAGES[:3]):
+        if stage not in stages:
+            continue
+        ours, theirs = _pairs(stage, left, right, words)
+        if number:
+            kept = differ[left.line[ours]] & (left.codes[ours] != right.codes[theirs])
+            ours, theirs = ours[kept], theirs[kept]
+        one = np.ones(len(ours), np.int64)
+        found.append(Matches(left.line[ours], theirs, one, ours, one, number * one))
+        orders.append((number * one, ours, one, one))
+    if "paraphrase" in stages and tables is not None:
+        for number, (own, rank) in enumerate(_paraphrases(left, right, differ, words, tables)):
+            by_reference = (own.size, rank, own.start)
+            by_candidate = (own.start, own.width, rank)
+            found.append(own)
+            orders.append((own.stage + number, *(by_candidate if number else by_reference)))
+    together = Matches(*(np.concatenate(each) for each in zip(*(vars(own).values() for own in found), strict=True)))
+    kind, first, second, third = (np.concatenate(each) for each in zip(*orders, strict=True))
+    return together.chosen(np.lexsort((third, second, first, kind, together.place, together.segment)))
+
+
+def _equal_lines(candidates: Tokens, references: Tokens) -> Flags:
+    """Which lines have the same words."""
+    equal: Flags = candidates.lengths == references.lengths
+    compared = np.flatnonzero(equal)
+    one, other = candidates.chosen(compared), references.chosen(compared)
+    wrong = np.flatnonzero(one.codes != other.codes)
+    equal[compared[np.searchsorted(one.offsets, wrong, side="right") - 1]] = False
+    return equal
+
+
+def _pairs(stage: str, left: _Side, right: _Side, words: WordTable) -> tuple[Integers, Integers]:
+    """Positions of the words that match by a stage."""
+    if stage == "synonym":
+        # Words may share several sets.
+        parts = words.parts("meteor_synsets")
+        sides = []
+        for side in (left, right):
+            spread = Tokens(side.codes, np.arange(len(side.codes) + 1)).spread(parts)  # type: ignore[arg-type]
+            position = np.repeat(np.arange(len(side.codes)), spread.lengths)
+            sides.append((side.line[position], spread.codes, position))
+        ours, theirs = _joined(*sides[0][:2], *sides[1][:2])
+        pairs = np.unique(sides[0][2][ours] * len(right.codes) + sides[1][2][theirs])
+        return np.divmod(pairs, max(len(right.codes), 1))
+    values = [side.codes if stage == "exact" else words.feature("meteor_stem")[side.codes] for side in (left, right)]
+    return _joined(left.line, values[0], right.line, values[1])
+
+
+def _joined(line: Integers, value: Integers, other_line: Integers, other_value: Integers) -> tuple[Integers, Integers]:
+    """Places of equal values in equal lines."""
+    count = 1 + max(int(value.max(initial=0)), int(other_value.max(initial=0)))
+    keys, others = line * count + value, other_line * count + other_value
+    order = np.argsort(others, kind="stable")
+    ranked = others[order]
+    first, last = (np.searchsorted(ranked, keys, side) for side in ("left", "right"))  # type: ignore[call-overload]
+    counts = last - first
+    ours = np.repeat(np.arange(len(keys)), counts)
+    places = np.arange(len(ours)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    return ours, order[places]
+
+
+def _paraphrases(
+    left: _Side, right: _Side, differ: Flags, words: WordTable, tables: MeteorTables
+) -> list[tuple[Matches, Integers]]:
+    """Matches of phrases that the table has from the reference to the candidate, and the other way round.
+
+    With the rank of each in the table.
+    """
+    numbers = words.feature("meteor_phrase_word")
+    sides = []
+    for side in (left, right):
+        starts, lengths, nodes = tables.phrases(numbers[side.codes], side.ends)
+        kept = differ[side.line[starts]]
+        starts, lengths, nodes = starts[kept], lengths[kept], nodes[kept]
+        sides.append((side.line[starts], starts, lengths, nodes))
+    found = []
+    for swapped in (True, False):
+        (line, starts, lengths, nodes), (other_line, other_starts, other_lengths, other_nodes) = (
+            sides[::-1] if swapped else sides
+        )
+        wanted = np.zeros(tables.nodes, bool)
+        wanted[other_nodes] = True
+        distinct, which = np.unique(nodes, return_inverse=True)
+        # Each phrase is looked up once, then what was found is spread over the places where it stands.
+        owner, targets, ranks = tables.paraphrases(distinct, wanted)
+        bounds = np.searchsorted(owner, np.arange(len(distinct) + 1))
+        counts = np.diff(bounds)[which]
+        place = np.repeat(np.arange(len(nodes)), counts)
+        entry = np.arange(len(place)) + np.repeat(bounds[which] - (np.cumsum(counts) - counts), counts)
+        ours, theirs = _joined(line[place], targets[entry], other_line, other_nodes)
+        place, rank = place[ours], ranks[entry[ours]]
+        one = (starts[place], lengths[place])
+        other = (other_starts[theirs], other_lengths[theirs])
+        stage = np.full(len(place), 3)
+        in_reference, in_candidate = (one, other) if swapped else (other, one)
+        found.append((Matches(line[place], *in_reference, *in_candidate, stage), rank))
+    return found
