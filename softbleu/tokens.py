@@ -59,8 +59,8 @@ class Tokenizer(Declared):
 
     tokenize: str = setting(
         "none",
-        "Tokenizer: none splits at whitespace, blanks at blanks and tabs only, char+space takes every character, meteor "
-        "is METEOR's -norm; the others are sacrebleu's",
+        "Tokenizer: none splits at whitespace, blanks at blanks and tabs only, char+space takes every character, "
+        "meteor is METEOR's -norm; the others are sacrebleu's",
         choices=TOKENIZERS,
         earlier=("tok",),
         always_signed=True,

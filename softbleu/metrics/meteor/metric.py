@@ -155,7 +155,7 @@ def _aligned(chunk: Chunk, matches: Matches) -> Matches:
     kept = alone.copy()
     segments = np.unique(matches.segment[~alone])
     bounds = np.searchsorted(matches.segment, np.stack((segments, segments + 1)))
-    starts, lengths = chunk.references.offsets.tolist(), chunk.references.lengths.tolist()
+    lengths = chunk.references.lengths.tolist()
     places = matches.place - chunk.references.offsets[matches.segment]
     columns = (
         places,
@@ -202,9 +202,9 @@ def _counted(chunk: Chunk, matches: Matches, function: Flags) -> Integers:
         rows[:, 2 + side] = np.diff(functions[tokens.offsets])
         np.add.at(rows, (matches.segment, 4 + 4 * matches.stage + side), lengths - matched)
         np.add.at(rows, (matches.segment, 6 + 4 * matches.stage + side), matched)
-        np.add.at(rows, (matches.segment, 21 + side), lengths)
+        rows[:, 21 + side] = np.bincount(matches.segment, lengths, len(chunk))
         new[1:] |= starts[1:] != (starts + lengths)[:-1]
-    np.add.at(rows, (matches.segment, 20), new)
+    rows[:, 20] = np.bincount(matches.segment, new, len(chunk))
     whole = (rows[:, 20] == 1) & (rows[:, 21] == rows[:, 0]) & (rows[:, 22] == rows[:, 1])
     rows[:, 23] = np.where(whole, 0, rows[:, 20])
     return rows

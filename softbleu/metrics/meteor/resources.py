@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
@@ -18,6 +16,7 @@ import numpy as np
 from softbleu.embeddings.cache import kept_arrays
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
+from softbleu.metrics.meteor.table import LONGEST, joined_words, read_table
 from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
@@ -28,11 +27,6 @@ if TYPE_CHECKING:
 PACKAGE = "pycocoevalcap"
 SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
 _PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
-_ENTRIES = 1 << 16
-"""Entries of the table that are read at a time."""
-_END = "\n"
-LONGEST = 32
-"""Words of a paraphrase; that of the program has 7 at most."""
 _ENDINGS = (
     *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
     *(("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
@@ -101,14 +95,16 @@ class _Files:
             places = found.submodule_search_locations if found is not None else None
             if not places:
                 raise MissingExtraError(
-                    "METEOR's synonyms and paraphrases are not installed: pip install 'softbleu[meteor]', name a folder "
-                    "that has them (meteor_data), or leave them out (stages=exact+stem)"
+                    "METEOR's synonyms and paraphrases are not installed: pip install 'softbleu[meteor]', name a "
+                    "folder that has them (meteor_data), or leave them out (stages=exact+stem)"
                 )
             folder = Path(next(iter(places)), "meteor")
         else:
             folder = Path(location)
         if not folder.is_dir():
-            raise InputError(f"{folder}: no folder of METEOR's data: name the one that has its jar, or a folder synonym")
+            raise InputError(
+                f"{folder}: no folder of METEOR's data: name the one that has its jar, or a folder synonym"
+            )
         files = cls(folder, next(iter(sorted(folder.glob("meteor-*.jar"))), None))
         if not files.all:
             raise InputError(f"{folder}: neither meteor-*.jar nor {SYNONYMS} nor {_PARAPHRASES[0]} is there")
@@ -155,9 +151,9 @@ def _open(data: MeteorData) -> MeteorTables:
 class MeteorTables:
     """Synonyms and paraphrases, as arrays.
 
-    Phrases are the nodes of a trie: node 0 is the empty phrase, node e + 1 that of edge e; edges are sorted by the node
-    that they leave, then by word, and kept as ``node * words + word``. Paraphrases of node n, in the order of the
-    table, are ``targets[bounds[n]:bounds[n + 1]]``.
+    Phrases are the nodes of a trie: node 0 is the empty phrase, node e + 1 that of edge e; edges are sorted by the
+    node that they leave, then by word, and kept as ``node * words + word``. Paraphrases of node n, in the order of
+    the table, are ``targets[bounds[n]:bounds[n + 1]]``.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], folder: Path) -> None:
@@ -231,7 +227,7 @@ class MeteorTables:
         return starts, lengths, all_nodes
 
     def paraphrases(self, nodes: Integers, wanted: Flags) -> tuple[Integers, Integers, Integers]:
-        """Paraphrases of phrases, those alone that are wanted: which phrase, the other's node, its rank in the table."""
+        """Paraphrases of phrases, those that are wanted: which phrase, the other's node, its rank in the table."""
         bounds = self._array("phrase_bounds")
         starts, counts = bounds[nodes].astype(np.int64), np.diff(bounds)[nodes] if len(nodes) else bounds[:0]
         owner = np.repeat(np.arange(len(nodes)), counts)
@@ -270,97 +266,12 @@ def _tables(files: _Files) -> dict[str, NDArray[Any]]:
             (form, places.get(base, -1)) for base, forms in files.lists(EXCEPTIONS).items() for form in forms
         ]
         arrays |= {
-            "synonym_words": _text(synonyms),
+            "synonym_words": joined_words(synonyms),
             "synonym_sets": sets.codes,
             "synonym_bounds": sets.offsets,
-            "synonym_exceptions": _text(form for form, _ in exceptions),
+            "synonym_exceptions": joined_words(form for form, _ in exceptions),
             "synonym_exception_bases": np.array([base for _, base in exceptions], np.int64),
         }
     if (path := files.paraphrases) is not None:
-        arrays |= _trie(path)
+        arrays |= read_table(path)
     return arrays
-
-
-def _text(words: Iterable[str]) -> NDArray[np.uint8]:
-    return np.frombuffer("\n".join(words).encode(), np.uint8)
-
-
-def _trie(path: Path) -> dict[str, NDArray[Any]]:
-    """Read a table of paraphrases, three lines an entry: a probability, a phrase, and what it may be rendered as."""
-    words = Vocabulary({_END: 0})
-    codes, lengths, sources, phrases = [], [], [], 0
-    for phrase, rendering in _entries(path):
-        distinct = {text: number for number, text in enumerate(dict.fromkeys(phrase))}
-        coded = _coded([*distinct, *rendering], words)
-        if coded[1].max() > LONGEST:
-            raise InputError(f"{path}: a phrase of more than {LONGEST} words: take it out")
-        codes.append(coded[0])
-        lengths.append(coded[1])
-        sources.append(np.fromiter(map(distinct.__getitem__, phrase), np.int32, len(phrase)) + phrases)
-        phrases += len(coded[1])
-    if not phrases:
-        raise InputError(f"{path}: no paraphrases are in it")
-    nodes, edges = _nodes(np.concatenate(codes), np.concatenate(lengths), len(words))
-    del codes
-    # Of each part of the file the phrases stand before what they are rendered as.
-    ends = np.cumsum([len(part) for part in lengths])
-    renderings = np.concatenate(
-        [nodes[end - len(part) : end] for end, part in zip(ends.tolist(), sources, strict=True)]
-    )
-    owners = nodes[np.concatenate(sources)]
-    bounds = np.zeros(len(edges) + 2, np.int32)
-    np.cumsum(np.bincount(owners, minlength=len(edges) + 1), out=bounds[1:])
-    return {
-        # Number 0 is no word, but the end of a phrase.
-        "phrase_words": _text(list(words)[1:]),
-        "phrase_word_count": np.array([len(words)]),
-        "phrase_edges": edges,
-        "phrase_bounds": bounds,
-        "phrase_targets": renderings[np.argsort(owners, kind="stable")],
-    }
-
-
-def _entries(path: Path) -> Iterator[tuple[list[str], list[str]]]:
-    try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
-            while lines := [line.removesuffix("\n") for line in islice(stream, 3 * _ENTRIES)]:
-                if len(lines) % 3:
-                    raise InputError(f"{path}: ends within an entry: get the file again")
-                # What has slipped by a line is noticed: phrases are no numbers.
-                list(map(float, lines[::3]))
-                yield lines[1::3], lines[2::3]
-    except (OSError, EOFError, zlib.error, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: no table of paraphrases ({error}): get the file again") from error
-
-
-def _coded(phrases: list[str], words: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Words of phrases as numbers, one phrase after the other, and how many each has."""
-    tokens = f"{f' {_END} '.join(phrases)} {_END}".split(" ")
-    codes = np.fromiter(map(words.__getitem__, tokens), np.int32, len(tokens))
-    ends = np.flatnonzero(codes == 0)
-    return codes[codes > 0], (np.diff(ends, prepend=-1) - 1).astype(np.int32)
-
-
-def _nodes(
-    codes: NDArray[np.int32], lengths: NDArray[np.int32], words: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Find the node of each phrase, and all edges of the trie, a level after the other."""
-    nodes = np.zeros(len(lengths), np.int32)
-    starts = (np.cumsum(lengths, dtype=np.int64) - lengths).astype(np.int32)
-    levels: list[NDArray[np.int64]] = []
-    known = 0
-    for level in range(int(lengths.max())):
-        here = np.flatnonzero(lengths > level).astype(np.int32)
-        parts = [here[start : start + _ENTRIES] for start in range(0, len(here), _ENTRIES)]
-
-        def keys(part: NDArray[np.int32], level: int = level) -> NDArray[np.int64]:
-            return nodes[part] * np.int64(words) + codes[starts[part] + level]
-
-        edges = np.unique(np.concatenate([np.unique(keys(part)) for part in parts]))
-        for part in parts:
-            nodes[part] = known + 1 + np.searchsorted(edges, keys(part))
-        levels.append(edges)
-        known += len(edges)
-    return nodes, np.concatenate(levels)

@@ -32,7 +32,7 @@ def align(
     length
         Words of the reference.
     fixed
-        Matches that no other overlaps, by their place in the reference: words there, place and words in the candidate.
+        Matches that no other overlaps, by their place in the reference: words there, place in the candidate, words.
     choices
         The others by their place in the reference, in the order in which they are tried.
     exact

@@ -55,8 +55,8 @@ def find_matches(
 ) -> Matches:
     """Find the matches of all stages, those of a segment in the order in which the search tries them.
 
-    Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand in
-    the table either way round; one that does both ways is found twice.
+    Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand
+    in the table either way round; one that does both ways is found twice.
     """
     left, right = _Side.of(candidates), _Side.of(references)
     differ = ~_equal_lines(candidates, references)
@@ -102,7 +102,7 @@ def _pairs(stage: str, left: _Side, right: _Side, words: WordTable) -> tuple[Int
         for side in (left, right):
             spread = Tokens(side.codes, np.arange(len(side.codes) + 1)).spread(parts)  # type: ignore[arg-type]
             position = np.repeat(np.arange(len(side.codes)), spread.lengths)
-            sides.append((side.line[position], spread.codes, position))
+            sides.append((side.line[position], spread.codes.astype(np.int64), position))
         ours, theirs = _joined(*sides[0][:2], *sides[1][:2])
         pairs = np.unique(sides[0][2][ours] * len(right.codes) + sides[1][2][theirs])
         return np.divmod(pairs, max(len(right.codes), 1))
@@ -110,13 +110,15 @@ def _pairs(stage: str, left: _Side, right: _Side, words: WordTable) -> tuple[Int
     return _joined(left.line, values[0], right.line, values[1])
 
 
-def _joined(line: Integers, value: Integers, other_line: Integers, other_value: Integers) -> tuple[Integers, Integers]:
+def _joined(
+    line: Integers, value: Integers, other_line: Integers, other_value: Integers
+) -> tuple[Integers, Integers]:
     """Places of equal values in equal lines."""
     count = 1 + max(int(value.max(initial=0)), int(other_value.max(initial=0)))
     keys, others = line * count + value, other_line * count + other_value
     order = np.argsort(others, kind="stable")
     ranked = others[order]
-    first, last = (np.searchsorted(ranked, keys, side) for side in ("left", "right"))  # type: ignore[call-overload]
+    first, last = (np.searchsorted(ranked, keys, side) for side in ("left", "right"))
     counts = last - first
     ours = np.repeat(np.arange(len(keys)), counts)
     places = np.arange(len(ours)) + np.repeat(first - (np.cumsum(counts) - counts), counts)

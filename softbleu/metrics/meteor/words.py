@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.tokens import Vocabulary, WordParts
+from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.metrics.meteor.resources import MeteorData
 
-FUNCTION_WORDS = frozenset(
-    """
-    the of to and a in that is for on was with be he as it said his by at from have are has i an had not they will
-    who were which been their we this but one would or there about when out up you she its after if more all people
-    two first last so than can her into other what could some no also time new over years year 's 't s
-    , . " -- : ) ( ? - ' $ -lrb- -rrb- ’ ” “ —
-    """.split()
-)
+_FUNCTION_WORDS = """
+    's 't a about after all also an and are as at be been but by can could first for from had has have he her his i if
+    in into is it its last more new no not of on one or other out over people s said she so some than that the their
+    there they this time to two up was we were what when which who will with would year years you
+    , . " ' ’ ” “ : ? $ ( ) - -- — -lrb- -rrb-
+"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """English words, in any case, that METEOR 1.5 was seen to weigh as function words."""
 _MASK = "\ue000"
 """Stands for a letter that is none to the stemmer."""
@@ -46,7 +45,9 @@ class MeteorWords:
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
-        found: dict[str, NDArray[Any]] = {"meteor_function": np.array([w.lower() in FUNCTION_WORDS for w in words], bool)}
+        found: dict[str, NDArray[Any]] = {
+            "meteor_function": np.array([w.lower() in FUNCTION_WORDS for w in words], bool)
+        }
         if "stem" in self.stages:
             numbers = Vocabulary()
             found["meteor_stem"] = np.fromiter((numbers[stem(word)] for word in words), np.int64, len(words))
