@@ -135,7 +135,7 @@ def _mapped(target: Path) -> dict[str, NDArray[Any]] | None:
 
 
 def _sum(array: NDArray[Any]) -> int:
-    return zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B")) if array.size else 0
+    return zlib.crc32(np.ascontiguousarray(array).data)
 
 
 def _path(name: str) -> Path | None:

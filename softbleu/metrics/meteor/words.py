@@ -67,8 +67,8 @@ class MeteorWords:
 def stem(word: str) -> str:
     """Stem a word as METEOR 1.5 does, by the Snowball stemmer for English of its day.
 
-    >>> stem("geologists"), stem("geology"), stem("Adding")
-    ('geologist', 'geolog', 'Ad')
+    >>> stem("geologists"), stem("geology"), stem("adding")
+    ('geologist', 'geolog', 'ad')
     """
     # That stemmer did not know the ending -ogist yet.
     if "ogist" in word:

@@ -1,0 +1,56 @@
+"""A small folder of synonyms and paraphrases, made up, as METEOR's program has them."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+
+SYNSETS = {
+    "small": ["1", "2"],
+    "little": ["1"],
+    "tiny": ["2"],
+    "run": ["3"],
+    "race": ["3", "4"],
+    "people": ["4", "5"],
+    "nation": ["5"],
+    "cat": ["6"],
+    "mouse": ["7"],
+    "rodent": ["7"],
+    "hop": ["8"],
+    "hope": ["9"],
+    "wish": ["9"],
+    "jump": ["8"],
+}
+"""Sets of each word."""
+EXCEPTIONS = {"run": ["ran"], "mouse": ["mice"], "people": ["persons"]}
+"""Forms of words that no ending tells."""
+PARAPHRASES = [
+    ("a small cat", "kitten"),
+    ("cat", "feline"),
+    ("feline", "cat"),
+    ("fast", "quickly"),
+    ("little", "a little bit of"),
+    ("of the", "in"),
+    ("ran away", "fled"),
+    ("ran away", "ran off quickly"),
+    ("run", "jump"),
+    ("small", "little"),
+    ("the small", "little"),
+    ("the small cat", "the kitten"),
+    ("will be seen by", "the people see"),
+    ("will be seen by all the", "see"),
+]
+"""Phrases and what they may be rendered as."""
+
+
+def write_meteor_data(folder: Path, paraphrases: Sequence[tuple[str, str]] = PARAPHRASES) -> Path:
+    """Write the files into a folder."""
+    (folder / "synonym").mkdir(parents=True)
+    (folder / "data").mkdir()
+    for name, lists in (("synsets", SYNSETS), ("exceptions", EXCEPTIONS)):
+        text = "".join(f"{word}\n{' '.join(below)}\n" for word, below in lists.items())
+        (folder / "synonym" / f"english.{name}").write_text(text, encoding="utf-8")
+    entries = "".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in paraphrases)
+    (folder / "data" / "paraphrase-en.gz").write_bytes(gzip.compress(entries.encode(), mtime=0))
+    return folder

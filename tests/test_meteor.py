@@ -1,0 +1,294 @@
+"""METEOR: the digits of its program, a slow oracle beside the search, what it needs and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import html
+import json
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from meteor_data import EXCEPTIONS, PARAPHRASES, SYNSETS, write_meteor_data
+from oracles import meteor as oracle
+from shared_data import shared
+
+import softbleu
+from softbleu import InputError
+from softbleu.corpora.segments import make_corpus
+from softbleu.errors import MissingExtraError
+from softbleu.metrics.meteor.metric import _alone
+from softbleu.metrics.meteor.resources import PACKAGE, MeteorData
+from softbleu.metrics.meteor.words import FUNCTION_WORDS, stem
+from softbleu.normaliser import normalised
+from softbleu.scoring import Measure
+from softbleu.scoring.run import collect_statistics
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))
+WORDS = sorted(
+    {word for pair in PARAPHRASES for phrase in pair for word in phrase.split()}
+    | {*SYNSETS, "ran", "hoping", "The", "."}
+)
+LINES = st.lists(st.sampled_from(WORDS) | st.sampled_from(["the", "cat", "small"]), max_size=9).map(" ".join)
+VARIANTS: dict[str, dict[str, Any]] = {
+    "rank": {},
+    "norm": {"tokenize": "meteor"},
+    "adq": {"task": "adq"},
+    "exact_stem": {"stages": "exact+stem"},
+    "no_paraphrase": {"stages": "exact+stem+synonym"},
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_meteor_data(tmp_path_factory.mktemp("meteor") / "data"))
+
+
+def rows_of(candidates: Sequence[str], references: Any, **more: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
+    measure = Measure.of("meteor", **more).resolved()
+    statistics = collect_statistics(make_corpus(candidates, references), [measure], keep_rows=True)
+    return statistics[0].rows[0]
+
+
+# the program's digits
+
+
+def test_statistics_and_scores_are_those_of_the_program(data: str) -> None:
+    segments = GOLDEN["segments"]
+    candidates, references = ([each[side] for each in segments] for side in ("candidate", "reference"))
+    assert rows_of(candidates, references, meteor_data=data)[:, :23].tolist() == [x["statistics"] for x in segments]
+    for task in ("rank", "adq"):
+        found = softbleu.score(candidates, references, metric="meteor", task=task, meteor_data=data, level="segment")
+        assert [each.score for each in found.segments or ()] == pytest.approx(
+            [100 * x[task] for x in segments], abs=1e-9
+        )
+        assert found.score == pytest.approx(100 * GOLDEN["final"][task], abs=1e-9)
+
+
+@pytest.mark.parametrize(("line", "expected"), GOLDEN["normalised"])
+def test_text_is_normalised_as_the_program_does(line: str, expected: str) -> None:
+    assert " ".join(normalised(line)) == expected
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", ["wmt17-cs-en", "wmt17-de-en", "wmt17-fi-en", "conll14-AMU", "conll14-CAMB"])
+def test_real_text_scores_as_with_the_program(name: str, variant: str) -> None:
+    if variant != "exact_stem" and find_spec(PACKAGE) is None:
+        pytest.skip("needs the extra softbleu[meteor]")
+    header, names, *lines = shared("expected", "meteor", f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+    place = names.split("\t").index(variant)
+    rows = rows_of(*real_text(name), **VARIANTS[variant])
+    metric = Measure.of("meteor", **VARIANTS[variant]).metric
+    expected = np.array([line.split("\t")[place] for line in lines], np.float64)
+    assert metric.scores(rows) == pytest.approx(100 * expected, abs=1e-9)
+    assert float(metric.score(rows.sum(axis=0))) == pytest.approx(
+        100 * float(header.split("\t")[place + 1]), abs=1e-9
+    )
+    if variant == "rank":
+        found = [[float(number) for number in line.split("\t")[-1].split()] for line in lines]
+        assert rows[:, :23].tolist() == found
+
+
+def real_text(name: str) -> tuple[list[str], list[list[str]]]:
+    """What ../shared/expected/meteor was measured on, as the README there says."""
+
+    def lines(path: Path) -> list[str]:
+        return path.read_bytes().decode().split("\n")
+
+    kind, _, rest = name.partition("-")
+    if kind == "conll14":
+        folder = shared("data", "conll14")
+        texts = [lines(folder / each)[:1312] for each in (f"systems/{rest}.txt", "ref0.txt", "ref1.txt")]
+        stripped = [[line.strip() for line in text] for text in texts]
+        return stripped[0], [list(pair) for pair in zip(*stripped[1:], strict=True)]
+    folder = shared("data", "wmt17-into-en")
+    reference = lines(folder / "references" / f"newstest2017-{rest.replace('-', '')}-ref.en")
+    candidates, references = [], []
+    with (folder / "DA-seglevel.csv").open(encoding="utf-8") as stream:
+        for row in csv.DictReader(stream, delimiter=" "):
+            if row["LP"] == rest:
+                system = f"newstest2017.{row['SYSTEM'].partition('+')[0]}.{rest}"
+                output = lines(folder / "system-outputs" / rest / system)
+                candidates.append(html.unescape(output[int(row["SID"]) - 1]))
+                references.append([html.unescape(reference[int(row["SID"]) - 1])])
+    return candidates, references
+
+
+# the search beside its oracle
+
+
+def sets_of(word: str) -> set[str]:
+    """Synonym sets of words in these tests: their forms are exceptions, or end in -s, or -ing after an -e."""
+    bases = [base for base, forms in EXCEPTIONS.items() if word in forms]
+    ends = [word.removesuffix("s") if word.endswith("s") else word.removesuffix("ing") + "e" * word.endswith("ing")]
+    return {each for base in (word, *(bases or ends)) for each in SYNSETS.get(base, ())}
+
+
+def expected_row(candidate: str, reference: str) -> list[int]:
+    ours, theirs = candidate.split(), reference.split()
+    alike: list[oracle.Alike] = [
+        lambda one, other: one == other,
+        lambda one, other: stem(one) == stem(other),
+        lambda one, other: bool(sets_of(one) & sets_of(other)),
+    ]
+    matches = oracle.chosen(theirs, oracle.possible(ours, theirs, alike, PARAPHRASES))
+    return oracle.statistics(ours, theirs, matches, lambda word: word.lower() in FUNCTION_WORDS)
+
+
+def test_the_oracle_has_the_digits_of_the_program() -> None:
+    for each in GOLDEN["segments"]:
+        assert expected_row(each["candidate"], each["reference"]) == each["statistics"]
+
+
+@given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=5))
+def test_any_text_is_aligned_as_by_the_oracle(data: str, pairs: list[tuple[str, str]]) -> None:
+    candidates, references = zip(*pairs, strict=True)
+    rows = rows_of(candidates, list(references), meteor_data=data)
+    assert rows[:, :23].tolist() == [expected_row(*pair) for pair in pairs]
+
+
+def test_a_beam_that_overflows_is_cut_as_by_the_oracle(data: str) -> None:
+    candidate, reference = "the cat of the the in cat the a of the", "cat the the of cat in the a the of the the"
+    assert rows_of([candidate], [reference], meteor_data=data)[0, :23].tolist() == expected_row(candidate, reference)
+
+
+def test_stretches_that_nothing_overlaps() -> None:
+    starts, lengths = np.array([0, 2, 3, 6]), np.array([2, 2, 2, 1])
+    assert _alone(starts, lengths, 7).tolist() == [True, False, False, True]
+
+
+# properties
+
+
+@given(LINES, LINES)
+def test_a_score_lies_between_nothing_and_all(data: str, candidate: str, reference: str) -> None:
+    score = float(softbleu.score([candidate], [reference], metric="meteor", meteor_data=data))
+    assert 0 <= score <= 100
+    if candidate == reference:
+        assert score == pytest.approx(100 if candidate else 0)
+
+
+@given(st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4))
+def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:
+    candidates, references = zip(*segments, strict=True)
+    together = softbleu.score(candidates, references, metric="meteor", meteor_data=data, level="segment")
+    for (candidate, own), found in zip(segments, together.segments or (), strict=True):
+        alone = [float(softbleu.score([candidate], [each], metric="meteor", meteor_data=data)) for each in own]
+        assert found.score == pytest.approx(max(alone))
+
+
+def test_sentences_workers_and_blocks_have_the_same_digits(data: str) -> None:
+    segments = GOLDEN["segments"] * 30
+    candidates, references = ([each[side] for each in segments] for side in ("candidate", "reference"))
+    one, other = (
+        softbleu.score(candidates, references, metric="meteor", meteor_data=data, level="segment", jobs=jobs)
+        for jobs in (1, 2)
+    )
+    assert one == other
+    measure = Measure.of("meteor", meteor_data=data)
+    alone = [measure.sentence_score(*pair) for pair in zip(candidates[:9], references[:9], strict=True)]
+    assert alone == list((one.segments or ())[:9])
+
+
+# resources
+
+
+def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=data)
+    assert f"|meteor-data:data#{MeteorData.of(data).fingerprint[:12]}|" in first.signature
+    monkeypatch.chdir(Path(data).parent)
+    again = Measure.from_signature(first.signature).corpus_score(["a cat"], ["the cat"])
+    assert (again.signature, again.score) == (first.signature, first.score)
+    plain = softbleu.score(["a cat"], ["the cat"], metric="meteor", stages="exact+stem", meteor_data=data)
+    assert "meteor-data:none" in plain.signature
+
+
+def test_what_is_kept_is_used_and_what_is_damaged_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    folder = write_meteor_data(tmp_path / "own", [("one", "two three")])
+
+    def row() -> list[int]:
+        from softbleu.metrics.meteor.resources import _open
+
+        _open.cache_clear()
+        found: list[int] = rows_of(["two three"], ["one"], meteor_data=str(folder))[0, [21, 22]].tolist()
+        return found
+
+    assert row() == [2, 1]
+    (kept,) = (tmp_path / "cache" / "meteor").iterdir()
+    before = (kept / "phrase_targets.npy").stat().st_mtime_ns
+    assert row() == [2, 1]
+    assert (kept / "phrase_targets.npy").stat().st_mtime_ns == before
+    content = (kept / "phrase_targets.npy").read_bytes()
+    (kept / "phrase_targets.npy").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert row() == [2, 1]
+    assert (kept / "phrase_targets.npy").read_bytes() == content
+
+
+def test_a_table_that_is_not_sorted_is_read_as_well(tmp_path: Path) -> None:
+    pairs = [("x y", "b"), ("a", "c"), ("x y", "d e"), ("a", "x y"), ("p", "q")]
+    folder = str(write_meteor_data(tmp_path / "own", pairs))
+    rows = rows_of(["d e", "x y", "q r", "c"], ["x y", "a", "p", "a z"], meteor_data=folder)
+    assert rows[:, [21, 22]].tolist() == [[2, 2], [2, 1], [1, 1], [1, 1]]
+
+
+def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.metrics.meteor.resources.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
+        softbleu.score(["a"], ["a"], metric="meteor")
+    assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100
+
+
+DAMAGE = {
+    "data/paraphrase-en.gz": [
+        (b"no gzip", "no table of paraphrases"),
+        (gzip.compress(b"0.5\na\nb\n" * 99)[:-20], "no table of paraphrases"),
+        (gzip.compress(b"0.5\na\n"), "ends within an entry"),
+        (gzip.compress(b"a\nb\n0.5\n"), "no table of paraphrases"),
+        (gzip.compress(b"0.5\n\xff\nb\n"), "no table of paraphrases"),
+        (gzip.compress(b"0.5\n" + b"a " * 40 + b"\nb\n"), "more than 32 words"),
+        (gzip.compress(b""), "no paraphrases are in it"),
+        (None, "data/paraphrase-en.gz is missing"),
+    ],
+    "synonym/english.synsets": [
+        (b"\xff\n1\n", "cannot be read"),
+        (b"a\n1\nb\n", "ends after 'b'"),
+        (None, "synonym/english.synsets is missing"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), [(name, *each) for name in DAMAGE for each in DAMAGE[name]])
+def test_damaged_data_is_one_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    folder = write_meteor_data(tmp_path / "own")
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=str(folder))
+    assert "\n" not in str(caught.value)
+    assert str(folder) in str(caught.value)
+
+
+def test_a_jar_that_is_none_and_a_folder_without_data_are_one_line(tmp_path: Path) -> None:
+    for place, message in ((tmp_path / "none", "no folder"), (tmp_path, "neither")):
+        with pytest.raises(InputError, match=message):
+            Measure.of("meteor", meteor_data=str(place))
+    (tmp_path / "meteor-1.5.jar").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"meteor-1.5.jar: .*cannot be read"):
+        softbleu.score(["a"], ["b"], metric="meteor", meteor_data=str(tmp_path), stages="exact+synonym")
+
+
+# tokens
+
+
+def test_words_are_those_between_blanks() -> None:
+    rows = rows_of(["a\u2009b\tc\x0bd", "the\u00a0cat", ""], ["a\u2009b x", "the cat", "x"], stages="exact")
+    assert rows[:, [0, 1, 22]].tolist() == [[2, 2, 1], [1, 2, 0], [0, 1, 0]]
