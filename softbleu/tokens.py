@@ -33,7 +33,7 @@ _SACREBLEU = {
     "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
     "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
 }
-TOKENIZERS = ("none", "blanks", "char", "char+space", *_SACREBLEU, "meteor")
+TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU, "blanks", "meteor")
 _BLANKS = re.compile("[ \t\f\r]+")
 _WORDS = 1 << 17
 """Words whose tokens are remembered."""

@@ -28,6 +28,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "threshold": st.sampled_from(["p50", "p99.9"]) | st.floats(0, 1),
     "idf": st.just("references"),
     "layers": st.sampled_from(["0", "4", "4,6"]),
+    "meteor_data": st.none(),
 }
 """Values of settings that say less about themselves than they mean."""
 GOES_WITH: dict[str, dict[str, Any]] = {
@@ -81,7 +82,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    if setting.name in ("vectors", "quantile", "idf"):
+    if setting.name in ("vectors", "quantile", "idf", "meteor_data"):
         return []
     if setting.choices or setting.name == "matcher":
         return ["nonesuch", 3.5]

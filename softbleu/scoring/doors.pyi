@@ -14,7 +14,7 @@ class MatchSettings(TypedDict, total=False):
     assignment: Literal["exact-first", "sequential", "optimal"]
     consumption: Literal["unit", "similarity"]
     composition: Literal["mean", "aligned", "sif"]
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"]
+    tokenize: Literal["none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"]
     lowercase: bool
     vectors: VectorLocation
     vector_case: Literal["exact", "fallback"]
@@ -74,7 +74,9 @@ def Bleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -101,7 +103,9 @@ def Sleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -128,7 +132,9 @@ def Vleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -155,7 +161,9 @@ def Xleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -187,7 +195,9 @@ def Gleu(
     iterations: int = ...,
     seed: int = ...,
     segment_smoothing: bool = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -212,7 +222,9 @@ def Softbleu(
     characters: float = ...,
     credit: Literal["greedy", "clipped", "both"] = ...,
     idf: str | Path | IdfCorpus = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -234,7 +246,9 @@ def Chrf(
     beta: float = ...,
     whitespace: bool = ...,
     eps_smoothing: bool = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -255,7 +269,9 @@ def Ter(
     no_punct: bool = ...,
     asian_support: bool = ...,
     case_sensitive: bool = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -293,7 +309,9 @@ def Green(
     *,
     order: int = ...,
     beta: float = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -313,7 +331,9 @@ def M2(
     beta: float = ...,
     max_unchanged_words: int = ...,
     annotators: Literal["running", "best", "last"] = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -331,7 +351,9 @@ def M2(
 def IMeasure(
     *,
     weight: float = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal[
+        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
+    ] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,

@@ -31,6 +31,8 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 WITH_TEXT = [name for name in METRICS.names() if not METRICS.find(name)().requires.gold]
 SETTINGS: dict[str, dict[str, Any]] = {
     **{name: {"metric": name} for name in WITH_TEXT},
+    # Needs nothing that may not be installed.
+    "meteor": {"metric": "meteor", "stages": "exact+stem"},
     **{name: {"metric": name} for name in ("sleu", "vleu", "xleu")},
     "low": {"metric": "vleu", "threshold": 0.0, "lowercase": True},
     "as written": {"metric": "xleu", "threshold": 0.3, "vector_case": "exact"},

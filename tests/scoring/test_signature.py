@@ -243,7 +243,7 @@ BROKEN = [
     ("metric:bleu||tok:none", "not a signature at ''"),
     ("metric:bleu|metric:gleu", "not a signature at 'metric:gleu'"),
     ("metric:bleu|colour:red", "colour"),
-    ("metric:meteor", "meteor"),
+    ("metric:mover", "mover"),
     ("metric:bleu|matcher:mleu", "mleu"),
     ("metric:bleu|order:four", "order must be a whole number, not 'four'"),
     ("metric:bleu|lowercase:maybe", "lowercase must be yes or no, not 'maybe'"),

@@ -12,8 +12,8 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import Metric, Requirements, Score, column
 from softbleu.metrics.meteor.resources import PACKAGE, MeteorData
-from softbleu.metrics.meteor.search import align
-from softbleu.metrics.meteor.stages import STAGES, Matches, find_matches
+from softbleu.metrics.meteor.search import best_matches
+from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches
 from softbleu.metrics.meteor.words import MeteorWords
 from softbleu.tokens import Tokenizer
 
@@ -83,7 +83,7 @@ class Meteor(Metric):
     meteor_data: MeteorData | None = setting(
         None,
         "Folder with METEOR's synonyms and paraphrases: its jar, or synonym/, and data/paraphrase-en.gz",
-        read=MeteorData.of,
+        read=MeteorData.read,
         hashed=True,
         metavar="FOLDER",
         unset=f"that of the package {PACKAGE}",
@@ -148,7 +148,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
     return found
 
 
-def _aligned(chunk: Chunk, matches: Matches) -> Matches:
+def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
     """The matches that hold, in the order of the references."""
     alone = _alone(matches.place, matches.size, len(chunk.references.codes))
     alone &= _alone(matches.start, matches.width, len(chunk.candidates.codes))
@@ -176,7 +176,7 @@ def _aligned(chunk: Chunk, matches: Matches) -> Matches:
                 fixed[place] = size, start, width
             else:
                 choices.setdefault(place, []).append((size, start, width, name))
-        for name in align(lengths[segment], fixed, choices, len(places)):
+        for name in best_matches(lengths[segment], fixed, choices, len(places)):
             kept[name % len(places)] = True
     return matches.chosen(kept)
 
@@ -189,7 +189,7 @@ def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
     return alone
 
 
-def _counted(chunk: Chunk, matches: Matches, function: Flags) -> Integers:
+def _counted(chunk: Chunk, matches: WordMatches, function: Flags) -> Integers:
     """Statistics of each segment."""
     rows = np.zeros((len(chunk), 24), np.int64)
     sides = ((chunk.candidates, matches.start, matches.width), (chunk.references, matches.place, matches.size))

@@ -51,6 +51,11 @@ class MeteorData:
     fingerprint: str
 
     @classmethod
+    def read(cls, text: str) -> MeteorData | None:
+        """Read where they are from; `none` stands for the package, where they are needed. See `of`."""
+        return None if text == "none" else cls.of(text)
+
+    @classmethod
     def of(cls, location: str) -> MeteorData:
         """Take the files of a folder, or of the package.
 
@@ -103,11 +108,13 @@ class _Files:
             folder = Path(location)
         if not folder.is_dir():
             raise InputError(
-                f"{folder}: no folder of METEOR's data: name the one that has its jar, or a folder synonym"
+                f"{folder}: no folder of meteor data: name the one that has METEOR's jar, or a folder synonym"
             )
         files = cls(folder, next(iter(sorted(folder.glob("meteor-*.jar"))), None))
         if not files.all:
-            raise InputError(f"{folder}: neither meteor-*.jar nor {SYNONYMS} nor {_PARAPHRASES[0]} is there")
+            raise InputError(
+                f"{folder}: no meteor data: neither meteor-*.jar nor {SYNONYMS} nor {_PARAPHRASES[0]} is there"
+            )
         return files
 
     @property

@@ -19,7 +19,7 @@ Path = tuple[int, int, int, int, Any]
 reference (-1 where that was left behind), and the matches that it took, the last first."""
 
 
-def align(
+def best_matches(
     length: int, fixed: Mapping[int, tuple[int, int, int]], choices: Mapping[int, Sequence[Match]], exact: int
 ) -> list[int]:
     """Choose among matches by a beam that runs over the reference from left to right.
@@ -45,7 +45,7 @@ def align(
 
     Examples
     --------
-    >>> align(3, {1: (1, 1, 1)}, {0: [(1, 0, 1, 0), (1, 2, 1, 1)], 2: [(1, 0, 1, 2), (1, 2, 1, 3)]}, exact=4)
+    >>> best_matches(3, {1: (1, 1, 1)}, {0: [(1, 0, 1, 0), (1, 2, 1, 1)], 2: [(1, 0, 1, 2), (1, 2, 1, 3)]}, exact=4)
     [3, 0]
     """
     paths: list[Path] = [(0, 0, -1, -1, None)]

@@ -18,8 +18,8 @@ STAGES = ("exact", "stem", "synonym", "paraphrase")
 
 
 @dataclass(frozen=True)
-class Matches:
-    """Matches of many segments; positions count the words of all lines of a text."""
+class WordMatches:
+    """WordMatches of many segments; positions count the words of all lines of a text."""
 
     segment: Integers
     place: Integers
@@ -31,9 +31,9 @@ class Matches:
     """The same in the candidates."""
     stage: Integers
 
-    def chosen(self, which: Flags | Integers) -> Matches:
+    def chosen(self, which: Flags | Integers) -> WordMatches:
         """Some of them."""
-        return Matches(*(each[which] for each in vars(self).values()))
+        return WordMatches(*(each[which] for each in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Side:
 
 def find_matches(
     candidates: Tokens, references: Tokens, stages: tuple[str, ...], words: WordTable, tables: MeteorTables | None
-) -> Matches:
+) -> WordMatches:
     """Find the matches of all stages, those of a segment in the order in which the search tries them.
 
     Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand
@@ -60,7 +60,7 @@ def find_matches(
     """
     left, right = _Side.of(candidates), _Side.of(references)
     differ = ~_equal_lines(candidates, references)
-    found: list[Matches] = []
+    found: list[WordMatches] = []
     orders: list[tuple[Integers, Integers, Integers, Integers]] = []
     for number, stage in enumerate(STAGES[:3]):
         if stage not in stages:
@@ -70,7 +70,7 @@ def find_matches(
             kept = differ[left.line[ours]] & (left.codes[ours] != right.codes[theirs])
             ours, theirs = ours[kept], theirs[kept]
         one = np.ones(len(ours), np.int64)
-        found.append(Matches(left.line[ours], theirs, one, ours, one, number * one))
+        found.append(WordMatches(left.line[ours], theirs, one, ours, one, number * one))
         orders.append((number * one, ours, one, one))
     if "paraphrase" in stages and tables is not None:
         for number, (own, rank) in enumerate(_paraphrases(left, right, differ, words, tables)):
@@ -78,7 +78,9 @@ def find_matches(
             by_candidate = (own.start, own.width, rank)
             found.append(own)
             orders.append((own.stage + number, *(by_candidate if number else by_reference)))
-    together = Matches(*(np.concatenate(each) for each in zip(*(vars(own).values() for own in found), strict=True)))
+    together = WordMatches(
+        *(np.concatenate(each) for each in zip(*(vars(own).values() for own in found), strict=True))
+    )
     kind, first, second, third = (np.concatenate(each) for each in zip(*orders, strict=True))
     return together.chosen(np.lexsort((third, second, first, kind, together.place, together.segment)))
 
@@ -127,8 +129,8 @@ def _joined(
 
 def _paraphrases(
     left: _Side, right: _Side, differ: Flags, words: WordTable, tables: MeteorTables
-) -> list[tuple[Matches, Integers]]:
-    """Matches of phrases that the table has from the reference to the candidate, and the other way round.
+) -> list[tuple[WordMatches, Integers]]:
+    """WordMatches of phrases that the table has from the reference to the candidate, and the other way round.
 
     With the rank of each in the table.
     """
@@ -159,5 +161,5 @@ def _paraphrases(
         other = (other_starts[theirs], other_lengths[theirs])
         stage = np.full(len(place), 3)
         in_reference, in_candidate = (one, other) if swapped else (other, one)
-        found.append((Matches(line[place], *in_reference, *in_candidate, stage), rank))
+        found.append((WordMatches(line[place], *in_reference, *in_candidate, stage), rank))
     return found

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from softbleu.metrics.meteor.resources import MeteorData
 
-_FUNCTION_WORDS = """
+_WORDS = """
     's 't a about after all also an and are as at be been but by can could first for from had has have he her his i if
     in into is it its last more new no not of on one or other out over people s said she so some than that the their
     there they this time to two up was we were what when which who will with would year years you
     , . " ' ’ ” “ : ? $ ( ) - -- — -lrb- -rrb-
 """
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())
 """English words, in any case, that METEOR 1.5 was seen to weigh as function words."""
 _MASK = "\ue000"
 """Stands for a letter that is none to the stemmer."""
@@ -46,7 +46,7 @@ class MeteorWords:
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
         found: dict[str, NDArray[Any]] = {
-            "meteor_function": np.array([w.lower() in FUNCTION_WORDS for w in words], bool)
+            "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
         }
         if "stem" in self.stages:
             numbers = Vocabulary()
