@@ -89,6 +89,7 @@ DOORS = {
         "Ter": "ter",
         "BertScore": "bertscore",
         "Green": "green",
+        "Meteor": "meteor",
         "M2": "m2",
         "IMeasure": "imeasure",
     }.items()

@@ -65,6 +65,7 @@ def test_the_types_are_made_of_the_declarations() -> None:
         (softbleu.Ter(case_sensitive=True), "ter(case_sensitive=yes)"),
         (softbleu.Chrf(whitespace=True), "chrf(whitespace=yes)"),
         (softbleu.Green(order=3), "green(order=3)"),
+        (softbleu.Meteor(task="adq", stages="exact"), "meteor(task=adq, stages=exact)"),
         (softbleu.M2(beta=1.0), "m2(beta=1.0)"),
         (softbleu.IMeasure(weight=3.0), "imeasure(weight=3.0)"),
     ],
