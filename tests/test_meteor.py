@@ -129,6 +129,12 @@ def real_text(name: str) -> tuple[list[str], list[list[str]]]:
     return candidates, references
 
 
+def test_words_of_equal_hashes_are_the_same_to_the_program() -> None:
+    # As measured: d' and be match exactly, ad'ed and abes by their stems ad' and abe.
+    rows = rows_of(["d' x", "ad'ed", "cat"], ["be y", "abes", "act"], stages="exact+stem")
+    assert rows[:, [4, 5, 6, 7, 8, 9]].tolist() == [[1, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 1], [0] * 6]
+
+
 # the search beside its oracle
 
 

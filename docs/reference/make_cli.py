@@ -98,7 +98,12 @@ def _values(setting: Setting) -> str:
 
 
 _MATCHING = {each.name for kind in (SoftMatcher, Tokenizer, VectorChoice) for each in all_settings(kind)}
-_TYPES = {"vectors": "VectorLocation", "idf": "str | Path | IdfCorpus", "matcher": "str | Matcher"}
+_TYPES = {
+    "vectors": "VectorLocation",
+    "idf": "str | Path | IdfCorpus",
+    "meteor_data": "str | MeteorData",
+    "matcher": "str | Matcher",
+}
 """Of settings that hold more than their kind says."""
 
 
@@ -113,6 +118,7 @@ def _stub() -> Iterator[str]:
         "from collections.abc import Callable\nfrom pathlib import Path\n"
         "from typing import Literal, TypedDict\n\n"
         "from softbleu.embeddings import VectorLocation\nfrom softbleu.matchers.base import Matcher\n"
+        "from softbleu.metrics.meteor.resources import MeteorData\n"
         "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.scoring.measure import Measure\n"
     )
     every: dict[str, list[str]] = {}

@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from softbleu.embeddings import VectorLocation
 from softbleu.matchers.base import Matcher
+from softbleu.metrics.meteor.resources import MeteorData
 from softbleu.metrics.softbleu import IdfCorpus
 from softbleu.scoring.measure import Measure
 
@@ -14,7 +15,7 @@ class MatchSettings(TypedDict, total=False):
     assignment: Literal["exact-first", "sequential", "optimal"]
     consumption: Literal["unit", "similarity"]
     composition: Literal["mean", "aligned", "sif"]
-    tokenize: Literal["none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"]
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"]
     lowercase: bool
     vectors: VectorLocation
     vector_case: Literal["exact", "fallback"]
@@ -58,6 +59,9 @@ class Settings(MatchSettings, total=False):
     asian_support: bool
     case_sensitive: bool
     average: Literal["segments", "pieces"]
+    task: Literal["rank", "adq"]
+    stages: Literal["exact", "exact+stem", "exact+synonym", "exact+paraphrase", "exact+stem+synonym", "exact+stem+paraphrase", "exact+synonym+paraphrase", "exact+stem+synonym+paraphrase"]
+    meteor_data: str | MeteorData | None
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
     preset: Literal["morgan2014"]
@@ -74,9 +78,7 @@ def Bleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -103,9 +105,7 @@ def Sleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -132,9 +132,7 @@ def Vleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -161,9 +159,7 @@ def Xleu(
     smooth_value: float | None = ...,
     effective_order: bool | None = ...,
     denominator: Literal["order", "all", "reference"] = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -195,9 +191,7 @@ def Gleu(
     iterations: int = ...,
     seed: int = ...,
     segment_smoothing: bool = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -222,9 +216,7 @@ def Softbleu(
     characters: float = ...,
     credit: Literal["greedy", "clipped", "both"] = ...,
     idf: str | Path | IdfCorpus = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -246,9 +238,7 @@ def Chrf(
     beta: float = ...,
     whitespace: bool = ...,
     eps_smoothing: bool = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -269,9 +259,7 @@ def Ter(
     no_punct: bool = ...,
     asian_support: bool = ...,
     case_sensitive: bool = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -290,7 +278,7 @@ def BertScore(
     *,
     idf: str | Path | IdfCorpus | None = ...,
     average: Literal["segments", "pieces"] = ...,
-    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -309,9 +297,7 @@ def Green(
     *,
     order: int = ...,
     beta: float = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -326,14 +312,32 @@ def Green(
 ) -> Measure:
     """Make a value of Green: settings by name, scores by `corpus_score` and `sentence_score`."""
 
+def Meteor(
+    *,
+    task: Literal["rank", "adq"] = ...,
+    stages: Literal["exact", "exact+stem", "exact+synonym", "exact+paraphrase", "exact+stem+synonym", "exact+stem+paraphrase", "exact+synonym+paraphrase", "exact+stem+synonym+paraphrase"] = ...,
+    meteor_data: str | MeteorData | None = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
+    lowercase: bool = ...,
+    vectors: VectorLocation = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
+    normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
+    similarity: Literal["cosine", "csls"] = ...,
+    vectors_postprocess: str = ...,
+    neighbours: int | None = ...,
+    mutual: bool = ...,
+    function_words: Literal["soft", "exact"] = ...,
+) -> Measure:
+    """Make a value of Meteor: settings by name, scores by `corpus_score` and `sentence_score`."""
+
 def M2(
     *,
     beta: float = ...,
     max_unchanged_words: int = ...,
     annotators: Literal["running", "best", "last"] = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,
@@ -351,9 +355,7 @@ def M2(
 def IMeasure(
     *,
     weight: float = ...,
-    tokenize: Literal[
-        "none", "blanks", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "meteor"
-    ] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,
     vector_case: Literal["exact", "fallback"] = ...,

@@ -38,16 +38,19 @@ class WordMatches:
 
 @dataclass(frozen=True)
 class _Side:
-    """A text: its words' codes, the line of each, and where that ends."""
+    """A text: its words' codes, what the program takes for the same word, the line of each, and where that ends."""
 
     codes: Integers
+    same: Integers
     line: Integers
     ends: Integers
 
     @classmethod
-    def of(cls, tokens: Tokens) -> _Side:
+    def of(cls, tokens: Tokens, words: WordTable) -> _Side:
         line = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
-        return cls(tokens.codes.astype(np.int64), line, tokens.offsets[1:][line])
+        return cls(
+            tokens.codes.astype(np.int64), words.feature("meteor_word")[tokens.codes], line, tokens.offsets[1:][line]
+        )
 
 
 def find_matches(
@@ -58,8 +61,8 @@ def find_matches(
     Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand
     in the table either way round; one that does both ways is found twice.
     """
-    left, right = _Side.of(candidates), _Side.of(references)
-    differ = ~_equal_lines(candidates, references)
+    left, right = _Side.of(candidates, words), _Side.of(references, words)
+    differ = ~_equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
     found: list[WordMatches] = []
     orders: list[tuple[Integers, Integers, Integers, Integers]] = []
     for number, stage in enumerate(STAGES[:3]):
@@ -67,7 +70,7 @@ def find_matches(
             continue
         ours, theirs = _pairs(stage, left, right, words)
         if number:
-            kept = differ[left.line[ours]] & (left.codes[ours] != right.codes[theirs])
+            kept = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
             ours, theirs = ours[kept], theirs[kept]
         one = np.ones(len(ours), np.int64)
         found.append(WordMatches(left.line[ours], theirs, one, ours, one, number * one))
@@ -108,7 +111,7 @@ def _pairs(stage: str, left: _Side, right: _Side, words: WordTable) -> tuple[Int
         ours, theirs = _joined(*sides[0][:2], *sides[1][:2])
         pairs = np.unique(sides[0][2][ours] * len(right.codes) + sides[1][2][theirs])
         return np.divmod(pairs, max(len(right.codes), 1))
-    values = [side.codes if stage == "exact" else words.feature("meteor_stem")[side.codes] for side in (left, right)]
+    values = [side.same if stage == "exact" else words.feature("meteor_stem")[side.codes] for side in (left, right)]
     return _joined(left.line, values[0], right.line, values[1])
 
 

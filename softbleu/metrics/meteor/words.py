@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.tokens import Vocabulary
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -30,7 +28,7 @@ _MASK = "\ue000"
 
 @dataclass(frozen=True)
 class MeteorWords:
-    """Features of words: `meteor_function`, `meteor_stem`, `meteor_synsets` with bounds, `meteor_phrase_word`.
+    """Features of words: `meteor_word`, `meteor_function`, `meteor_stem`, `meteor_synsets`, `meteor_phrase_word`.
 
     Attributes
     ----------
@@ -48,9 +46,9 @@ class MeteorWords:
         found: dict[str, NDArray[Any]] = {
             "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
         }
+        found["meteor_word"] = np.array([code(word) for word in words], np.int64)
         if "stem" in self.stages:
-            numbers = Vocabulary()
-            found["meteor_stem"] = np.fromiter((numbers[stem(word)] for word in words), np.int64, len(words))
+            found["meteor_stem"] = np.array([code(stem(word)) for word in words], np.int64)
         if self.data is None:
             return found
         tables = self.data.open()
@@ -61,6 +59,19 @@ class MeteorWords:
         if "paraphrase" in self.stages:
             found["meteor_phrase_word"] = tables.word_numbers(words)
         return found
+
+
+def code(word: str) -> int:
+    """Hash of a word as Java has it: to the program words, and stems, of equal hashes are equal, such as d' and be.
+
+    >>> code("d'") == code("be"), code("cat") == code("act")
+    (True, False)
+    """
+    found = 0
+    units = word.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        found = (31 * found + low + 256 * high) & 0xFFFFFFFF
+    return found
 
 
 @lru_cache(1 << 17)
