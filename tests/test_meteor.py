@@ -261,15 +261,19 @@ def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.M
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100
 
 
+def packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
 DAMAGE = {
     "data/paraphrase-en.gz": [
         (b"no gzip", "no table of paraphrases"),
-        (gzip.compress(b"0.5\na\nb\n" * 99)[:-20], "no table of paraphrases"),
-        (gzip.compress(b"0.5\na\n"), "ends within an entry"),
-        (gzip.compress(b"a\nb\n0.5\n"), "no table of paraphrases"),
-        (gzip.compress(b"0.5\n\xff\nb\n"), "no table of paraphrases"),
-        (gzip.compress(b"0.5\n" + b"a " * 40 + b"\nb\n"), "more than 32 words"),
-        (gzip.compress(b""), "no paraphrases are in it"),
+        (packed(b"0.5\na\nb\n" * 99)[:-20], "no table of paraphrases"),
+        (packed(b"0.5\na\n"), "ends within an entry"),
+        (packed(b"a\nb\n0.5\n"), "no table of paraphrases"),
+        (packed(b"0.5\n\xff\nb\n"), "no table of paraphrases"),
+        (packed(b"0.5\n" + b"a " * 40 + b"\nb\n"), "more than 32 words"),
+        (packed(b""), "no paraphrases are in it"),
         (None, "data/paraphrase-en.gz is missing"),
     ],
     "synonym/english.synsets": [
@@ -280,7 +284,11 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize(("name", "content", "message"), [(name, *each) for name in DAMAGE for each in DAMAGE[name]])
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [(name, *each) for name in DAMAGE for each in DAMAGE[name]],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_damaged_data_is_one_line(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     folder = write_meteor_data(tmp_path / "own")
     if content is None:

@@ -13,7 +13,6 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from softbleu.embeddings.cache import kept_arrays
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
 from softbleu.metrics.meteor.table import LONGEST, joined_words, read_table
@@ -150,6 +149,8 @@ class _Files:
 
 @lru_cache(maxsize=2)
 def _open(data: MeteorData) -> MeteorTables:
+    from softbleu.embeddings.cache import kept_arrays
+
     # What was kept is looked for by the content, and made from files that have it.
     files = _Files.of(data.location)
     return MeteorTables(kept_arrays(f"meteor/{data.fingerprint[:32]}", lambda: _tables(files)), files.folder)
