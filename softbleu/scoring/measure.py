@@ -294,7 +294,7 @@ class Measure(Declared):
         metric = self.metric.resolved()
         if metric is not self.metric:
             return replace(self, metric=metric).resolved()
-        if self.metric.requires.vectors:
+        if self.metric.requires.vectors or isinstance(self.matcher, SoftMatcher):
             vectors = self.vectors.resolved()
             if vectors is not self.vectors:
                 return replace(self, vectors=vectors)._with_number()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder
 
 import softbleu
 from softbleu.corpora import Segments
@@ -31,6 +32,8 @@ KINDS = [
     {"matcher": "sleu"},
     {"matcher": "vleu", "assignment": "optimal"},
     {"matcher": "xleu", "preset": "morgan2014"},
+    {"matcher": "xleu", "vectors": MadeUpEncoder()},
+    {"matcher": "vleu", "vectors": MadeUpEncoder(), "exact_words": "one"},
 ]
 
 
@@ -70,7 +73,7 @@ def literal_matches(page, corpus, chosen, threshold):
 @settings(max_examples=10)
 def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, threshold):
     corpus = corpus_of(segments)
-    chosen = Measure.of(threshold=threshold, vectors=VECTORS, **kind)
+    chosen = Measure.of(**{"threshold": threshold, "vectors": VECTORS, **kind}).resolved()
     page = make_page(corpus, chosen)
     assert page.thresholds[page.run] == threshold
     for number in {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}:
@@ -82,7 +85,7 @@ def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, thresho
 @settings(max_examples=5)
 def test_matches_add_up_to_the_masses_at_every_threshold(kind, segments):
     """Two ways to the same sums: the matches one by one, and the statistics of the corpus."""
-    page = make_page(corpus_of(segments), Measure.of(threshold=0.8, vectors=VECTORS, **kind))
+    page = make_page(corpus_of(segments), Measure.of(**{"threshold": 0.8, "vectors": VECTORS, **kind}))
     for number in range(len(page.thresholds)):
         sums = np.zeros(page.masses[:, number].shape, np.int64)
         for row, order, _, mass, *_ in made_at(page, number):
