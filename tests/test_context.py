@@ -352,7 +352,7 @@ def test_sweeps_pages_and_explanations_are_those_of_single_runs() -> None:
         ({"metric": "vleu", "vector_case": "exact"}, "vectors in context have no use for vector_case"),
         ({"metric": "vleu", "vectors_postprocess": "mean"}, "have no use for vectors_postprocess"),
         ({"metric": "vleu", "layers": "9"}, "no layer 9"),
-        ({"metric": "vleu", "layers": "last"}, "layers must be whole numbers from 0, such as 4,6, not 'last'"),
+        ({"metric": "vleu", "layers": "last"}, "layers are different whole numbers from 0, such as 4,6, not 'last'"),
         ({"metric": "vleu", "exact_words": "never"}, "unknown exact words 'never'"),
     ],
 )

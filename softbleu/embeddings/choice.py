@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from softbleu.declare import Declared, own_settings, setting
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.encoders import is_encoder, open_encoder
-from softbleu.embeddings.encoders.base import check_layers
+from softbleu.embeddings.encoders.base import check_layers, parse_layers
 from softbleu.embeddings.measure import WordMeasure, measure_words, parse_percentile, similarity_quantile
 from softbleu.embeddings.vectors import VectorCase
 from softbleu.errors import InputError
@@ -64,7 +64,7 @@ class VectorChoice(Declared):
     def check(self) -> None:
         """See that the vectors may be some; whether they are is known when they are opened."""
         if self.layers is not None:
-            object.__setattr__(self, "layers", ",".join(map(str, read_layers(self.layers))))
+            object.__setattr__(self, "layers", ",".join(map(str, parse_layers(self.layers))))
         if isinstance(self.vectors, int | float | list):
             raise InputError(f"vectors must be a name, a path, a mapping or KeyedVectors, not {self.vectors!r}")
 
@@ -108,7 +108,7 @@ class VectorChoice(Declared):
         if idle:
             raise InputError(f"vectors in context have no use for {', '.join(idle)}: leave out, or name word vectors")
         encoder = self.encoder
-        layers = encoder.layers if self.layers is None else read_layers(self.layers)
+        layers = encoder.layers if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
         written = ",".join(map(str, layers))
         return replace(self, layers=written, exact_words=self.exact_words or "cosine")
@@ -146,26 +146,9 @@ class VectorChoice(Declared):
         if self.in_context:
             from softbleu.embeddings.encoders.contexts import context_quantile
 
-            layers = read_layers(self.resolved().layers or "")
+            layers = parse_layers(self.resolved().layers or "")
             return max(0.0, context_quantile(self.encoder, layers, percentile))
         return max(0.0, similarity_quantile(open_vectors(self.vectors), percentile, self.measure))
-
-
-def read_layers(text: str) -> tuple[int, ...]:
-    """Read numbers of layers.
-
-    >>> read_layers("6,4")
-    (4, 6)
-
-    Raises
-    ------
-    InputError
-        Anything else.
-    """
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isascii() and part.isdecimal() and len(part) < 4 for part in parts):
-        raise InputError(f"layers must be whole numbers from 0, such as 4,6, not {text!r}")
-    return tuple(sorted({int(part) for part in parts}))
 
 
 def _changed(value: Any, other: Any, names: Iterable[str]) -> Iterator[str]:

@@ -190,8 +190,8 @@ def match_intervals(
     if below and len(below) < len(thresholds) and not vectors.equal_is_one:
         # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
         soft = match_intervals(matcher, below, chunk, vectors, max_order)
-        exact = _one_by_one(matcher, thresholds[len(below) :], chunk, vectors, max_order)
-        moved = [(*columns[:5], *(number + len(below) for number in columns[5:])) for columns in exact]
+        equal = _one_by_one(matcher, thresholds[len(below) :], chunk, vectors, max_order)
+        moved = [(*columns[:5], *(number + len(below) for number in columns[5:])) for columns in equal]
         return MatchIntervals(*(np.concatenate(each) for each in zip(vars(soft).values(), *moved, strict=True)))
     lowest = replace(matcher, threshold=thresholds[0])
     count = len(thresholds)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.embeddings.choice import read_layers
+from softbleu.embeddings.encoders.base import parse_layers
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.files import TemporaryFolder
 from softbleu.scoring.context import ContextVectors
@@ -82,7 +82,7 @@ class CorpusWords:
         vectors = ContextVectors(
             words,
             str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else encoder,
-            read_layers(choice.layers or ""),
+            parse_layers(choice.layers or ""),
             known,
             choice.exact_words == "one",
             alone,

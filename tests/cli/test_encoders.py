@@ -39,7 +39,7 @@ def test_a_model_becomes_an_encoder(command, tmp_path):
         (["--limit", 5], "--limit means nothing for encoders: leave it out"),
         (["--trust"], "--trust means nothing for encoders: leave it out"),
         (["--keep-lengths"], "--keep-lengths means nothing for encoders: leave it out"),
-        (["--layers", "4;6"], "layers are numbers with commas between them, such as 4,6, not '4;6'"),
+        (["--layers", "4;6"], "layers are different whole numbers from 0, such as 4,6, not '4;6'"),
         (["--layers", "3"], "no layer 3: give different ones from 0 (embeddings) to 2"),
     ],
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from softbleu.data_files import parse_whole
 from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 OUTSIDE = "transformers:"
 """Before the name or folder of a model that the package `transformers` runs."""
@@ -122,20 +123,20 @@ def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...
 
 
 def parse_layers(text: str) -> tuple[int, ...]:
-    """Read numbers of layers.
+    """Read numbers of layers, ascending.
 
-    >>> parse_layers("4,6")
+    >>> parse_layers("6, 4")
     (4, 6)
 
     Raises
     ------
     InputError
-        It holds something else.
+        It holds something else, or a layer twice.
     """
-    try:
-        return tuple(parse_whole(part.strip()) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"layers are numbers with commas between them, such as 4,6, not {text[:40]!r}") from None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 4 for part in parts) or len({*parts}) < len(parts):
+        raise InputError(f"layers are different whole numbers from 0, such as 4,6, not {text[:40]!r}")
+    return tuple(sorted(map(int, parts)))
 
 
 def default_layers(depth: int) -> tuple[int, ...]:

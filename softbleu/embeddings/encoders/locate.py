@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
-from softbleu.embeddings.encoders.store import ENCODER_FILES, WEIGHTS, names_encoder
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource
 
@@ -79,6 +78,8 @@ def encoder_files(location: object) -> list[Path]:
     >>> [path.name for path in encoder_files("minilm-l6")]
     ['meta.json', 'weights.safetensors', 'tokenizer.json']
     """
+    from softbleu.embeddings.encoders.store import ENCODER_FILES
+
     store = _find_store(location) if isinstance(location, str | os.PathLike) else None
     return [] if store is None else [store / name for name in ENCODER_FILES]
 
@@ -89,12 +90,16 @@ def encoder_names() -> tuple[str, ...]:
     >>> encoder_names()
     ('minilm-l6',)
     """
+    from softbleu.embeddings.encoders.store import WEIGHTS
+
     room = find_resource(_ROOM)
     return tuple(sorted(path.parent.name for path in room.glob(f"*/{WEIGHTS}"))) if room else ()
 
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
+    from softbleu.embeddings.encoders.store import names_encoder
+
     text = os.fspath(location)
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
