@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
+from softbleu.metrics.meteor.resources import MeteorData, data_setting, needed_data
+from softbleu.metrics.meteor.stages import find_matches
+from softbleu.metrics.meteor.words import MeteorWords
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 
 Credit = Literal["greedy", "clipped", "both"]
+_Known = tuple[slice, slice, float]
+"""Words of a candidate and of its reference that are known to be alike, and how much at least."""
 _PIECE = 64
 """Segments whose words are compared at a time."""
 MOST_SIMILARITIES = 1 << 26
@@ -116,6 +121,11 @@ class Softbleu(Metric):
         How fast similarity decays with distance in the segment; 0 not at all.
     characters
         Weight of the similarity of spellings; 0 looks at vectors only.
+    synonyms, paraphrases
+        How alike words are, at least, that share a synonym set of WordNet, or whose phrases METEOR's table of
+        paraphrases has (all words of the one with all of the other); 0 looks at none.
+    meteor_data
+        Where synonyms and paraphrases are from.
     credit
         Every n-gram takes the most similar one of the other side (`greedy`), or they are given out one to one, the
         greatest total similarity (`clipped`), or the mean of `both`.
@@ -135,6 +145,11 @@ class Softbleu(Metric):
     rarity: float = setting(1.5, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
     position: float = setting(0.2, "How fast similarity decays with distance in the segment", least=0, most=1e6)
     characters: float = setting(0.8, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
+    synonyms: float = setting(0.0, "Least similarity of synonyms; 0 looks at none", least=0, most=1, metavar="0..1")
+    paraphrases: float = setting(
+        0.0, "Least similarity of the words of paraphrases; 0 looks at none", least=0, most=1, metavar="0..1"
+    )
+    meteor_data: MeteorData | None = data_setting()
     credit: Credit = setting(
         "both", "Match the best of the other side (greedy), one to one (clipped), or the mean of both"
     )
@@ -149,6 +164,9 @@ class Softbleu(Metric):
     name: ClassVar[str] = "softbleu"
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
     in_context: ClassVar[Mapping[str, object]] = {"power": 1.0, "characters": 0.0}
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0}
+    }
 
     @property
     def label(self) -> str:
@@ -158,8 +176,20 @@ class Softbleu(Metric):
     @property
     def requires(self) -> Requirements:
         """Vectors, and what weights and spellings need."""
-        parts = ("spelling",) if self.characters > 0 else ()
-        return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, parts=parts)
+        spelling = ("spelling",) if self.characters > 0 else ()
+        known = (MeteorWords(self._stages, self.meteor_data, lowercase=True),) if self._stages else ()
+        return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, parts=(*spelling, *known))
+
+    @property
+    def _stages(self) -> tuple[str, ...]:
+        """Of METEOR, those that are looked at."""
+        least = {"synonym": self.synonyms, "paraphrase": self.paraphrases}
+        return tuple(stage for stage, similarity in least.items() if similarity > 0)
+
+    def resolved(self) -> Self:
+        """With the data of the package where none is named, and none where nothing looks at it."""
+        data = needed_data(self._stages, self.meteor_data)
+        return self if data == self.meteor_data else replace(self, meteor_data=data)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Weights in millionths of each segment: for each order matched and all of candidate and of reference.
@@ -185,10 +215,31 @@ class Softbleu(Metric):
     def _rows(self, piece: Chunk, words: WordTable) -> Iterator[list[int]]:
         unit, places = words.vectors.unit(piece, by_frequency=False)
         split = len(piece.candidates.codes)
-        yield from self._rows_of(piece, places[:split], places[split:], unit, words)
+        yield from self._rows_of(piece, places[:split], places[split:], unit, words, self._known(piece, words))
+
+    def _known(self, piece: Chunk, words: WordTable) -> list[list[_Known]]:
+        """Words of each segment that are known to be alike."""
+        found: list[list[_Known]] = [[] for _ in range(len(piece))]
+        if not self._stages:
+            return found
+        tables = None if self.meteor_data is None else self.meteor_data.open()
+        matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
+        starts = matches.start - piece.candidates.offsets[matches.segment]
+        places = matches.place - piece.references.offsets[matches.segment]
+        least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
+        columns = (matches.segment, starts, starts + matches.width, places, places + matches.size, least)
+        for segment, start, end, place, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
+            found[segment].append((slice(start, end), slice(place, stop), similarity))
+        return found
 
     def _rows_of(
-        self, piece: Chunk, candidates: Integers, references: Integers, unit: UnitVectors, words: WordTable
+        self,
+        piece: Chunk,
+        candidates: Integers,
+        references: Integers,
+        unit: UnitVectors,
+        words: WordTable,
+        known: Sequence[Sequence[_Known]],
     ) -> Iterator[list[int]]:
         left, candidate = np.unique(candidates, return_inverse=True)
         right, reference = np.unique(references, return_inverse=True)
@@ -197,15 +248,17 @@ class Softbleu(Metric):
             step = 1 if unit.in_context else len(piece) // 2
             for start, end in pairwise([*range(0, len(piece), step), len(piece)]):
                 one, other = (slice(*text.offsets[[start, end]]) for text in (piece.candidates, piece.references))
-                yield from self._rows_of(piece.part(start, end), candidates[one], references[other], unit, words)
+                yield from self._rows_of(
+                    piece.part(start, end), candidates[one], references[other], unit, words, known[start:end]
+                )
             return
         table = self._table(unit, left, right, words)
         own, others = (self._weights(unit.words[rows], words) for rows in (left, right))
         ends = zip(piece.candidates.offsets[1:], piece.references.offsets[1:], strict=True)
         starts = zip(piece.candidates.offsets[:-1], piece.references.offsets[:-1], strict=True)
-        for (start, other_start), (end, other_end) in zip(starts, ends, strict=True):
+        for (start, other_start), (end, other_end), alike in zip(starts, ends, known, strict=True):
             mine, theirs = candidate[start:end], reference[other_start:other_end]
-            yield self._row(table, mine, theirs, own[mine], others[theirs])
+            yield self._row(table, mine, theirs, own[mine], others[theirs], alike)
 
     def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:
         if not self.rarity:
@@ -230,12 +283,22 @@ class Softbleu(Metric):
         np.power(found, self.power, out=found)
         return found
 
-    def _row(self, table: Floats, one: Integers, other: Integers, weight: Floats, other_weight: Floats) -> list[int]:
+    def _row(
+        self,
+        table: Floats,
+        one: Integers,
+        other: Integers,
+        weight: Floats,
+        other_weight: Floats,
+        known: Sequence[_Known],
+    ) -> list[int]:
         if len(one) * len(other) > MOST_SIMILARITIES:
             raise InputError(
                 f"a segment of {len(one)} candidate and {len(other)} reference tokens is too long for softbleu"
             )
         similarities = table[np.ix_(one, other)]
+        for here, there, least in known:
+            np.maximum(similarities[here, there], least, out=similarities[here, there])
         if self.position and similarities.size:
             middle, other_middle = ((np.arange(len(side)) + 0.5) / len(side) for side in (one, other))
             similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import Metric, Requirements, Score, column
-from softbleu.metrics.meteor.resources import PACKAGE, MeteorData
+from softbleu.metrics.meteor.resources import MeteorData, data_setting, needed_data
 from softbleu.metrics.meteor.search import best_matches
 from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches
 from softbleu.metrics.meteor.words import MeteorWords
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 _CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
-_NEED_DATA = ("synonym", "paraphrase")
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,7 @@ class Meteor(Metric):
 
     task: str = setting("rank", "What the parameters were fitted to: rank or adq (adequacy)", choices=tuple(_TASKS))
     stages: str = setting(_CHOICES[-1], "How words may match", choices=_CHOICES)
-    meteor_data: MeteorData | None = setting(
-        None,
-        "Folder with METEOR's synonyms and paraphrases: its jar, or synonym/, and data/paraphrase-en.gz",
-        read=MeteorData.read,
-        hashed=True,
-        metavar="FOLDER",
-        unset=f"that of the package {PACKAGE}",
-    )
+    meteor_data: MeteorData | None = data_setting()
     name: ClassVar[str] = "meteor"
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer("blanks")
 
@@ -98,10 +90,8 @@ class Meteor(Metric):
 
     def resolved(self) -> Self:
         """With the data of the package where none is named, and none where no stage looks at it."""
-        needed = any(stage in self.stages for stage in _NEED_DATA)
-        if needed == (self.meteor_data is not None):
-            return self
-        return replace(self, meteor_data=MeteorData.of(PACKAGE) if needed else None)
+        data = needed_data(self.stages.split("+"), self.meteor_data)
+        return self if data == self.meteor_data else replace(self, meteor_data=data)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count words, matches and chunks, of each segment with its best reference: (segments, 24)."""

@@ -13,6 +13,7 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
+from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
 from softbleu.metrics.meteor.table import LONGEST, joined_words, read_table
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
 
 PACKAGE = "pycocoevalcap"
+NEED_DATA = ("synonym", "paraphrase")
+"""Stages that look at the data."""
 SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
 _PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
 _ENDINGS = (
@@ -83,6 +86,24 @@ class MeteorData:
             The files are damaged, or one is missing.
         """
         return _open(self)
+
+
+def data_setting() -> Any:
+    """Declare where synonyms and paraphrases are from."""
+    return setting(
+        None,
+        "Folder with METEOR's synonyms and paraphrases: its jar, or synonym/, and data/paraphrase-en.gz",
+        read=MeteorData.read,
+        hashed=True,
+        metavar="FOLDER",
+        unset=f"that of the package {PACKAGE}",
+    )
+
+
+def needed_data(stages: Sequence[str], given: MeteorData | None) -> MeteorData | None:
+    """The data of the package where stages need some and none is named, and none where no stage looks at it."""
+    needed = any(stage in NEED_DATA for stage in stages)
+    return (given or MeteorData.of(PACKAGE)) if needed else None
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,17 @@ class MeteorWords:
         Which are looked at.
     data
         Where synonyms and paraphrases are from.
+    lowercase
+        Whether words are looked up in lower case, not as they are written.
     """
 
     stages: tuple[str, ...]
     data: MeteorData | None
+    lowercase: bool = False
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""
+        words = [word.lower() for word in words] if self.lowercase else words
         found: dict[str, NDArray[Any]] = {
             "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
         }
