@@ -48,6 +48,9 @@ class Settings(MatchSettings, total=False):
     rarity: float
     position: float
     characters: float
+    synonyms: float
+    paraphrases: float
+    meteor_data: str | MeteorData | None
     credit: Literal["greedy", "clipped", "both"]
     idf: str | Path | IdfCorpus | str | Path | IdfCorpus | None
     char_order: int
@@ -61,10 +64,9 @@ class Settings(MatchSettings, total=False):
     average: Literal["segments", "pieces"]
     task: Literal["rank", "adq"]
     stages: Literal["exact", "exact+stem", "exact+synonym", "exact+paraphrase", "exact+stem+synonym", "exact+stem+paraphrase", "exact+synonym+paraphrase", "exact+stem+synonym+paraphrase"]
-    meteor_data: str | MeteorData | None
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
-    preset: Literal["morgan2014"]
+    preset: Literal["morgan2014", "paraphrases"]
 
 def Bleu(
     *,
@@ -214,6 +216,9 @@ def Softbleu(
     rarity: float = ...,
     position: float = ...,
     characters: float = ...,
+    synonyms: float = ...,
+    paraphrases: float = ...,
+    meteor_data: str | MeteorData | None = ...,
     credit: Literal["greedy", "clipped", "both"] = ...,
     idf: str | Path | IdfCorpus = ...,
     tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
@@ -228,6 +233,7 @@ def Softbleu(
     neighbours: int | None = ...,
     mutual: bool = ...,
     function_words: Literal["soft", "exact"] = ...,
+    preset: Literal["paraphrases"] = ...,
 ) -> Measure:
     """Make a value of Softbleu: settings by name, scores by `corpus_score` and `sentence_score`."""
 

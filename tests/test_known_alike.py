@@ -1,0 +1,161 @@
+"""softbleu with METEOR's synonyms and paraphrases: what is known to be alike counts, and by how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from meteor_data import PARAPHRASES, SYNSETS, write_meteor_data
+from oracles import softbleu as oracle
+
+import softbleu
+from softbleu.errors import MissingExtraError
+from softbleu.metrics.meteor import resources
+from softbleu.scoring import Measure, score_corpus
+
+PLAIN: dict[str, Any] = {
+    "order": 1,
+    "power": 1.0,
+    "rarity": 0.0,
+    "position": 0.0,
+    "characters": 0.0,
+    "credit": "greedy",
+    "tokenize": "none",
+    "vectors": {"unknown": [1.0]},
+}
+WORDS = [
+    "small",
+    "little",
+    "tiny",
+    "cat",
+    "feline",
+    "kitten",
+    "a",
+    "the",
+    "run",
+    "jump",
+    "mouse",
+    "rodent",
+    "in",
+    "of",
+]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_meteor_data(tmp_path_factory.mktemp("alike") / "data"))
+
+
+def scored(candidate: str, reference: str, data: str, **given: Any) -> float:
+    return softbleu.score([candidate], [reference], metric="softbleu", meteor_data=data, **{**PLAIN, **given}).score
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "given", "expected"),
+    [
+        ("small", "tiny", {}, 0),
+        ("small", "tiny", {"synonyms": 0.5}, 50),
+        ("Small", "TINY", {"synonyms": 0.5}, 50),
+        ("small", "tiny", {"synonyms": 0.25, "power": 0.5}, 50),
+        ("small", "tiny", {"paraphrases": 0.5}, 0),
+        ("mouse", "rodent", {"synonyms": 1.0}, 100),
+        ("feline", "cat", {"synonyms": 0.5}, 0),
+        ("feline", "cat", {"paraphrases": 0.5}, 50),
+        ("a small cat", "kitten", {"paraphrases": 0.6}, 60),
+        ("kitten", "a small cat", {"paraphrases": 0.6}, 60),
+        ("little", "small", {"paraphrases": 0.4, "synonyms": 0.7}, 70),
+        ("little", "small", {"paraphrases": 0.7, "synonyms": 0.4}, 70),
+        ("small cat", "small cat", {"paraphrases": 0.1, "synonyms": 0.1}, 100),
+    ],
+)
+def test_words_are_at_least_so_much_alike(
+    candidate: str, reference: str, given: dict[str, Any], expected: float, data: str
+) -> None:
+    assert scored(candidate, reference, data, **given) == pytest.approx(expected, abs=1e-4)
+
+
+def spans(line: list[str]) -> list[tuple[int, int]]:
+    return [(start, end) for start in range(len(line)) for end in range(start + 1, len(line) + 1)]
+
+
+def alike_places(candidate: list[str], reference: list[str], synonyms: float, paraphrases: float) -> Any:
+    """Similarity of two places as the description reads, where no word has a vector."""
+    pairs = {*PARAPHRASES, *((other, phrase) for phrase, other in PARAPHRASES)}
+    rephrased = {
+        (i, j)
+        for start, end in spans(candidate)
+        for first, last in spans(reference)
+        if (" ".join(candidate[start:end]), " ".join(reference[first:last])) in pairs
+        for i in range(start, end)
+        for j in range(first, last)
+    }
+
+    def alike(one: str, other: str) -> float:
+        (word, i), (met, j) = ((text, int(place[2:])) for text, place in (each.split("@") for each in (one, other)))
+        if word == met:
+            return 1.0
+        if candidate == reference:
+            return 0.0
+        synonymous = not {*SYNSETS.get(word, ())}.isdisjoint(SYNSETS.get(met, ()))
+        return max(synonyms * synonymous, paraphrases * ((i, j) in rephrased))
+
+    return alike
+
+
+LINES = st.lists(st.sampled_from(WORDS), max_size=6)
+
+
+@given(
+    candidate=LINES,
+    reference=LINES,
+    synonyms=st.sampled_from([0.0, 0.5, 0.8]),
+    paraphrases=st.sampled_from([0.0, 0.6, 0.8]),
+    order=st.integers(1, 2),
+)
+@settings(max_examples=60)
+def test_as_the_oracle(
+    candidate: list[str], reference: list[str], synonyms: float, paraphrases: float, order: int, data: str
+) -> None:
+    given = {"synonyms": synonyms, "paraphrases": paraphrases, "order": order, "position": 0.2, "rarity": 1.0}
+    measure = Measure.of("softbleu", meteor_data=data, **{**PLAIN, **given, "credit": "both"})
+    found = measure.sentence_score(" ".join(candidate), " ".join(reference))
+    options = oracle.Options(order=order, power=1, rarity=1, characters=0)
+    weigh = oracle.weights_from([reference], options)
+    scores = oracle.scores(
+        [f"{word}@c.{number}" for number, word in enumerate(candidate)],
+        [f"{word}@r.{number}" for number, word in enumerate(reference)],
+        alike_places(candidate, reference, synonyms, paraphrases),
+        lambda place: weigh(place.partition("@")[0]),
+        options,
+    )
+    assert any(float(found) == pytest.approx(score, abs=2e-4) for score in scores)
+
+
+def test_the_digits_are_those_of_one_process_and_of_single_sentences(data: str) -> None:
+    candidates = [f"a small cat {word}" for word in WORDS * 10]
+    references = [f"the little kitten {word}" for word in reversed(WORDS * 10)]
+    measure = Measure.of("softbleu", preset="paraphrases", meteor_data=data, tokenize="none")
+    corpus = softbleu.corpora.Segments.of(candidates, references)
+    one, two = (score_corpus(corpus, measure, jobs=jobs)[0] for jobs in (1, 2))
+    assert one.numbers == two.numbers
+    segments = score_corpus(corpus, measure, level="segment")[0].segments or ()
+    # A sentence's words are as rare as it is alone.
+    alone = Measure.of(measure, rarity=0.0)
+    assert len(segments) == len(candidates)
+    found = score_corpus(corpus, alone, level="segment")[0].segments or ()
+    assert float(alone.sentence_score(candidates[3], references[3])) == pytest.approx(found[3].score, abs=1e-9)
+
+
+def test_what_is_read_is_in_the_signature(data: str) -> None:
+    one = softbleu.score(["a"], ["b"], metric="softbleu", synonyms=0.5, meteor_data=data)
+    assert "|meteor-data:data#" in one.signature
+    without = softbleu.score(["a"], ["b"], metric="softbleu", meteor_data=data)
+    assert "|meteor-data:none|" in without.signature
+
+
+def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
+        softbleu.score(["a"], ["b"], metric="softbleu", preset="paraphrases")
