@@ -148,6 +148,20 @@ def test_the_digits_are_those_of_one_process_and_of_single_sentences(data: str) 
     assert float(alone.sentence_score(candidates[3], references[3])) == pytest.approx(found[3].score, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("candidate", "reference"),
+    [("a tiny cat ran", "a small cat ran"), ("tiny tiny cat", "small cat tiny"), ("tiny", "small"), ("", "small")],
+)
+def test_soft_meteor_matches_by_vectors_as_by_synonyms(candidate: str, reference: str, data: str) -> None:
+    vectors = {"tiny": [1.0, 0.1], "small": [1.0, 0.0], "cat": [0.0, 1.0]}
+    given = {"metric": "meteor", "stages": "exact+stem", "vectors": vectors, "soft_weight": 0.8}
+    soft = softbleu.score([candidate], [reference], soft=0.9, **given).numbers
+    hard = softbleu.score([candidate], [reference], soft=0.999, **given).numbers
+    known = {"metric": "meteor", "stages": "exact+stem+synonym", "meteor_data": data}
+    assert softbleu.score([candidate], [reference], **known).numbers == soft
+    assert (hard.score == soft.score) == (not candidate)
+
+
 def test_what_is_read_is_in_the_signature(data: str) -> None:
     one = softbleu.score(["a"], ["b"], metric="softbleu", synonyms=0.5, meteor_data=data)
     assert "|meteor-data:data#" in one.signature

@@ -64,6 +64,8 @@ class Settings(MatchSettings, total=False):
     average: Literal["segments", "pieces"]
     task: Literal["rank", "adq"]
     stages: Literal["exact", "exact+stem", "exact+synonym", "exact+paraphrase", "exact+stem+synonym", "exact+stem+paraphrase", "exact+synonym+paraphrase", "exact+stem+synonym+paraphrase"]
+    soft: float
+    soft_weight: float
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
     preset: Literal["morgan2014", "paraphrases"]
@@ -322,6 +324,8 @@ def Meteor(
     *,
     task: Literal["rank", "adq"] = ...,
     stages: Literal["exact", "exact+stem", "exact+synonym", "exact+paraphrase", "exact+stem+synonym", "exact+stem+paraphrase", "exact+synonym+paraphrase", "exact+stem+synonym+paraphrase"] = ...,
+    soft: float = ...,
+    soft_weight: float = ...,
     meteor_data: str | MeteorData | None = ...,
     tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,

@@ -10,11 +10,13 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements, Score, column
 from softbleu.metrics.meteor.resources import MeteorData, data_setting, needed_data
 from softbleu.metrics.meteor.search import best_matches
-from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches
+from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
 from softbleu.metrics.meteor.words import MeteorWords
+from softbleu.similarity import threshold_in_millionths
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ class Meteor(Metric):
     ----------
     task : what the parameters were fitted to: rankings, or judgements of adequacy
     stages : how words may match
+    soft : words whose vectors are more alike than this match as well, a stage of its own; 1 lets none
+    soft_weight : of such matches, beside 1 of exact ones
     meteor_data : where synonyms and paraphrases are from
 
     Examples
@@ -79,6 +83,10 @@ class Meteor(Metric):
 
     task: str = setting("rank", "What the parameters were fitted to: rank or adq (adequacy)", choices=tuple(_TASKS))
     stages: str = setting(_CHOICES[-1], "How words may match", choices=_CHOICES)
+    soft: float = setting(
+        1.0, "Words whose vectors are more alike than this match, too; 1: none do", least=0, most=1, metavar="0..1"
+    )
+    soft_weight: float = setting(0.6, "What matches by vectors weigh", least=0, most=1, metavar="0..1")
     meteor_data: MeteorData | None = data_setting()
     name: ClassVar[str] = "meteor"
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer("blanks")
@@ -86,7 +94,12 @@ class Meteor(Metric):
     @property
     def requires(self) -> Requirements:
         """What is known of the words."""
-        return Requirements(parts=(MeteorWords(tuple(self.stages.split("+")), self.meteor_data),))
+        parts = (MeteorWords(tuple(self.stages.split("+")), self.meteor_data),)
+        return Requirements(vectors=self._is_soft, parts=parts)
+
+    @property
+    def _is_soft(self) -> bool:
+        return threshold_in_millionths(self.soft) < SCALE
 
     def resolved(self) -> Self:
         """With the data of the package where none is named, and none where no stage looks at it."""
@@ -99,8 +112,11 @@ class Meteor(Metric):
             raise InputError("METEOR looks at what is known of words: the table of words is missing")
         single = chunk.by_reference()
         tables = None if self.meteor_data is None else self.meteor_data.open()
-        matches = find_matches(single.candidates, single.references, tuple(self.stages.split("+")), words, tables)
-        rows = _counted(single, _aligned(single, matches), words.feature("meteor_function"))
+        similar = similar_pairs(single, words.vectors, self.soft) if self._is_soft else None
+        stages = tuple(self.stages.split("+"))
+        matches = find_matches(single.candidates, single.references, stages, words, tables, similar)
+        kinds = len(STAGES) + self._is_soft
+        rows = _counted(single, _aligned(single, matches), words.feature("meteor_function"), kinds)
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]
@@ -119,16 +135,17 @@ class Meteor(Metric):
         """Precision, recall, penalty and score of each row."""
         task = _TASKS[self.task]
         counts = np.asarray(rows, np.float64)
-        stages = counts[:, 4:20].reshape(-1, len(STAGES), 2, 2)
+        stages = counts[:, 4:-4].reshape(len(counts), -1, 2, 2)
         kinds = np.array([task.delta, 1 - task.delta])
+        weights = np.array([*task.weights, *([self.soft_weight] if self._is_soft else [])])
         shares = []
         for side in range(2):
-            matched = (stages[:, :, :, side] @ kinds) @ np.array(task.weights)
+            matched = (stages[:, :, :, side] @ kinds) @ weights
             function = counts[:, 2 + side]
             shares.append(_ratio(matched, task.delta * (counts[:, side] - function) + (1 - task.delta) * function))
         precision, recall = shares
         mean = _ratio(precision * recall, task.alpha * precision + (1 - task.alpha) * recall)
-        fragmentation = _ratio(counts[:, 23], (counts[:, 21] + counts[:, 22]) / 2)
+        fragmentation = _ratio(counts[:, -1], (counts[:, -3] + counts[:, -2]) / 2)
         penalty = task.gamma * fragmentation**task.beta
         return precision, recall, penalty, mean * (1 - penalty)
 
@@ -179,9 +196,9 @@ def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
     return alone
 
 
-def _counted(chunk: Chunk, matches: WordMatches, function: Flags) -> Integers:
-    """Statistics of each segment."""
-    rows = np.zeros((len(chunk), 24), np.int64)
+def _counted(chunk: Chunk, matches: WordMatches, function: Flags, kinds: int) -> Integers:
+    """Statistics of each segment, of so many kinds of matches."""
+    rows = np.zeros((len(chunk), 4 + 4 * kinds + 4), np.int64)
     sides = ((chunk.candidates, matches.start, matches.width), (chunk.references, matches.place, matches.size))
     new = np.ones(len(matches.segment), bool)
     new[1:] = matches.segment[1:] != matches.segment[:-1]
@@ -192,9 +209,9 @@ def _counted(chunk: Chunk, matches: WordMatches, function: Flags) -> Integers:
         rows[:, 2 + side] = np.diff(functions[tokens.offsets])
         np.add.at(rows, (matches.segment, 4 + 4 * matches.stage + side), lengths - matched)
         np.add.at(rows, (matches.segment, 6 + 4 * matches.stage + side), matched)
-        rows[:, 21 + side] = np.bincount(matches.segment, lengths, len(chunk))
+        rows[:, side - 3] = np.bincount(matches.segment, lengths, len(chunk))
         new[1:] |= starts[1:] != (starts + lengths)[:-1]
-    rows[:, 20] = np.bincount(matches.segment, new, len(chunk))
-    whole = (rows[:, 20] == 1) & (rows[:, 21] == rows[:, 0]) & (rows[:, 22] == rows[:, 1])
-    rows[:, 23] = np.where(whole, 0, rows[:, 20])
+    rows[:, -4] = np.bincount(matches.segment, new, len(chunk))
+    whole = (rows[:, -4] == 1) & (rows[:, -3] == rows[:, 0]) & (rows[:, -2] == rows[:, 1])
+    rows[:, -1] = np.where(whole, 0, rows[:, -4])
     return rows

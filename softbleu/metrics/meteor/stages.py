@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.kernels.scale import SCALE
+from softbleu.similarity import round_millionths, threshold_in_millionths
 from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.metrics.meteor.resources import MeteorTables
-    from softbleu.similarity import WordTable
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Flags, Integers
 
 STAGES = ("exact", "stem", "synonym", "paraphrase")
@@ -54,12 +58,18 @@ class _Side:
 
 
 def find_matches(
-    candidates: Tokens, references: Tokens, stages: tuple[str, ...], words: WordTable, tables: MeteorTables | None
+    candidates: Tokens,
+    references: Tokens,
+    stages: tuple[str, ...],
+    words: WordTable,
+    tables: MeteorTables | None,
+    similar: tuple[Integers, Integers] | None = None,
 ) -> WordMatches:
     """Find the matches of all stages, those of a segment in the order in which the search tries them.
 
     Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand
-    in the table either way round; one that does both ways is found twice.
+    in the table either way round; one that does both ways is found twice. Words that are `similar`, given as
+    positions, come last, where they match by no other stage.
     """
     left, right = _Side.of(candidates, words), _Side.of(references, words)
     differ = ~_equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
@@ -81,11 +91,41 @@ def find_matches(
             by_candidate = (own.start, own.width, rank)
             found.append(own)
             orders.append((own.stage + number, *(by_candidate if number else by_reference)))
+    if similar is not None:
+        ours, theirs = similar
+        kept = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
+        kept &= ~np.isin(ours * len(right.codes) + theirs, _single_pairs(found, len(right.codes)))
+        ours, theirs = ours[kept], theirs[kept]
+        one = np.ones(len(ours), np.int64)
+        found.append(WordMatches(left.line[ours], theirs, one, ours, one, len(STAGES) * one))
+        orders.append(((len(STAGES) + 1) * one, ours, one, one))
     together = WordMatches(
         *(np.concatenate(each) for each in zip(*(vars(own).values() for own in found), strict=True))
     )
     kind, first, second, third = (np.concatenate(each) for each in zip(*orders, strict=True))
     return together.chosen(np.lexsort((third, second, first, kind, together.place, together.segment)))
+
+
+def _single_pairs(found: list[WordMatches], words: int) -> Integers:
+    """Numbers of the pairs of single words that match already."""
+    single = [each.chosen(each.size * each.width == 1) for each in found]
+    pairs = [each.start * words + each.place for each in single]
+    return np.concatenate([np.zeros(0, np.int64), *pairs])
+
+
+def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Integers, Integers]:
+    """Positions of the words of candidates and of their references that are more alike than a threshold."""
+    unit, places = vectors.unit(chunk, by_frequency=False)
+    split, least = len(chunk.candidates.codes), threshold_in_millionths(threshold)
+    ours, theirs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    lines = (pairwise(text.offsets.tolist()) for text in (chunk.candidates, chunk.references))
+    for (start, end), (first, last) in zip(*lines, strict=True):
+        if start < end and first < last:
+            _, products = unit.products(places[start:end][None], places[split + first : split + last][None])
+            row, column = np.nonzero(round_millionths(SCALE * products[0]) > least)
+            ours.append(row + start)
+            theirs.append(column + first)
+    return np.concatenate(ours), np.concatenate(theirs)
 
 
 def _equal_lines(candidates: Tokens, references: Tokens) -> Flags:
