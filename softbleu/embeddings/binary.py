@@ -11,9 +11,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from softbleu.embeddings.formats import FileLayout
-from softbleu.embeddings.streams import Stream, Watch
 from softbleu.embeddings.vectors import Sink
 from softbleu.errors import VectorError
+from softbleu.streams import Stream, Watch
 
 _VALUE_SIZE = 4
 _LONGEST_WORD = 1 << 16

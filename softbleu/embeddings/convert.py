@@ -21,10 +21,10 @@ from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_file
 from softbleu.embeddings.memory import MemorySource
 from softbleu.embeddings.store import StoreType, StoreWriter
 from softbleu.embeddings.store_source import StoreSource, measure_store
-from softbleu.embeddings.streams import Stream
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.files import check_apart, mend_folder
+from softbleu.streams import Stream
 
 
 @dataclass(frozen=True)

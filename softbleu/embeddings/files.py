@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.binary import read_binary
 from softbleu.embeddings.formats import detect_layout
-from softbleu.embeddings.streams import BLOCK_SIZE, Watch, open_stream
 from softbleu.embeddings.text import read_text
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
+from softbleu.streams import BLOCK_SIZE, Watch, open_stream
 
 _READERS = {"binary": read_binary, "text": read_text}
 

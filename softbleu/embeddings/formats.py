@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from softbleu.embeddings.streams import open_stream
 from softbleu.errors import VectorError
+from softbleu.streams import open_stream
 
 _HEAD_SIZE = 1 << 16
 _LARGEST_COUNT = 1 << 31

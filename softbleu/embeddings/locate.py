@@ -15,10 +15,10 @@ from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, ope
 from softbleu.embeddings.packages import open_package, package_files, package_names
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS
 from softbleu.embeddings.store_source import open_store
-from softbleu.embeddings.streams import BLOCK_SIZE
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource
+from softbleu.streams import BLOCK_SIZE
 
 _ROOM = "embeddings"
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from softbleu.data_files import longest_line, refuse_line
 from softbleu.embeddings.formats import FileLayout, is_number
-from softbleu.embeddings.streams import Stream, Watch
 from softbleu.embeddings.vectors import Sink
 from softbleu.errors import VectorError
+from softbleu.streams import Stream, Watch
 
 _NUMERIC = b"0123456789.+-eE "
 

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.store import StoreType, StoreWriter
 from softbleu.embeddings.store_source import measure_store
-from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, Passes, TextCorpus
+from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, Passes
 from softbleu.errors import InputError, SoftbleuError, VectorError
 from softbleu.files import check_apart
+from softbleu.text_corpus import TextCorpus
 from softbleu.types import Progress
 
 Algorithm = Literal["word2vec", "fasttext"]

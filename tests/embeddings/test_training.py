@@ -16,8 +16,9 @@ import pytest
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.store import store_fingerprint
 from softbleu.embeddings.training import TrainingSettings, train_vectors
-from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, TextCorpus
+from softbleu.embeddings.training_corpus import LONGEST_SEGMENT
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
+from softbleu.text_corpus import TextCorpus
 
 SMALL = TrainingSettings(dimension=8, min_count=1, epochs=2, bucket=50)
 
@@ -100,7 +101,7 @@ def test_vectors_are_those_that_gensim_trains(tmp_path):
 SCRIPT = """
 import sys
 from softbleu.embeddings.training import TrainingSettings, train_vectors
-from softbleu.embeddings.training_corpus import TextCorpus
+from softbleu.text_corpus import TextCorpus
 settings = TrainingSettings(sys.argv[3], dimension=8, min_count=1, epochs=2, bucket=50, seed=int(sys.argv[4]))
 train_vectors(TextCorpus([sys.argv[1]], str.split), sys.argv[2], settings, name="set")
 """

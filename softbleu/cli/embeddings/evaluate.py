@@ -38,8 +38,8 @@ def evaluate(
     """
     from softbleu.cli.output import table_output
     from softbleu.embeddings.evaluation import evaluate_vectors
-    from softbleu.embeddings.training_corpus import TextCorpus
     from softbleu.errors import InputError
+    from softbleu.text_corpus import TextCorpus
     from softbleu.tokens import Tokenizer
 
     if missing < 0:

@@ -52,9 +52,9 @@ def train(
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.evaluation import evaluate_vectors, evaluation_card
     from softbleu.embeddings.training import TrainingSettings, train_vectors
-    from softbleu.embeddings.training_corpus import TextCorpus
     from softbleu.progress import ProgressBar
     from softbleu.report import Records
+    from softbleu.text_corpus import TextCorpus
     from softbleu.tokens import Tokenizer
 
     write = table_output(output_format)
