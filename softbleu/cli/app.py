@@ -18,6 +18,7 @@ from softbleu.cli.embeddings import embeddings_app
 from softbleu.cli.errors import guarded
 from softbleu.cli.experiments import experiments_app
 from softbleu.cli.explain import explain
+from softbleu.cli.language import language_app
 from softbleu.cli.metaeval import metaeval
 from softbleu.cli.score import score
 from softbleu.cli.settings import FindOptions, options_of, setting_options, spread_settings
@@ -35,7 +36,7 @@ app = typer.Typer(
 )
 for each in (score, compare, explain, sweep, metaeval):
     app.command()(each)
-for group in (corpora_app, embeddings_app, experiments_app):
+for group in (corpora_app, embeddings_app, experiments_app, language_app):
     app.add_typer(group)
 
 
