@@ -52,7 +52,7 @@ class FileBlock:
         references = [file.read_lines(self.number) for file in self.references]
         return Segments(
             named,
-            list(zip(*references, strict=True)),
+            list(zip(*references, strict=True)) if references else [()] * len(self),
             None if self.source is None else self.source.read_lines(self.number),
         )
 
@@ -88,7 +88,7 @@ class ParallelFiles:
         candidates
             Paths, one a system, maybe as ``NAME=FILE``, or folders of such files; or a mapping from names to paths.
         references
-            Paths, one a reference.
+            Paths, one a reference; none, for metrics that need the source only.
         source
             Path of the source text.
         gold
@@ -103,7 +103,7 @@ class ParallelFiles:
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)
         if not named:
             raise InputError("no candidate file: name one with --candidate")
-        if not references and gold is None:
+        if not references and gold is None and source is None:
             raise InputError("no reference file: name one with --reference")
         if references and gold is not None:
             raise InputError("gold edits make the references: leave out either --reference or --gold")
@@ -136,6 +136,11 @@ class ParallelFiles:
 
     def __len__(self) -> int:
         return self.candidates[0].lines
+
+    @property
+    def has_references(self) -> bool:
+        """Whether segments have references: files, or gold edits that make them."""
+        return bool(self.references) or self.gold is not None
 
     @property
     def bytes(self) -> int:

@@ -80,7 +80,7 @@ class Segments:
     def of(
         cls,
         candidates: Texts,
-        references: References,
+        references: References | None,
         source: Iterable[str] | None = None,
     ) -> Segments:
         """Check candidates and references and put them together.
@@ -91,7 +91,7 @@ class Segments:
             One candidate a segment, or a mapping from system names to such lists.
         references
             Of each segment its references, or just one reference; as many references as segments, passed the other
-            way round, cannot be told from the right way.
+            way round, cannot be told from the right way. None, for metrics that need the source only.
         source
             One source text a segment.
 
@@ -109,7 +109,7 @@ class Segments:
         softbleu.errors.InputError: 3 candidates but 2 lists of references of 3 each: they look transposed, as \
 sacrebleu has them; pass the references segment by segment, e.g. list(zip(*references))
         """
-        if candidates is None or references is None:
+        if candidates is None or (references is None and source is None):
             raise InputError("candidates and references are both needed")
         named = candidates if isinstance(candidates, Mapping) else {"candidate": candidates}
         several = isinstance(candidates, Mapping)
@@ -117,17 +117,27 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             str(name): _listed(f"candidates of {name!r}" if several else "candidates", texts)
             for name, texts in named.items()
         }
-        by_segment = [(entry,) if isinstance(entry, str) else entry for entry in _listed("references", references)]
+        if source is not None:
+            source = _listed("source", source)
+        if references is None:
+            by_segment: list[Any] = [()] * len(source or ())
+        else:
+            by_segment = [
+                (entry,) if isinstance(entry, str) else entry for entry in _listed("references", references)
+            ]
         if not systems:
             raise InputError("no candidates at all")
         for name, texts in systems.items():
-            _check_lengths(name if isinstance(candidates, Mapping) else "", len(texts), by_segment)
+            _check_lengths(
+                name if several else "", len(texts), by_segment, "source texts" if references is None else ""
+            )
             _check_texts(f"candidate of {name!r}", texts)
-        checked = [_references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
+        checked = by_segment
+        if references is not None:
+            checked = [_references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
         if not checked:
             raise InputError("an empty corpus: there are no segments to score")
         if source is not None:
-            source = _listed("source", source)
             if len(source) != len(checked):
                 raise InputError(f"{len(checked)} segments but {len(source)} source texts")
             _check_texts("source", source)
@@ -143,6 +153,11 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
                 None if self.source is None else self.source[part],
                 None if self.gold is None else self.gold[part],
             )
+
+    @property
+    def has_references(self) -> bool:
+        """Whether segments have references."""
+        return bool(self.references[0])
 
     def load(self) -> Segments:
         """Return the segments themselves: they are in memory already."""
@@ -170,10 +185,12 @@ def _listed(what: str, values: object) -> Sequence[Any]:
     return values if isinstance(values, list | tuple | GoldReferences) else list(values)
 
 
-def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]]) -> None:
+def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]], instead: str) -> None:
     if count == len(references):
         return
     of = f" of {system!r}" if system else ""
+    if instead:
+        raise InputError(f"{count} candidates{of} but {len(references)} {instead}")
     lengths = {len(entry) for entry in references if isinstance(entry, Sequence)}
     if lengths == {count}:
         raise InputError(
@@ -214,7 +231,7 @@ def make_corpus(
         They do not go together; see `Segments.of`.
     """
     if gold is None:
-        return Segments.of(candidates, references, source)  # type: ignore[arg-type]  # None is refused there
+        return Segments.of(candidates, references, source)
     if references is not None:
         raise InputError("gold edits make the references: leave out either references or gold")
     return Segments.of_gold(candidates, gold, source)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.green import Green, GreenScore
     from softbleu.metrics.imeasure import IMeasure, IMeasureScore
     from softbleu.metrics.m2 import M2, M2Score
+    from softbleu.metrics.refless import Refless, ReflessScore
     from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
     from softbleu.metrics.ter import Ter, TerScore
 
@@ -31,6 +32,8 @@ _HOMES = {
     "IMeasure": "imeasure",
     "IMeasureScore": "imeasure",
     "M2Score": "m2",
+    "Refless": "refless",
+    "ReflessScore": "refless",
     "Softbleu": "softbleu",
     "SoftbleuScore": "softbleu",
     "Ter": "ter",
@@ -53,6 +56,8 @@ __all__ = [
     "Level",
     "M2Score",
     "Metric",
+    "Refless",
+    "ReflessScore",
     "Requirements",
     "Score",
     "Softbleu",

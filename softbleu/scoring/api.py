@@ -212,7 +212,7 @@ def score(
         One candidate a segment (a list, a column of a data frame, a generator), or a mapping from the names of
         systems to such.
     references
-        Of each segment its references (segment-major), or just one reference.
+        Of each segment its references (segment-major), or just one reference; None for metrics that do without.
     source
         Of each segment the text that was to be corrected, for GLEU and the I-measure.
     metric

@@ -92,6 +92,7 @@ DOORS = {
         "Meteor": "meteor",
         "M2": "m2",
         "IMeasure": "imeasure",
+        "Refless": "refless",
     }.items()
 }
 """All of them, by name."""

@@ -68,6 +68,10 @@ class Settings(MatchSettings, total=False):
     soft_weight: float
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
+    alpha: float
+    gamma: float
+    t: float
+    aggregate: Literal["mean", "share"]
     preset: Literal["morgan2014", "paraphrases"]
 
 def Bleu(
@@ -379,5 +383,27 @@ def IMeasure(
     function_words: Literal["soft", "exact"] = ...,
 ) -> Measure:
     """Make a value of IMeasure: settings by name, scores by `corpus_score` and `sentence_score`."""
+
+def Refless(
+    *,
+    alpha: float = ...,
+    beta: float = ...,
+    gamma: float = ...,
+    t: float = ...,
+    aggregate: Literal["mean", "share"] = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
+    lowercase: bool = ...,
+    vectors: VectorLocation = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
+    normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
+    similarity: Literal["cosine", "csls"] = ...,
+    vectors_postprocess: str = ...,
+    neighbours: int | None = ...,
+    mutual: bool = ...,
+    function_words: Literal["soft", "exact"] = ...,
+) -> Measure:
+    """Make a value of Refless: settings by name, scores by `corpus_score` and `sentence_score`."""
 
 DOORS: dict[str, Callable[..., Measure]]

@@ -48,6 +48,10 @@ class Corpus(Protocol):
     def gold(self) -> object:
         """Gold edits; None without."""
 
+    @property
+    def has_references(self) -> bool:
+        """Whether segments have references."""
+
     def __len__(self) -> int: ...
 
     def blocks(self) -> Iterator[Segments | FileBlock]:
@@ -69,6 +73,11 @@ def check_requirements(corpus: Corpus, measure: Measure) -> None:
     requires = metric.requires
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
+    if requires.references and not corpus.has_references:
+        raise InputError(
+            f"metric {metric.name!r} needs references: name them with --reference, or references=[…]; "
+            "refless does without"
+        )
     if requires.source and corpus.source is None and corpus.gold is None:
         raise InputError(
             f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "

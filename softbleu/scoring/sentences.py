@@ -115,7 +115,8 @@ def check_segment(measure: Measure, candidate: object, references: object, sourc
         It is not, or has not.
     """
     listed = [references] if isinstance(references, str) else references
-    corpus = Segments.of([candidate], [listed], None if source is None else [source])  # type: ignore[list-item]
+    given: Any = None if listed is None and source is not None else [listed]
+    corpus = Segments.of([candidate], given, None if source is None else [source])  # type: ignore[list-item]
     check_requirements(corpus, measure)
     return list(corpus.references[0])
 

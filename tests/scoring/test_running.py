@@ -401,6 +401,7 @@ OF_BERTSCORE = {"average": "pieces"}
 OF_CHRF = {"char_order": 4, "word_order": 1, "whitespace": True, "eps_smoothing": True}
 OF_TER = dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), True)
 OF_METEOR = {"task": "adq", "stages": "exact", "soft": 0.5, "soft_weight": 0.1}
+OF_REFLESS = {"alpha": 0.7, "gamma": 0.1, "t": 0.3, "aggregate": "share"}
 OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 
 
@@ -416,6 +417,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **IN_CONTEXT,
         **OF_TER,
         **OF_METEOR,
+        **OF_REFLESS,
         "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "intl",
@@ -435,16 +437,13 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         base = {"metric": "gleu", "matcher": "vleu", "threshold": 0.0, "vectors": VECTORS}
     if name in OF_SOFTBLEU:
         base = {"metric": "softbleu", "vectors": VECTORS}
-    if name in OF_CHRF:
-        base = {"metric": "chrf"}
     if name in OF_BERTSCORE or name in IN_CONTEXT:
         base = {"metric": "bertscore", "vectors": MadeUpEncoder()}
-    if name in OF_TER:
-        base = {"metric": "ter"}
     if name in OF_METEOR:
         base = {"metric": "meteor", "stages": "exact+stem"}
-    if name in OF_M2:
-        base = {"metric": "m2"}
+    for metric, own in {"chrf": OF_CHRF, "ter": OF_TER, "refless": OF_REFLESS, "m2": OF_M2}.items():
+        if name in own:
+            base = {"metric": metric}
     changing = {**base, name: other[name]}
     if name == "metric":
         changing.pop("smooth")

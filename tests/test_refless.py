@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from shared_data import shared
+
+import softbleu
+from softbleu.errors import InputError
+from softbleu.language import VALUES, default_language
+from softbleu.metrics.refless.judging import Coefficients, default_judge
+from softbleu.metrics.refless.meaning import meaning
+
+SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
+BETTER = ["He went to school yesterday .", "This is good information .", "I like it ."]
+CONSTANT = "This is one of the most important things in the world ."
+GLEU = {"expected_wins": 0.399, "trueskill": 0.497}
+"""Spearman's rho of GLEU+ with people."""
+
+
+def criteria(candidates, source, **settings):
+    return softbleu.score(candidates, None, source, metric="refless", **settings).numbers
+
+
+@pytest.mark.parametrize(
+    ("candidate", "source", "t", "expected"),
+    [
+        ("the big dogs", "the big dogs", 0.85, 1),
+        ("big cats run", "a big dog runs and barks", 0.85, (2 / 3 * 1 / 2) / (0.85 * 2 / 3 + 0.15 / 2)),
+        ("Informations , information", "information", 0.5, 2 / 3),
+        ("dogs dogs dogs", "dogs", 1, 1),
+        ("dogs dogs dogs", "dogs", 0, 1 / 3),
+        ("dogs", "cats", 0.85, 0),
+        ("it is what it is", "they were there", 0.85, 1),
+        ("it is", "dogs", 0.85, 0),
+    ],
+)
+def test_meaning(candidate, source, t, expected):
+    assert meaning(candidate.split(), source.split(), t) == pytest.approx(expected)
+
+
+def test_equal_words_are_matched_before_equal_stems():
+    assert meaning(["dog", "dogs"], ["dogs", "dog"], 0.5) == 1
+    assert meaning(["running", "runs"], ["runs", "ran"], 0.5) == 0.5
+
+
+def test_criteria():
+    values = dict(zip(VALUES, default_language().values([BETTER[0]])[0].tolist(), strict=True))
+    judge = default_judge()
+    grammar, fluency = judge.judge([BETTER[0]])[0].tolist()
+    coefficients = judge._coefficients
+    logit = coefficients.constant + sum(
+        weight * values[name] for weight, name in zip(coefficients.weights.tolist(), VALUES, strict=True)
+    )
+    least, most = coefficients.bounds
+    assert grammar == pytest.approx(1 / (1 + math.exp(-logit)), abs=1e-12)
+    assert fluency == pytest.approx(min(max((values["fluency"] - least) / (most - least), 0), 1), abs=1e-12)
+    found = criteria(BETTER[:1], SOURCE[:1])
+    kept = meaning(BETTER[0].split(), SOURCE[0].split(), 0.85)
+    assert (found.grammar, found.fluency, found.meaning) == pytest.approx(
+        (100 * grammar, 100 * fluency, 100 * kept), abs=1e-4
+    )
+    assert found.score == pytest.approx(50 * grammar + 20 * fluency + 30 * kept, abs=1e-4)
+
+
+def test_fluency_is_clipped_and_grammar_survives_far_values():
+    judge = Coefficients(0.0, np.array([1e6, *[0.0] * (len(VALUES) - 1)]), (0.0, 1.0))
+    values = np.zeros((3, len(VALUES)))
+    values[:, VALUES.index("fluency")] = (-7, 0.25, 7)
+    assert judge.judge(values)[:, 1].tolist() == [0, 0.25, 1]
+    assert judge.judge(values)[:, 0] == pytest.approx([0, 1, 1])
+
+
+def test_weights():
+    parts = criteria(BETTER, SOURCE)
+    for name, weights in {"grammar": (1, 0, 0), "fluency": (0, 0.5, 0), "meaning": (0, 0, 0.1)}.items():
+        alone = criteria(BETTER, SOURCE, **dict(zip(("alpha", "beta", "gamma"), weights, strict=True)))
+        assert alone.score == pytest.approx(getattr(parts, name))
+    assert criteria(BETTER, SOURCE, alpha=0, beta=0, gamma=0).score == 0
+
+
+def test_share_of_those_better_than_their_source():
+    result = softbleu.score(BETTER, None, SOURCE, metric="refless(aggregate=share, gamma=0)", level="segment")
+    assert [segment.score for segment in result.segments] == [100, 100, 0]
+    assert result.score == pytest.approx(200 / 3) == pytest.approx(result.numbers.better)
+
+
+def test_empty_lines():
+    found = criteria(["", "  ", "I like it ."], SOURCE)
+    alone = criteria(["I like it ."], SOURCE[2:])
+    assert found.score == pytest.approx(alone.score / 3)
+    assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
+
+
+def test_digits_do_not_depend_on_jobs_or_company():
+    systems = {"source": SOURCE, "better": BETTER, "constant": [CONSTANT] * 3}
+    one, two = ([r.numbers for r in softbleu.score(systems, None, SOURCE, metric="refless", jobs=n)] for n in (1, 2))
+    assert one == two
+    turned = softbleu.score(BETTER[::-1], None, SOURCE[::-1], metric="refless")
+    assert turned.numbers == one[1]
+    sentence = softbleu.Refless().sentence_score(BETTER[0], None, SOURCE[0])
+    assert sentence.score == criteria(BETTER[:1], SOURCE[:1]).score
+
+
+def test_texts_without_references_have_a_source_of_their_length():
+    with pytest.raises(InputError, match="3 candidates but 2 source texts"):
+        softbleu.score(BETTER, None, SOURCE[:2], metric="refless")
+    with pytest.raises(InputError, match="needs references"):
+        softbleu.score(BETTER, None, SOURCE, metric="gleu")
+    with pytest.raises(InputError, match="candidates and references are both needed"):
+        softbleu.score(BETTER, None, metric="refless")
+
+
+def ranks(values):
+    return np.argsort(np.argsort(values))
+
+
+def test_it_agrees_with_people_on_systems_and_is_not_fooled():
+    folder = shared("data", "conll14")
+    source = (folder / "source.txt").read_text(encoding="utf-8").splitlines()
+    systems = {
+        path.stem: [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in sorted((folder / "systems").glob("*.txt"))
+    }
+    fooling = {"constant": [CONSTANT] * len(source), "copied": source[1:] + source[:1]}
+    found = {r.name: r.score for r in softbleu.score({**systems, **fooling}, None, source, metric="refless")}
+    assert max(found["constant"], found["copied"]) < found["INPUT"]
+    for human, expected in (("expected_wins", 0.685), ("trueskill", 0.755)):
+        rows = (line.split("\t") for line in (folder / "human" / f"{human}.tsv").read_text().splitlines())
+        people = {row[3]: float(row[4]) for row in rows if row[3] != "INPUT"}
+        rho = np.corrcoef(ranks(list(people.values())), ranks([found[name] for name in people]))[0, 1]
+        assert rho == pytest.approx(expected, abs=0.0005)
+        assert rho > GLEU[human]
