@@ -24,7 +24,7 @@ def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
 
     Two lines without any content words mean the same.
 
-    >>> round(meaning("He likes big dogs .".split(), "he like dogs and cats".split(), 0.5), 3)
+    >>> round(meaning("He wants big dogs .".split(), "he want dogs and cats".split(), 0.5), 3)
     0.667
     """
     own, others = content_words(candidate), content_words(source)
