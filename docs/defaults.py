@@ -13,6 +13,6 @@ class Defaults(Extension):
     def on_attribute_instance(self, *, attr: Attribute, **_: Any) -> None:
         """Before dataclasses are given their parameters."""
         value = attr.value
-        if isinstance(value, ExprCall) and str(value.function).endswith("setting"):
+        if isinstance(value, ExprCall) and str(value.function).endswith("setting") and value.arguments:
             first = value.arguments[0]
             attr.value = f"{first.value}()" if isinstance(first, ExprKeyword) else first
