@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
-from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -62,12 +63,11 @@ def test_the_oldest_make_room(place: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "1")
     for start in range(0, 2000, 100):
         write_lines({key: value for key, value in entries(start + 100, 1000).items() if int(key) >= start})
-        # The first is asked for again and again, but on the day on which it was written.
         assert place.stat().st_size < 1_300_000
     kept = read_lines(list(entries(2000)))
     assert b"00001999" in kept
     assert b"00000000" not in kept
-    assert 700 < len(kept) < 1200
+    assert 450 < len(kept) < 1000
 
 
 def test_what_was_asked_for_lately_stays(place: Path, monkeypatch: pytest.MonkeyPatch):
@@ -100,13 +100,19 @@ def test_a_place_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, m
     assert read_lines(list(entries(2))) == {}
 
 
-def write_some(start: int) -> int:
-    for number in range(start, start + 30):
-        write_lines({b"%08d" % number: b"%d" % number})
-    return len(read_lines([b"%08d" % number for number in range(start, start + 30)]))
+WRITE_SOME = """
+import sys
+from softbleu.embeddings.line_cache import read_lines, write_lines
+start = int(sys.argv[1])
+keys = [b"%08d" % number for number in range(start, start + 30)]
+for key in keys:
+    write_lines({key: key[-2:]})
+print(len(read_lines(keys)))
+"""
 
 
 def test_several_processes_at_once():
-    with get_context("spawn").Pool(3) as pool:
-        assert pool.map(write_some, [0, 20, 40]) == [30, 30, 30]
+    commands = [[sys.executable, "-c", WRITE_SOME, str(start)] for start in (0, 20, 40)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    assert [process.communicate(timeout=60)[0] for process in running] == ["30\n"] * 3
     assert read_lines([b"%08d" % 45]) == {b"%08d" % 45: b"45"}
