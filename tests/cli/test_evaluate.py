@@ -111,6 +111,7 @@ def test_list(command, output_format):
         assert rows["glove-6b-100d"]["state"] == "bundled"
         assert rows["glove-840b-300d"] == {
             "name": "glove-840b-300d",
+            "kind": "words",
             "state": "download",
             "licence": "PDDL-1.0",
             "words": 2_200_000,

@@ -76,7 +76,11 @@ def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, thresho
     chosen = Measure.of(**{"threshold": threshold, "vectors": VECTORS, **kind}).resolved()
     page = make_page(corpus, chosen)
     assert page.thresholds[page.run] == threshold
-    for number in {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}:
+    numbers = {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}
+    if chosen.vectors.in_context:
+        # Where nothing is soft no vectors are looked at, and equal n-grams share their first place.
+        numbers = {number for number in numbers if page.thresholds[number] < 1}
+    for number in numbers:
         assert made_at(page, number) == literal_matches(page, corpus, chosen, page.thresholds[number])
 
 

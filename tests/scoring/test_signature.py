@@ -19,6 +19,7 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.matchers import MATCHERS as MATCHER_CLASSES
 from softbleu.matchers import make_matcher
 from softbleu.metrics import M2, Bleu, Gleu, IMeasure
+from softbleu.metrics.meteor.resources import MeteorData
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring import VectorChoice, read_measure
 from softbleu.signature import format_value, parse_signature, signature_of
@@ -64,6 +65,9 @@ OTHER: dict[type, dict[str, Any]] = {
         "rarity": 1.0,
         "position": 0.5,
         "characters": 0.25,
+        "synonyms": 0.5,
+        "paraphrases": 0.5,
+        "meteor_data": MeteorData("folder", "0123456789abcdef"),
         "credit": "greedy",
         "idf": IdfCorpus("folder/idf.txt", "0123456789abcdef"),
     },
