@@ -164,7 +164,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: annotators"),
+        ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: aggregate"),
         ("matchers =", "matcher =", r"\[sweep\]: unknown key 'matcher' .did you mean 'matchers'"),
         ("references =", "refs =", r"\[corpus\]: unknown key 'refs'"),
         (
