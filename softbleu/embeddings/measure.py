@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from softbleu.declare import Declared, setting
-from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.function_words import function_words_among
 from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError
@@ -205,7 +205,7 @@ def measure_words(
     selected = source.select(words, case)
     self_only = None
     if measure.function_words == "exact":
-        self_only = np.array([is_function_word(word) for word in words], dtype=bool)
+        self_only = function_words_among(words)
     if not measure.needs_scope:
         return MeasuredWords(selected, selected.rows, self_only=self_only)
     scope = Scope(source, measure)

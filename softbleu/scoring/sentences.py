@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.corpora.segments import Segments
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.function_words import function_words_among
 from softbleu.embeddings.kept import KeptVectors
 from softbleu.kernels import small_backend
 from softbleu.metrics.softbleu import rarity_of
@@ -102,7 +102,7 @@ class SentenceScorer:
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
         alone = None
         if self._measure.vectors.measure.function_words == "exact":
-            alone = np.array([is_function_word(word) for word in words], bool)
+            alone = function_words_among(words)
         return WordTable(TokenVectors(rows, norms, self_only=alone), features)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.embeddings.encoders.base import parse_layers
-from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.function_words import function_words_among
 from softbleu.files import TemporaryFolder
 from softbleu.scoring.context import ContextVectors
 from softbleu.similarity import TokenVectors, WordTable
@@ -78,7 +78,7 @@ class CorpusWords:
         known = np.bincount(pieces.words[pieces.words >= 0], minlength=len(words)) > 0
         alone = None
         if choice.measure.function_words == "exact":
-            alone = np.array([is_function_word(word) for word in words], bool)
+            alone = function_words_among(words)
         vectors = ContextVectors(
             words,
             str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else encoder,
