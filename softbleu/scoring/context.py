@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.embeddings.encoders.kept import encoded_lines
+from softbleu.embeddings.encoders.words import word_rows
+from softbleu.embeddings.postprocess import unit_rows
 from softbleu.similarity import PieceVectors, Relation, UnitVectors, frequency_weights
 from softbleu.tokens import Tokens
 
@@ -56,7 +58,7 @@ class ContextVectors:
         tokens = Tokens.joined((chunk.candidates, chunk.references))
         numbers, lines = _distinct(tokens)
         pieces, states = self._states(lines)
-        rows = _word_rows(pieces, states, lines)
+        rows = word_rows(pieces, states, lines.offsets[:-1], len(lines.codes))
         places = np.arange(len(tokens.codes)) + np.repeat(
             lines.offsets[numbers] - tokens.offsets[:-1], tokens.lengths
         )
@@ -75,7 +77,7 @@ class ContextVectors:
         chosen = pieces.chosen(numbers.tolist())
         places = pieces.offsets[numbers].repeat(np.diff(chosen.offsets)) + np.arange(len(chosen.ids))
         places -= np.repeat(chosen.offsets[:-1], np.diff(chosen.offsets))
-        rows = _unit(states.astype(np.float64))[places]
+        rows = unit_rows(states)[places]
         return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words >= 0, chosen.offsets)
 
     def _states(self, lines: Tokens) -> tuple[Pieces, NDArray[np.float32]]:
@@ -97,23 +99,3 @@ def _distinct(tokens: Tokens) -> tuple[Integers, Tokens]:
     found = np.array(numbers, np.int64)
     first = np.unique(found, return_index=True)[1]
     return found, tokens.chosen(first)
-
-
-def _word_rows(pieces: Pieces, states: NDArray[np.float32], lines: Tokens) -> Floats:
-    """Direction of the mean of each token's pieces; zero for one without any."""
-    inner = np.flatnonzero(pieces.words >= 0)
-    owner = np.repeat(lines.offsets[:-1], np.diff(pieces.offsets))[inner] + pieces.words[inner]
-    rows = np.zeros((len(lines.codes), states.shape[1]))
-    # The first piece of each word, then the second of those that have one, …
-    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    rows[owner[rank == 0]] = states[inner[rank == 0]]
-    for number in range(1, int(rank.max(initial=0)) + 1):
-        some = rank == number
-        rows[owner[some]] += states[inner[some]]
-    return _unit(rows)
-
-
-def _unit(rows: Floats) -> Floats:
-    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
-    return rows

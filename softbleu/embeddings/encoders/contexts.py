@@ -9,8 +9,8 @@ import numpy as np
 
 from softbleu.embeddings.encoders.base import Encoder
 from softbleu.embeddings.encoders.stored import StoredEncoder
+from softbleu.embeddings.encoders.words import word_rows
 from softbleu.embeddings.measure import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
-from softbleu.embeddings.postprocess import unit_rows
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource
 
@@ -43,15 +43,11 @@ def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarra
     """
     lines = list(_sample_lines())
     pieces = encoder.tokenize(lines)
-    starts = np.cumsum([0, *map(len, lines[:-1])])
-    owners = np.where(pieces.words < 0, -1, pieces.words + np.repeat(starts, np.diff(pieces.offsets)))
-    inside = owners >= 0
-    rows = np.zeros((sum(map(len, lines)), encoder.dimension))
-    # Directions of sums are those of means.
-    np.add.at(rows, owners[inside], encoder.encode(pieces, layers)[inside])
+    starts = np.cumsum([0, *map(len, lines)])
+    rows = word_rows(pieces, encoder.encode(pieces, layers), starts[:-1], int(starts[-1]))
     _, kinds = np.unique([word.lower() for line in lines for word in line], return_inverse=True)
     known = np.flatnonzero(rows.any(axis=1))
-    directions = unit_rows(rows).astype(np.float32)
+    directions = rows.astype(np.float32)
     generator = np.random.default_rng(SEED)
     one, other = np.empty(0, np.int64), np.empty(0, np.int64)
     while len(one) < PAIRS:
