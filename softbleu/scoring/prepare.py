@@ -314,11 +314,8 @@ class PreparedCorpus:
         """How many lines of the references have each word, and how many there are."""
         counts, lines = np.zeros(len(self.words), np.int64), 0
         for block in self._store:
-            lengths = block.references.lengths
-            owner = np.repeat(np.arange(len(lengths)), lengths)
-            pairs = np.unique(owner * len(counts) + self._codes[block.references.codes])
-            counts += np.bincount(pairs % max(len(counts), 1), minlength=len(counts))
-            lines += len(lengths)
+            counts += _lines_with(self._codes[block.references.codes], block.references.lengths, len(counts))
+            lines += len(block.references.lengths)
         return counts, lines
 
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
@@ -329,9 +326,7 @@ class PreparedCorpus:
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:
             pieces = encoder.tokenize(some)
-            owner = np.repeat(np.arange(len(some)), np.diff(pieces.offsets))
-            pairs = np.unique(owner * len(counts) + pieces.ids)
-            counts += np.bincount(pairs % len(counts), minlength=len(counts))
+            counts += _lines_with(pieces.ids, np.diff(pieces.offsets), len(counts))
             lines += len(some)
         weights: Floats = np.log((lines + 1) / (counts + 1))
         return weights
@@ -346,6 +341,14 @@ class PreparedCorpus:
         counts, lines = other.documents()
         found = dict(zip(other.words, counts.tolist(), strict=True))
         return rarity_of(np.array([found.get(word, 0) for word in self.words], np.int64), lines)
+
+
+def _lines_with(codes: NDArray[np.int32], lengths: Integers, size: int) -> Integers:
+    """How many lines of such lengths, one after the other, have each code below `size`."""
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    pairs = np.unique(owner * size + codes)
+    counts: Integers = np.bincount(pairs % max(size, 1), minlength=size)
+    return counts
 
 
 def _lines_of(idf: IdfCorpus) -> list[str]:

@@ -74,10 +74,7 @@ def check_requirements(corpus: Corpus, measure: Measure) -> None:
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
     if requires.references and not corpus.has_references:
-        raise InputError(
-            f"metric {metric.name!r} needs references: name them with --reference, or references=[…]; "
-            "refless does without"
-        )
+        raise InputError(f"metric {metric.name!r} needs references: name them with --reference, or references=[…]")
     if requires.source and corpus.source is None and corpus.gold is None:
         raise InputError(
             f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
