@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from softbleu.cli import options as opt
 from softbleu.cli.settings import takes_settings
+
+_of = opt.OptionTable("""
+Output
+  --plot FILE: Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]).
+""")
 
 
 @takes_settings(lambda each: each.setting.name != "segment_smoothing")
@@ -21,42 +26,57 @@ def compare(
     input_format: opt.InputFormat = None,
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metrics = None,
+    signature: opt.Signature = None,
     preset: opt.Preset = None,
     baseline: opt.Baseline = None,
-    test: opt.Test = "bootstrap",
-    samples: opt.Samples = 1000,
-    trials: opt.Trials = 10_000,
+    test: opt.Test = None,
+    samples: opt.Samples = None,
+    trials: opt.Trials = None,
     seed: opt.Seed = None,
+    correction: opt.Correction = None,
+    all_pairs: opt.AllPairs = False,
     distribution: opt.Distribution = None,
     output_format: opt.RecordFormat = "text",
     long_signature: opt.LongSignature = False,
     digits: opt.Digits = 2,
     output: opt.Output = None,
+    plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Compare systems: scores, 95% intervals, p-values against a baseline, ranks."""
-    from softbleu.cli.inputs import input_files, measure_from, open_corpus
+    """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
+    from softbleu.cli.inputs import input_files, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
     from softbleu.progress import ProgressBar
-    from softbleu.report import COMPARERS, write_distribution
+    from softbleu.report import COMPARERS, MATRIX_WRITERS, draw_pairs, write_distribution
+    from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
-    write = COMPARERS.find(output_format)
+    write = (MATRIX_WRITERS if all_pairs else COMPARERS).find(output_format)
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
     target.check_format(output_format)
     resampled = None if distribution is None else Output.of(distribution, inputs)
     if resampled == target:
         raise InputError("--distribution and --output would write to the same place: name another file")
+    picture = None if plot is None else Output.of_picture(plot, inputs)
+    if picture is not None:
+        check_plots()
     layout = target.layout(digits, long_signature=long_signature)
-    measure = measure_from(ctx.params, also=["seed"])
-    drawn: dict[str, Any] = {} if seed is None else {"seed": seed}
-    how = SignificanceSettings(test.lower(), samples, trials, **drawn)  # type: ignore[arg-type]
-    with open_corpus(ctx.params, [measure]) as corpus, ProgressBar(quiet=quiet) as progress:
-        table = compare_corpus(corpus, measure, baseline=baseline, significance=how, jobs=jobs, progress=progress)
+    measures = measures_from(ctx.params, also=["seed"])
+    chosen: dict[str, Any] = {"test": test and test.lower(), "correction": correction and correction.lower()}
+    chosen |= {"samples": samples, "trials": trials, "seed": seed}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    how, signed_baseline = SignificanceSettings.from_signature(signature, **given)
+    run: dict[str, Any] = {"baseline": baseline or signed_baseline, "significance": how, "jobs": jobs}
+    # One that is named twice is computed once.
+    distinct = list({each.key: each for each in measures}.values())
+    with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
+        tables = compare_corpus(corpus, distinct, progress=progress, **run)
     if resampled is not None:
-        resampled.write(write_distribution(table))
-    target.write(write(table, layout))
+        resampled.write(write_distribution(tables))
+    if picture is not None:
+        picture.write(draw_pairs(tables, picture.suffix))
+    target.write(write(tables, layout))

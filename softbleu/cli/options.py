@@ -38,6 +38,8 @@ Significance
   --samples N: Bootstrap samples, also for the intervals (default: 1000).
   --trials N: Trials of the randomization test (default: 10000).
   --seed N: Seed of all that is drawn at random (default: 12345 for tests; what GLEU draws has its own).
+  --correction NAME: Of p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or none (default: holm).
+  --all-pairs: All pairs of systems: a matrix of tests below each table, or a row a pair (json has them anyway).
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
 Output
   --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
@@ -116,9 +118,11 @@ Tokenize = Annotated[str | None, _of("--tokenize", completion.tokenizers)]
 Lowercase = Annotated[bool | None, _of("--lowercase")]
 
 Baseline = Annotated[str | None, _of("--baseline")]
-Test = Annotated[str, _of("--test", ("bootstrap", "randomization"))]
-Samples = Annotated[int, _of("--samples")]
-Trials = Annotated[int, _of("--trials")]
+Test = Annotated[str | None, _of("--test", ("bootstrap", "randomization"))]
+Samples = Annotated[int | None, _of("--samples")]
+Trials = Annotated[int | None, _of("--trials")]
+Correction = Annotated[str | None, _of("--correction", ("holm", "fdr", "none"))]
+AllPairs = Annotated[bool, _of("--all-pairs")]
 Seed = Annotated[int | None, _of("--seed")]
 Distribution = Annotated[str | None, _of("--distribution")]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.scoring.significance import rank_ranges
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 
 MOST_SAMPLES = 100_000
-LEVEL = 0.95
-"""Share of the samples that a range of ranks covers."""
 
 
 @dataclass(frozen=True)
@@ -142,21 +141,6 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
     counts = [column[order].tolist() for column in outcomes]
     names = [comparisons.systems[place] for place in order]
     return [RankedSystem(*each) for each in zip(names, *columns, clusters, *counts, strict=True)]
-
-
-def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
-    """Best and worst rank of each system in 95% of the samples; as many are left out at either end.
-
-    >>> ranges = rank_ranges(np.array([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]]))
-    >>> ranges[0].tolist(), ranges[1].tolist()
-    ([1, 1, 3], [2, 2, 3])
-    """
-    from scipy.stats import rankdata
-
-    ranks = np.sort(rankdata(-resampled, method="min", axis=1).astype(np.int64), axis=0)
-    # Rounded, for (1 - 0.95) * 1000 is a little more than 50.
-    out = int(np.ceil(round(len(ranks) * (1 - LEVEL) / 2, 9))) if len(ranks) > 2 else 0
-    return ranks[out], ranks[len(ranks) - 1 - out]
 
 
 def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers) -> list[int]:

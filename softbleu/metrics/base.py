@@ -235,5 +235,13 @@ class Metric(Declared):
         """Score each segment."""
         return [self.score(row) for row in rows]
 
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Scores of the segments alone, as `segment_scores` has them."""
+        import numpy as np
+
+        if type(self).segment_scores is Metric.segment_scores:
+            return self.scores(rows)
+        return np.array([each.score for each in self.segment_scores(rows, offsets)], np.float64)
+
 
 METRICS = Registry("metric", "softbleu.metrics", Metric)

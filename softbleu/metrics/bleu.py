@@ -180,6 +180,10 @@ class Bleu(Metric):
         parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.tolist(), orders.tolist(), strict=True)
         return [_bleu_score(*part[1:], part[0][0], part[0][1]) for part in parts]
 
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Scores of the segments alone."""
+        return self.scores(rows)
+
     def score_counts(
         self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
     ) -> BleuScore:

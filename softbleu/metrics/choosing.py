@@ -11,7 +11,7 @@ from softbleu.metrics.base import Metric, ReferenceScore, Score
 from softbleu.metrics.references import ChosenRows
 
 if TYPE_CHECKING:
-    from softbleu.types import Integers
+    from softbleu.types import Floats, Integers
 
 
 class ChoosingMetric(Metric):
@@ -40,6 +40,10 @@ class ChoosingMetric(Metric):
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Score]:
         """Score the chosen row of each segment."""
         return [self.score_of_one(row) for row in rows[self.chosen(rows, offsets)]]
+
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Scores of the segments alone."""
+        return self.scores(rows[self.chosen(rows, offsets)])
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Score each candidate with each of its references."""

@@ -278,6 +278,15 @@ class Gleu(Metric):
             return [self.score(rows[best]) for best in self._best(rows, offsets)]
         return [self._mean_score(rows[start:stop]) for start, stop in pairwise(offsets.tolist())]
 
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
+        """Scores of the segments alone."""
+        if self.multi == "max":
+            return self.scores(rows[self._best(rows, offsets)])
+        if len(rows) == len(offsets) - 1:
+            return self.scores(rows)
+        means: Floats = np.add.reduceat(self.scores(rows), offsets[:-1]) / np.diff(offsets)
+        return means
+
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Score each candidate against each of its references; the best is chosen."""
         if self.variant == "gleu0":

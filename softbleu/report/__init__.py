@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from softbleu.report.comparisons import write_distribution
+from softbleu.report.comparisons import draw_pairs, write_distribution
 from softbleu.report.layout import Layout, one_line
 from softbleu.report.records import ALIASES, BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS, SUFFIXES, Records
 from softbleu.report.scores import write_numbers
-from softbleu.report.writers import COMPARERS, EXPLAINERS, PAGES, WRITERS
+from softbleu.report.writers import COMPARERS, EXPLAINERS, MATRIX_WRITERS, PAGES, WRITERS
 
 __all__ = [
     "ALIASES",
@@ -14,12 +14,14 @@ __all__ = [
     "COMPARERS",
     "DATA_FORMATS",
     "EXPLAINERS",
+    "MATRIX_WRITERS",
     "PAGES",
     "RECORD_WRITERS",
     "SUFFIXES",
     "WRITERS",
     "Layout",
     "Records",
+    "draw_pairs",
     "one_line",
     "write_distribution",
     "write_numbers",

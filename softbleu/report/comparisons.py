@@ -2,61 +2,217 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from softbleu.report.records import SCHEMA, Records, dump, records_tsv
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
-    from softbleu.scoring import ComparisonTable
+    from softbleu.scoring import Comparison, ComparisonTable, Pair
 
 SIGNIFICANT = 0.05
+_CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
+_OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 
 
-def comparison_table(table: ComparisonTable, layout: Layout) -> Records:
+def comparison_tables(
+    tables: Sequence[ComparisonTable], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
+) -> Iterator[str]:
+    """Write a table a metric: a row a system, the best first."""
+    for number, table in enumerate(tables):
+        yield "\n" if number else ""
+        yield from write(_comparison_table(table, layout), layout)
+
+
+def matrix_tables(
+    tables: Sequence[ComparisonTable], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
+) -> Iterator[str]:
+    """Write the same, each followed by a matrix of all pairs."""
+    for number, table in enumerate(tables):
+        yield "\n" if number else ""
+        yield from write(replace(_comparison_table(table, layout), notes=_baseline_notes(table)), layout)
+        yield "\n"
+        yield from write(_matrix(table, layout), layout)
+
+
+def _ranked(table: ComparisonTable) -> list[Comparison]:
+    return sorted(table.comparisons, key=lambda row: row.rank)
+
+
+def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
     """Make a row a system; a star marks a difference from the baseline with p < 0.05."""
     rows = []
-    ordered = sorted(table.comparisons, key=lambda row: row.rank)
+    ordered = _ranked(table)
     for row in ordered:
-        p_value = "baseline"
-        if row.p_value is not None:
-            p_value = f"{row.p_value:.4f}" + ("*" if row.p_value < SIGNIFICANT else " ")
         scores = [f"{number:.{layout.digits}f}" for number in (row.score, *row.interval)]
-        rows.append([row.name, str(row.rank), *scores, p_value])
+        best, worst = row.ranks
+        rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *_beside(row.beside, layout.digits)])
     return Records(
-        ["system", "rank", table.label, "95% from", "to", "p"],
+        ["system", "rank", "ranks", table.label, "95% from", "to", "difference", "from", "to", "d", "+/=/−", "p"],
+        rows,
+        notes=[*_baseline_notes(table), _signature(table, layout)],
+        text_columns=1,
+        marked=[(number, column) for number, row in enumerate(ordered) if row.rank == 1 for column in (0, 3)],
+    )
+
+
+def _beside(pair: Pair | None, digits: int) -> list[str]:
+    if pair is None:
+        return ["baseline", *[""] * 5]
+    numbers = [f"{number:+.{digits}f}" for number in (pair.difference, *pair.interval)]
+    return [*numbers, f"{pair.effect:+.2f}", f"{pair.wins}/{pair.ties}/{pair.losses}", _p(pair.corrected)]
+
+
+def _p(p_value: float) -> str:
+    return f"{p_value:.4f}" + ("*" if p_value < SIGNIFICANT else " ")
+
+
+def _baseline_notes(table: ComparisonTable) -> list[str]:
+    tests = len(table.comparisons) - 1
+    if not tests:
+        return []
+    return [
+        f"* p < {SIGNIFICANT} against {table.baseline}",
+        f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
+        *_too_few(table, tests),
+    ]
+
+
+def _too_few(table: ComparisonTable, tests: int) -> list[str]:
+    least = table.significance.least_p(tests)
+    if least < SIGNIFICANT:
+        return []
+    return [f"no p can be below {least:.4f} here: draw more (--samples, --trials), or take --correction fdr"]
+
+
+def _corrected(table: ComparisonTable, tests: int) -> str:
+    how = _CORRECTIONS.get(table.significance.correction)
+    return "not corrected" if how is None else f"{how} for {tests} test{'s' * (tests > 1)}"
+
+
+def _signature(table: ComparisonTable, layout: Layout) -> str:
+    return f"signature: {table.signature if layout.long_signature else table.short_signature}"
+
+
+def _matrix(table: ComparisonTable, layout: Layout) -> Records:
+    """All pairs, the systems by rank: above the diagonal p, below it the difference of the row from the column."""
+    names = [row.name for row in _ranked(table)]
+    rows = []
+    for number, name in enumerate(names):
+        pairs = [None if other == name else table.pair(name, other) for other in names]
+        cells = [
+            "" if pair is None else f"{pair.difference:+.{layout.digits}f}" if place < number else _p(pair.corrected)
+            for place, pair in enumerate(pairs)
+        ]
+        rows.append([f"{number + 1} {name}", *cells])
+    return Records(
+        [table.label, *map(str, range(1, len(names) + 1))],
         rows,
         notes=[
-            *([f"* p < {SIGNIFICANT} against {table.baseline}"] if len(rows) > 1 else []),
-            f"signature: {table.signature if layout.long_signature else table.short_signature}",
+            f"above the diagonal p, {_corrected(table, len(table.pairs))}, * p < {SIGNIFICANT}; below it differences",
+            *_too_few(table, len(table.pairs)),
+            _signature(table, layout),
         ],
         text_columns=1,
-        marked=[(number, column) for number, row in enumerate(ordered) if row.rank == 1 for column in (0, 2)],
     )
 
 
-def comparison_records(table: ComparisonTable, layout: Layout) -> Records:
-    """Make a row a system with all numbers, in the order given."""
-    columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank"]
-    return Records(
-        columns, [[row.name, row.score, row.mean, *row.interval, row.p_value, row.rank] for row in table.comparisons]
+def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
+    """Make a row a system (and metric) with all numbers, in the order given."""
+    columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
+    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:]]
+    rows = []
+    for table in tables:
+        for row in table.comparisons:
+            beside = [None] * len(_OF_PAIRS) if row.beside is None else _pair_cells(row.beside)
+            cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
+            rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:]])
+    return Records([*["metric"] * (len(tables) > 1), *columns, *more], rows)
+
+
+def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
+    """Make a row a pair of systems (and metric) with all numbers."""
+    rows = [
+        [*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)]
+        for table in tables
+        for pair in table.pairs
+    ]
+    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
+
+
+def _pair_cells(pair: Pair) -> list[float | None]:
+    return [
+        pair.difference,
+        *pair.interval,
+        pair.p_value,
+        pair.corrected,
+        pair.effect,
+        pair.wins,
+        pair.ties,
+        pair.losses,
+    ]
+
+
+def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[str]:
+    return [table.metric] if len(tables) > 1 else []
+
+
+def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[str]:
+    """Write one JSON object, a system or a pair of systems a line; of several metrics each says which."""
+    several = len(tables) > 1
+    signature = "" if several else f'"signature": {dump(tables[0].signature)}, '
+    yield f'{{"schema": {SCHEMA}, {signature}"baseline": {dump(tables[0].baseline)}, '
+    yield f'"correction": {dump(tables[0].significance.correction)}, "systems": ['
+    yield from _json_rows(
+        {"metric": table.metric, "signature": table.signature, **asdict(row)} if several else asdict(row)
+        for table in tables
+        for row in table.comparisons
     )
-
-
-def compare_json(table: ComparisonTable, layout: Layout) -> Iterator[str]:
-    """Write one JSON object, a system a line."""
-    yield f'{{"schema": {SCHEMA}, "signature": {dump(table.signature)}, '
-    yield f'"baseline": {dump(table.baseline)}, "systems": ['
-    for number, row in enumerate(table.comparisons):
-        yield (",\n" if number else "\n") + dump(asdict(row))
+    yield '\n], "pairs": ['
+    yield from _json_rows(
+        {"metric": table.metric, **asdict(pair)} if several else asdict(pair)
+        for table in tables
+        for pair in table.pairs
+    )
     yield "\n]}\n"
 
 
-def write_distribution(table: ComparisonTable) -> Iterator[str]:
-    """Write the bootstrap scores as tab-separated values, a column a system."""
+def _json_rows(rows: Iterator[dict[str, object]]) -> Iterator[str]:
+    for number, row in enumerate(rows):
+        yield (",\n" if number else "\n") + dump(row)
+
+
+def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
+    """Write the bootstrap scores as tab-separated values, a column a system (and metric)."""
     from softbleu.report.layout import Layout
 
-    names = [row.name for row in table.comparisons]
-    return records_tsv(Records(names, table.resampled.T.tolist()), Layout())
+    names = [
+        f"{table.metric}: {row.name}" if len(tables) > 1 else row.name
+        for table in tables
+        for row in table.comparisons
+    ]
+    samples = zip(*(scores for table in tables for scores in table.resampled.tolist()), strict=True)
+    return records_tsv(Records(names, list(samples)), Layout())
+
+
+def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
+    """Draw the p-values of all pairs by each metric, the systems by rank.
+
+    Raises
+    ------
+    MissingExtraError, UnknownNameError, InputError
+        As `softbleu.report.plots.draw`.
+    """
+    from softbleu.report.pictures import HeatMap, in_rows
+    from softbleu.report.plots import draw
+
+    panels = []
+    for table in tables:
+        names = [row.name for row in _ranked(table)]
+        values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
+        panels.append(
+            HeatMap(f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}", names, values)
+        )
+    return draw(in_rows(panels, 2), picture_format)

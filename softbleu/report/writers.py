@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from softbleu.report.comparisons import compare_json, comparison_records, comparison_table
+from softbleu.report.comparisons import (
+    compare_json,
+    comparison_records,
+    comparison_tables,
+    matrix_tables,
+    pair_records,
+)
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
 from softbleu.report.records import RECORD_WRITERS, Formats, Records, Written
 from softbleu.report.scores import score_records, write_json, write_jsonl, write_latex, write_markdown, write_text
@@ -57,12 +63,38 @@ EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Format
         **_through(explanation_records, "tsv", "csv", "markdown", "latex", "parquet"),
     }
 )
-COMPARERS: Formats[Callable[[ComparisonTable, Layout], Written]] = Formats(
+_Tables = Sequence["ComparisonTable"]
+_Writers = dict[str, Callable[[_Tables, "Layout"], Written]]
+
+
+def _of_tables(
+    write: Callable[[_Tables, Layout, Callable[[Records, Layout], Iterator[str]]], Iterator[str]], *names: str
+) -> _Writers:
+    """Writers of several tables, one after the other."""
+
+    def writer(name: str) -> Callable[[_Tables, Layout], Written]:
+        each: Any = RECORD_WRITERS[name]
+        return lambda tables, layout: write(tables, layout, each)
+
+    return {name: writer(name) for name in names}
+
+
+COMPARERS: Formats[Callable[[_Tables, Layout], Written]] = Formats(
     {
-        **_through(comparison_table, "text"),
+        **_of_tables(comparison_tables, "text"),
         "json": compare_json,
         **_through(comparison_records, "jsonl", "tsv"),
-        **_through(comparison_table, "markdown", "latex"),
+        **_of_tables(comparison_tables, "markdown", "latex"),
         **_through(comparison_records, "csv", "parquet"),
     }
 )
+MATRIX_WRITERS: Formats[Callable[[_Tables, Layout], Written]] = Formats(
+    {
+        **_of_tables(matrix_tables, "text"),
+        "json": compare_json,
+        **_through(pair_records, "jsonl", "tsv"),
+        **_of_tables(matrix_tables, "markdown", "latex"),
+        **_through(pair_records, "csv", "parquet"),
+    }
+)
+"""The same with all pairs of systems."""

@@ -8,7 +8,7 @@ from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.measure import Measure, read_measure
 from softbleu.scoring.results import Coverage, Result, Results, Statistics, make_results
 from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
-from softbleu.scoring.significance import Comparison, ComparisonTable, SignificanceSettings, compare_systems
+from softbleu.scoring.significance import Comparison, ComparisonTable, Pair, SignificanceSettings, compare_systems
 
 __all__ = [
     "Comparison",
@@ -18,6 +18,7 @@ __all__ = [
     "Explanation",
     "Measure",
     "NgramMatch",
+    "Pair",
     "Result",
     "Results",
     "Runner",

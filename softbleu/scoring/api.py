@@ -105,7 +105,8 @@ def score_corpus(
     return score_measures(corpus, measures, level, jobs=jobs, executor=executor, kernels=kernels, progress=progress)
 
 
-def compare_corpus(
+@overload
+def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
     corpus: Corpus,
     metric: OneMeasure = "bleu",
     *,
@@ -114,10 +115,38 @@ def compare_corpus(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> ComparisonTable:
-    """Score every system of a corpus and test the differences; the first is the baseline unless one is named."""
-    (table,) = _compare(corpus, measures_of(metric), baseline, significance, jobs, executor, progress)
-    return table
+) -> ComparisonTable: ...
+
+
+@overload
+def compare_corpus(
+    corpus: Corpus,
+    metric: Sequence[OneMeasure],
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> ComparisonTables: ...
+
+
+def compare_corpus(
+    corpus: Corpus,
+    metric: Measures = "bleu",
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> ComparisonTable | ComparisonTables:
+    """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
+
+    Of several metrics there is a table each.
+    """
+    tables = _compare(corpus, measures_of(metric), baseline, significance, jobs, executor, progress)
+    return tables if isinstance(metric, list | tuple) else tables[0]
 
 
 def _compare(
@@ -312,7 +341,8 @@ def compare(
 ) -> ComparisonTable | ComparisonTables:
     """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
 
-    The other parameters are those of `score`; of several metrics there is a table each.
+    The other parameters are those of `score`; of several metrics there is a table each. Tables have all
+    pairs of systems, too.
 
     Examples
     --------
@@ -320,6 +350,9 @@ def compare(
     >>> table = compare(systems, ["a cat sat", "it is"], order=2)
     >>> [(each.name, round(each.score, 2), each.rank) for each in table.comparisons]
     [('one', 100.0, 1), ('two', 51.64, 2)]
+    >>> pair = table.pair("one", "two")
+    >>> round(pair.difference, 2), (pair.wins, pair.ties, pair.losses)
+    (48.36, (1, 1, 0))
     """
     corpus = make_corpus(candidates, references, source, gold)
     measures = measures_of(metrics, **settings)

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
+from softbleu.data_files import parse_whole
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.references import ChosenSums
 from softbleu.scoring.executors import single_threaded_blas
+from softbleu.signature import parse_signature
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
     from softbleu.metrics import Metric
     from softbleu.scoring.results import Statistics
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 
 Test = Literal["bootstrap", "randomization"]
+Correction = Literal["holm", "fdr", "none"]
+LEVEL = 0.95
+"""Share of the samples that a range of ranks has."""
+ALIKE = 1e-9
+"""Segments whose scores differ by no more are alike."""
 _PIECE = 256
 _CELLS = 1 << 22
 """Entries of the matrices that are held at a time; they have a column a segment."""
@@ -40,6 +48,40 @@ class Comparison:
     """Two-sided; None for the baseline itself."""
     rank: int
     """1 for the best score; equal scores share a rank."""
+    ranks: tuple[int, int]
+    """Best and worst rank in 95% of the samples."""
+    beside: Pair | None
+    """The system beside the baseline; None for the baseline itself. Its p-value is corrected among the tests against
+    the baseline."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How one system differs from another."""
+
+    name: str
+    other: str
+    difference: float
+    """The score less that of the other."""
+    interval: tuple[float, float]
+    """Between the 2.5th and the 97.5th percentile of the differences of the bootstrap scores."""
+    p_value: float
+    """Two-sided."""
+    corrected: float
+    """The p-value corrected for all tests of its kind by this metric."""
+    effect: float
+    """Mean difference of the segments' scores over their standard deviation (Cohen's d of paired values); 0 where
+    there is none."""
+    wins: int
+    """Segments that score better than the other's."""
+    ties: int
+    losses: int
+
+    def turned(self) -> Pair:
+        """The other beside this one."""
+        low, high = self.interval
+        turned = replace(self, name=self.other, other=self.name, difference=-self.difference, interval=(-high, -low))
+        return replace(turned, effect=-self.effect, wins=self.losses, losses=self.wins)
 
 
 @dataclass(frozen=True)
@@ -56,21 +98,60 @@ class SignificanceSettings:
         Shufflings of the randomisation test.
     seed
         Of NumPy's generator.
+    correction
+        Of p-values, for as many as a metric makes: `holm` (Holm 1979) keeps the chance of any false alarm, `fdr`
+        (Benjamini & Hochberg 1995) the share of false ones among the alarms; `none` leaves them.
     """
 
     test: Test = "bootstrap"
     samples: int = 1000
     trials: int = 10_000
     seed: int = 12345
+    correction: Correction = "holm"
 
     def __post_init__(self) -> None:
         if self.test not in get_args(Test):
             raise UnknownNameError("test", self.test, get_args(Test))
+        if self.correction not in get_args(Correction):
+            raise UnknownNameError("correction", self.correction, get_args(Correction))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
             if not 1 <= value <= MOST:
                 raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {value:,}")
         if self.seed < 0:
             raise InputError(f"the seed must be at least 0, not {self.seed}")
+
+    def least_p(self, tests: int) -> float:
+        """The least p-value that the first of so many tests can have once it is corrected.
+
+        >>> round(SignificanceSettings(samples=999).least_p(253), 3)
+        0.253
+        """
+        drawn = self.samples if self.test == "bootstrap" else self.trials
+        return min(1.0, (tests if self.correction == "holm" else 1) / (drawn + 1))
+
+    @classmethod
+    def from_signature(cls, signature: str | None, **given: Any) -> tuple[Self, str | None]:
+        """Make the settings that a signature of a comparison has, and name its baseline; what is given goes before.
+
+        >>> SignificanceSettings.from_signature("metric:bleu|test-samples:50|test-baseline:A", seed=1)
+        (SignificanceSettings(test='bootstrap', samples=50, trials=10000, seed=1, correction='holm'), 'A')
+
+        Raises
+        ------
+        InputError
+            It cannot be read, or has a number that is none.
+        """
+        pairs = {} if signature is None else parse_signature(signature)
+        said: dict[str, Any] = {
+            each.name: pairs[f"test-{each.name}"] for each in fields(cls) if f"test-{each.name}" in pairs
+        }
+        for name in ("samples", "trials", "seed"):
+            if name in said:
+                try:
+                    said[name] = parse_whole(said[name])
+                except ValueError:
+                    raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
+        return cls(**{**said, **given}), pairs.get("test-baseline")
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,8 +169,28 @@ class ComparisonTable(Tabular):
     short_signature: str
     """Without what has its default."""
     higher_is_better: bool
+    significance: SignificanceSettings
+    """How it was tested."""
     resampled: Floats
     """The bootstrap scores, (systems, samples)."""
+    pairs: list[Pair]
+    """All pairs of systems in the order given, the later of two first; corrected among all pairs."""
+
+    def pair(self, name: str, other: str) -> Pair:
+        """One system beside another, either way round.
+
+        Raises
+        ------
+        UnknownNameError
+            No system of that name, or twice the same.
+        """
+        for each in self.pairs:
+            if (each.name, each.other) == (name, other):
+                return each
+            if (each.name, each.other) == (other, name):
+                return each.turned()
+        names = [each.name for each in self.comparisons if each.name != name]
+        raise UnknownNameError("system", other if other not in names else name, names)
 
     def records(self) -> list[dict[str, Any]]:
         """A row a system."""
@@ -101,6 +202,11 @@ class ComparisonTable(Tabular):
                 "high": each.interval[1],
                 "p_value": each.p_value,
                 "rank": each.rank,
+                "best_rank": each.ranks[0],
+                "worst_rank": each.ranks[1],
+                "difference": None if each.beside is None else each.beside.difference,
+                "corrected": None if each.beside is None else each.beside.corrected,
+                "effect": None if each.beside is None else each.beside.effect,
             }
             for each in self.comparisons
         ]
@@ -124,7 +230,7 @@ class ComparisonTables(list[ComparisonTable], Tabular):
 
 @single_threaded_blas()
 def compare_systems(statistics: Statistics, baseline: str, settings: SignificanceSettings) -> ComparisonTable:
-    """Give every system an interval, a rank, and a p-value against the baseline.
+    """Give every system an interval, a rank and its range, and test it against the baseline and all others.
 
     Parameters
     ----------
@@ -144,18 +250,24 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
     if settings.test == "bootstrap":
-        p_values = paired_bootstrap(resampled, scores, place)
+        p_values = np.stack([paired_bootstrap(resampled, scores, other) for other in range(len(scores))])
     else:
-        p_values = approximate_randomization(statistics, metric, place, settings.trials, settings.seed)
+        p_values = approximate_randomization(statistics, metric, settings.trials, settings.seed)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
+    best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
+    differing = _Differing(statistics, scores, resampled, p_values, settings.correction)
+    others = [(number, place) for number in range(len(scores)) if number != place]
+    beside = dict(zip((number for number, _ in others), differing.pairs(others), strict=True))
     comparisons = [
         Comparison(
             name,
             float(scores[k]),
             float(resampled[k].mean()),
             (float(lower[k]), float(upper[k])),
-            None if k == place else float(p_values[k]),
+            None if k == place else float(p_values[place, k]),
             1 + int((upward > upward[k]).sum()),
+            (int(best[k]), int(worst[k])),
+            beside.get(k),
         )
         for k, name in enumerate(statistics.systems)
     ]
@@ -170,8 +282,92 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
         signature,
         short,
         metric.higher_is_better,
+        settings,
         resampled,
+        differing.pairs([(one, other) for one in range(len(scores)) for other in range(one)]),
     )
+
+
+class _Differing:
+    """What is said of pairs of systems."""
+
+    def __init__(
+        self, statistics: Statistics, scores: Floats, resampled: Floats, p_values: Floats, correction: Correction
+    ) -> None:
+        self._names, self._scores, self._resampled = statistics.systems, scores, resampled
+        self._p_values, self._correction = p_values, correction
+        self._segments = segment_numbers(statistics)
+        self._sign = 1 if statistics.measure.metric.higher_is_better else -1
+
+    def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
+        """Pairs of systems, corrected as if there were no others."""
+        corrected = correct([float(self._p_values[other, one]) for one, other in chosen], self._correction)
+        return [self._pair(one, other, p) for (one, other), p in zip(chosen, corrected, strict=True)]
+
+    def _pair(self, one: int, other: int, corrected: float) -> Pair:
+        low, high = np.percentile(self._resampled[one] - self._resampled[other], [2.5, 97.5])
+        apart = self._segments[one] - self._segments[other]
+        spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
+        better, worse = (int((sign * self._sign * apart > ALIKE).sum()) for sign in (1, -1))
+        return Pair(
+            self._names[one],
+            self._names[other],
+            float(self._scores[one] - self._scores[other]),
+            (float(low), float(high)),
+            float(self._p_values[other, one]),
+            corrected,
+            float(apart.mean()) / spread if spread > ALIKE else 0.0,
+            better,
+            len(apart) - better - worse,
+            worse,
+        )
+
+
+def segment_numbers(statistics: Statistics) -> Floats:
+    """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
+    metric = statistics.measure.at_level("segment").metric
+    return np.stack([metric.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
+
+
+def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
+    """Correct p-values for their number; see `SignificanceSettings`.
+
+    >>> correct([0.01, 0.04, 0.03], "holm"), correct([0.01, 0.04, 0.03], "none")
+    ([0.03, 0.06, 0.06], [0.01, 0.04, 0.03])
+    """
+    if correction == "none" or not p_values:
+        return list(p_values)
+    if correction == "fdr":
+        from scipy.stats import false_discovery_control
+
+        found: list[float] = false_discovery_control(p_values).tolist()
+        return found
+    order = np.argsort(p_values, kind="stable")
+    steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
+    held = np.empty(len(p_values))
+    held[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    corrected: list[float] = held.tolist()
+    return corrected
+
+
+def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
+    """Best and worst rank of each system in 95% of the samples; as many are left out at either end.
+
+    Parameters
+    ----------
+    resampled : scores, (samples, systems); greater is better
+
+
+    >>> ranges = rank_ranges(np.array([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]]))
+    >>> ranges[0].tolist(), ranges[1].tolist()
+    ([1, 1, 3], [2, 2, 3])
+    """
+    from scipy.stats import rankdata
+
+    ranks = np.sort(rankdata(-resampled, method="min", axis=1).astype(np.int64), axis=0)
+    # Rounded, for (1 - 0.95) * 1000 is a little more than 50.
+    out = int(np.ceil(round(len(ranks) * (1 - LEVEL) / 2, 9))) if len(ranks) > 2 else 0
+    return ranks[out], ranks[len(ranks) - 1 - out]
 
 
 def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Floats:
@@ -208,30 +404,31 @@ def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int) -> Floats
     return np.where(observed[:, 0] == 0, 1.0, p_values)
 
 
-def approximate_randomization(
-    statistics: Statistics, metric: Metric, baseline: int, trials: int, seed: int
-) -> Floats:
-    """Two-sided p-values of the differences from the baseline (as sacrebleu's ``--paired-ar``).
+def approximate_randomization(statistics: Statistics, metric: Metric, trials: int, seed: int) -> Floats:
+    """Two-sided p-values of the differences of all pairs (as sacrebleu's ``--paired-ar``): (systems, systems).
 
-    In each trial the outputs of system and baseline are exchanged in about half of the segments; p is the share of
-    trials whose difference exceeds the observed one, one added above and below; 1 where no difference was observed.
+    In each trial the outputs of two systems are exchanged in about half of the segments, the same for all pairs; p is
+    the share of trials whose difference exceeds the observed one, one added above and below; 1 where no difference
+    was observed.
     """
     segments = len(statistics.offsets) - 1
     generator = np.random.default_rng(seed)
     chosen = _chosen_sums(statistics, metric)
     systems = len(statistics.systems)
-    exceeding = np.zeros(systems)
+    exceeding = np.zeros((systems, systems))
     for start, stop in _pieces(trials, segments):
         swapped = generator.integers(2, size=(stop - start, segments))
         part = chosen.weighted(swapped, start)
         whole = chosen.plain(start, stop)
-        for system in range(systems):
-            one = metric.scores(whole[system] - part[system] + part[baseline])
-            other = metric.scores(whole[baseline] - part[baseline] + part[system])
-            observed = np.abs(metric.scores(whole[system]) - metric.scores(whole[baseline]))
-            exceeding[system] += (np.abs(one - other) > observed + 1e-12).sum()
+        scores = np.stack([metric.scores(sums) for sums in whole])
+        for one, other in combinations(range(systems), 2):
+            exchanged = metric.scores(whole[one] - part[one] + part[other])
+            exchanged -= metric.scores(whole[other] - part[other] + part[one])
+            observed = np.abs(scores[one] - scores[other])
+            exceeding[one, other] += (np.abs(exchanged) > observed + 1e-12).sum()
+    exceeding += exceeding.T
     observed = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
-    return np.where(observed == observed[baseline], 1.0, (exceeding + 1) / (trials + 1))
+    return np.where(observed == observed[:, None], 1.0, (exceeding + 1) / (trials + 1))
 
 
 def _pieces(count: int, segments: int) -> Iterator[tuple[int, int]]:

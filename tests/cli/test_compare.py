@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -64,10 +65,13 @@ def test_numbers_are_those_of_the_python_interface(command, given, table, argume
     expected = table(**how)
     assert found["baseline"] == "candidate"
     assert found["signature"] == expected.signature
+    assert found["pairs"] == [{**asdict(pair), "interval": list(pair.interval)} for pair in expected.pairs]
+    assert found["correction"] == "holm"
     assert [system["name"] for system in found["systems"]] == ["candidate", "good", "poor"]
     for system, row in zip(found["systems"], expected.comparisons, strict=True):
-        assert list(system) == ["name", "score", "mean", "interval", "p_value", "rank"]
-        assert system["interval"] == list(row.interval)
+        assert list(system) == ["name", "score", "mean", "interval", "p_value", "rank", "ranks", "beside"]
+        assert (system["interval"], system["ranks"]) == (list(row.interval), list(row.ranks))
+        assert (system["beside"] or {}).get("effect") == (row.beside and row.beside.effect)
         for name in ("score", "mean", "p_value", "rank"):
             assert system[name] == getattr(row, name)
     assert [system["rank"] for system in found["systems"]] == [2, 1, 3]
@@ -94,18 +98,25 @@ def test_text_is_ranked_and_says_what_was_tested(command, given, table):
     assert (done.code, done.err) == (0, "")
     expected = {row.name: row for row in table(samples=200).comparisons}
     lines = done.out.splitlines()
-    assert lines[0].split() == ["system", "rank", "BLEU", "95%", "from", "to", "p"]
+    heads = ["system", "rank", "ranks", "BLEU", "95%", "from", "to", "difference", "from", "to", "d", "+/=/−", "p"]
+    assert lines[0].split() == heads
     rows = [line.split() for line in lines[2:5]]
     assert [row[0] for row in rows] == ["good", "candidate", "poor"]
     for row in rows:
         one = expected[row[0]]
-        assert row[1:5] == [str(one.rank), *(f"{number:.3f}" for number in (one.score, *one.interval))]
-        if one.p_value is None:
-            assert row[5] == "baseline"
+        best, worst = one.ranks
+        scores = [f"{number:.3f}" for number in (one.score, *one.interval)]
+        assert row[1:6] == [str(one.rank), f"{best}–{worst}", *scores]
+        if one.beside is None:
+            assert row[6:] == ["baseline"]
         else:
-            assert row[5].rstrip("*") == f"{one.p_value:.4f}"
-            assert row[5].endswith("*") == (one.p_value < 0.05)
+            numbers = [one.beside.difference, *one.beside.interval]
+            assert row[6:10] == [*(f"{number:+.3f}" for number in numbers), f"{one.beside.effect:+.2f}"]
+            assert row[10] == f"{one.beside.wins}/{one.beside.ties}/{one.beside.losses}"
+            assert row[11].rstrip("*") == f"{one.beside.corrected:.4f}"
+            assert row[11].endswith("*") == (one.beside.corrected < 0.05)
     assert "* p < 0.05 against candidate" in lines
+    assert any("corrected after Holm for 2 tests" in line for line in lines)
     assert lines[-1].startswith("signature: metric:bleu|")
     assert "test-test:bootstrap|test-samples:200|" in lines[-1]
 
@@ -113,33 +124,44 @@ def test_text_is_ranked_and_says_what_was_tested(command, given, table):
 def test_tsv_is_in_full_precision(command, given, table):
     done = command("compare", *given, "-n", 2, "-f", "tsv")
     rows = list(csv.DictReader(io.StringIO(done.out), delimiter="\t"))
-    assert list(rows[0]) == ["system", "score", "mean", "lower", "upper", "p_value", "rank"]
+    assert list(rows[0])[:9] == [
+        *("system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank")
+    ]
+    assert list(rows[0])[9:] == [
+        *("difference", "difference_lower", "difference_upper", "corrected", "effect", "wins", "ties", "losses")
+    ]
     for row, expected in zip(rows, table().comparisons, strict=True):
         assert row["system"] == expected.name
         numbers = [float(row[name]) for name in ("score", "mean", "lower", "upper")]
         assert numbers == [expected.score, expected.mean, *expected.interval]
         assert row["p_value"] == ("" if expected.p_value is None else repr(expected.p_value))
         assert int(row["rank"]) == expected.rank
+        beside = expected.beside
+        assert row["corrected"] == ("" if beside is None else repr(beside.corrected))
+        assert row["losses"] == ("" if beside is None else str(beside.losses))
 
 
 def test_markdown(command, given, table):
     lines = command("compare", *given, "-n", 2, "-f", "markdown").out.splitlines()
-    assert re.split(r" *\| *", lines[0])[1:-1] == ["system", "rank", "BLEU", "95% from", "to", "p"]
-    assert re.fullmatch(r"\|:-+\|(-+:\|){5}", lines[1])
+    assert re.split(r" *\| *", lines[0])[1:-1] == [
+        *("system", "rank", "ranks", "BLEU", "95% from", "to", "difference", "from", "to", "d", "+/=/−", "p")
+    ]
+    assert re.fullmatch(r"\|:-+\|(-+:\|){11}", lines[1])
     names = [re.split(r" *\| *", line)[1].strip("*") for line in lines[2:5]]
     assert names == ["good", "candidate", "poor"]
     best = min(table().comparisons, key=lambda row: row.rank)
-    assert re.split(r" *\| *", lines[2])[1:4] == ["**good**", "1", f"**{best.score:.2f}**"]
+    assert re.split(r" *\| *", lines[2])[1:5] == ["**good**", "1", "1–1", f"**{best.score:.2f}**"]
     assert lines[-1].startswith("signature: metric:bleu")
 
 
 def test_latex(command, given, table):
     out = command("compare", *given, "-n", 2, "-f", "latex").out
-    assert out.startswith("% * p < 0.05 against candidate\n% signature: metric:bleu|")
-    assert r"\begin{tabular}{lrrrrr}" in out
+    assert out.startswith("% * p < 0.05 against candidate\n% p: corrected after Holm for 2 tests; ")
+    assert "\n% signature: metric:bleu|" in out
+    assert r"\begin{tabular}{lrrrrrrrrrrr}" in out
     assert r"95\% from" in out
     best = min(table().comparisons, key=lambda row: row.rank)
-    assert re.search(rf"^\\textbf{{good}} +& +1 & +\\textbf{{{best.score:.2f}}} & ", out, re.MULTILINE)
+    assert re.search(rf"^\\textbf{{good}} +& +1 & +1–1 & +\\textbf{{{best.score:.2f}}} & ", out, re.MULTILINE)
     assert out.index("{good} ") < out.index("\ncandidate ") < out.index("\npoor ")
 
 
@@ -241,6 +263,70 @@ def test_names_are_shown_without_control_characters(command, files):
     assert distribution.read_text().splitlines()[0] == "a|b\\t\\x1b[1m&_%\tcandidate"
 
 
+# several metrics, all pairs
+
+
+def test_several_metrics(command, given, table):
+    found = compared(command, *given, "-m", "bleu(order=2)", "chrf", "--samples", 30)
+    assert [(each["metric"], each["name"]) for each in found["systems"]][2:4] == [
+        ("bleu(order=2)", "poor"),
+        ("chrf", "candidate"),
+    ]
+    assert [each["score"] for each in found["systems"][:3]] == [row.score for row in table(samples=30).comparisons]
+    assert len(found["pairs"]) == 6
+    text = command("compare", *given, "-m", "bleu", "chrf", "--samples", 30).out
+    assert (text.count("signature: "), "chrF" in text) == (2, True)
+    rows = list(
+        csv.reader(command("compare", *given, "-m", "bleu", "chrf", "-f", "csv", "--samples", 9).out.splitlines())
+    )
+    assert [row[:2] for row in rows[3:5]] == [["bleu", "poor"], ["chrf", "candidate"]]
+
+
+def test_all_pairs(command, given, table):
+    expected = table(samples=99)
+    arguments = [*given, "-n", 2, "--samples", 99, "--all-pairs"]
+    rows = list(csv.DictReader(io.StringIO(command("compare", *arguments, "-f", "tsv").out), delimiter="\t"))
+    assert [(row["system"], row["other"]) for row in rows] == [
+        ("good", "candidate"),
+        ("poor", "candidate"),
+        ("poor", "good"),
+    ]
+    assert [float(row["corrected"]) for row in rows] == [pair.corrected for pair in expected.pairs]
+    lines = command("compare", *arguments).out.splitlines()
+    matrix = [line.split() for line in lines[lines.index("") :]]
+    start = next(number for number, row in enumerate(matrix) if row[:2] == ["BLEU", "1"])
+    good, candidate, poor = matrix[start + 2 : start + 5]
+    assert good[:2] == ["1", "good"]
+    assert good[2:] == [f"{expected.pair('good', other).corrected:.4f}*" for other in ("candidate", "poor")]
+    assert candidate[2] == f"{expected.pair('candidate', 'good').difference:+.2f}"
+    assert poor[2:] == [f"{expected.pair('poor', other).difference:+.2f}" for other in ("good", "candidate")]
+    assert any("corrected after Holm for 3 tests" in line for line in lines)
+
+
+def test_too_few_samples_are_said(command, given):
+    assert "no p can be below 0.1818" in command("compare", *given, "--samples", 10).out
+    assert "no p can" not in command("compare", *given, "--samples", 100).out
+
+
+def test_a_signature_runs_again(command, given):
+    arguments = ["--samples", 40, "--seed", 5, "--correction", "fdr", "--baseline", "poor"]
+    first = compared(command, *given, "-n", 2, *arguments)
+    assert compared(command, *given, "--signature", first["signature"]) == first
+    other = compared(command, *given, "--signature", first["signature"], "--samples", 41, "--baseline", "good")
+    assert (
+        "test-samples:41|test-trials:10000|test-seed:5|test-correction:fdr|test-baseline:good" in other["signature"]
+    )
+
+
+def test_pairs_are_drawn(command, files, given):
+    path = files.folder / "pairs.svg"
+    done = command("compare", *given, "-m", "bleu", "chrf", "--samples", 30, "--plot", path)
+    assert (done.code, done.err) == (0, "")
+    drawn = path.read_text()
+    assert all(f">{label}: p of differences" in drawn for label in ("BLEU", "chrF"))
+    assert drawn.count(">candidate<") == 4
+
+
 # what is refused
 
 
@@ -276,6 +362,9 @@ def test_unknown_baseline_lists_the_systems(refused):
         (["--trials", "0"], ["trials", "0"]),
         (["--test-seed=-1"], ["seed", "-1"]),
         (["--samples", "many"], ["samples", "many"]),
+        (["--correction", "bonferroni"], ["bonferroni", "holm"]),
+        (["--signature", "metric:bleu|test-samples:many"], ["test-samples:many"]),
+        (["--signature", "metric:bleu", "-m", "chrf"], ["--metric"]),
         (["--digits", "99"], ["digits", "99"]),
         (["--jobs", "0"], ["jobs", "0"]),
         (["--metric", "gleu"], ["--source"]),

@@ -13,8 +13,9 @@ from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
 from softbleu.experiments import skill
 from softbleu.experiments.annotators import annotator_agreement, mean_agreement
-from softbleu.experiments.rankings import cut_clusters, expected_wins, rank_by_wins, rank_ranges
+from softbleu.experiments.rankings import cut_clusters, expected_wins, rank_by_wins
 from softbleu.experiments.skill import SkillSettings, play_matches, rank_by_skill
+from softbleu.scoring.significance import rank_ranges
 
 PAIRS = st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")).filter(lambda pair: pair[0] != pair[1])
 ROWS = st.lists(

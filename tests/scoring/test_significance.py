@@ -6,7 +6,9 @@ import csv
 import io
 import math
 import random
+import statistics as statistics_module
 import tracemalloc
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -32,7 +34,13 @@ from softbleu.scoring import (
     score_corpus,
     significance,
 )
-from softbleu.scoring.significance import approximate_randomization, bootstrap_scores, paired_bootstrap
+from softbleu.scoring.significance import (
+    approximate_randomization,
+    bootstrap_scores,
+    correct,
+    paired_bootstrap,
+    segment_numbers,
+)
 from softbleu.similarity import SCALE
 from softbleu.tokens import Tokenizer
 
@@ -216,7 +224,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
         return [
             scores,
             bootstrap_scores(statistics, metric, 30, 3).tolist(),
-            approximate_randomization(statistics, metric, 0, 40, 3).tolist(),
+            approximate_randomization(statistics, metric, 40, 3)[0].tolist(),
         ]
 
     whole = numbers()
@@ -285,7 +293,7 @@ def test_exchange_of_great_counts_is_exact() -> None:
     """In a trial either both systems keep their segment or exchange it: both differences equal the observed one."""
     big = 2**24 + 1
     rows = [[[big, big, big * SCALE, big]], [[big, big, (big - 1) * SCALE, big]]]
-    p_values = approximate_randomization(statistics_of(rows), Bleu(order=1, smooth="none"), 0, 50, 1)
+    p_values = approximate_randomization(statistics_of(rows), Bleu(order=1, smooth="none"), 50, 1)[0]
     assert p_values[1] == pytest.approx(1 / 51) or p_values[1] == 1
     assert compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=5)).comparisons[
         0
@@ -322,7 +330,7 @@ def test_randomization_is_a_literal_loop() -> None:
     )
     metric = Bleu(order=2)
     trials = 300
-    found = approximate_randomization(statistics_of(rows), metric, 0, trials, 6)[1]
+    found = approximate_randomization(statistics_of(rows), metric, trials, 6)[0, 1]
     flips = np.random.default_rng(6)
     observed = abs(metric.score(rows[0].sum(axis=0)).score - metric.score(rows[1].sum(axis=0)).score)
     count = 0
@@ -465,6 +473,80 @@ def test_soft_scores_are_compared_too() -> None:
     assert "vectors:" in table.signature
 
 
+# pairs
+
+
+def test_pairs_are_what_segments_and_samples_say() -> None:
+    """All that is said of a pair, word by word from the definitions."""
+    systems, reference = wmt13()
+    few = {name: systems[name][:60] for name in NAMES[:4]}
+    corpus = Segments.of(few, reference[:60])
+    table = compare_corpus(corpus, significance=SignificanceSettings(samples=150))
+    segments = {each.name: [one.score for one in each.segments] for each in score_corpus(corpus, level="segment")}
+    scores = {row.name: row.score for row in table.comparisons}
+    resampled = dict(zip(few, table.resampled.tolist(), strict=True))
+    assert [(pair.name, pair.other) for pair in table.pairs] == [
+        (one, other) for place, one in enumerate(few) for other in list(few)[:place]
+    ]
+    for pair in table.pairs:
+        apart = [a - b for a, b in zip(segments[pair.name], segments[pair.other], strict=True)]
+        assert pair.wins == sum(each > 1e-9 for each in apart)
+        assert pair.losses == sum(each < -1e-9 for each in apart)
+        assert pair.wins + pair.ties + pair.losses == 60
+        assert pair.effect == pytest.approx(statistics_module.mean(apart) / statistics_module.stdev(apart))
+        assert pair.difference == scores[pair.name] - scores[pair.other]
+        drawn = [a - b for a, b in zip(resampled[pair.name], resampled[pair.other], strict=True)]
+        assert pair.interval == tuple(np.percentile(drawn, [2.5, 97.5]))
+        assert table.pair(pair.other, pair.name).wins == pair.losses
+        assert table.pair(pair.other, pair.name).interval == (-pair.interval[1], -pair.interval[0])
+    for row in table.comparisons[1:]:
+        pair = table.pair(row.name, NAMES[0])
+        assert row.p_value == pair.p_value
+        assert replace(row.beside, corrected=0) == replace(pair, corrected=0)
+    # Step by step: the least p-value of m counts m times, the next m - 1 times, none less than the one before.
+    for tests in (table.pairs, [row.beside for row in table.comparisons[1:]]):
+        least = 0.0
+        for left, pair in zip(range(len(tests), 0, -1), sorted(tests, key=lambda pair: pair.p_value), strict=True):
+            least = max(least, min(1.0, left * pair.p_value))
+            assert pair.corrected == pytest.approx(least)
+
+
+def test_ranges_of_ranks_are_those_of_the_samples() -> None:
+    statistics = collected(Gleu(order=2, iterations=5))
+    table = compare_systems(statistics, "copy", SignificanceSettings(samples=40))
+    samples = list(zip(*table.resampled.tolist(), strict=True))
+    for place, row in enumerate(table.comparisons):
+        ranks = sorted(1 + sum(other > each[place] for other in each) for each in samples)
+        assert row.ranks == (ranks[1], ranks[38])
+
+
+def test_less_is_better_for_ter() -> None:
+    systems = {"poor": ["a dog sat", "it was"], "good": ["a cat sat", "it is"]}
+    table = compare_corpus(Segments.of(systems, ["a cat sat", "it is"]), "ter")
+    pair = table.pair("good", "poor")
+    assert (pair.wins, pair.losses) == (2, 0)
+    assert pair.difference < 0
+    assert [row.rank for row in table.comparisons] == [2, 1]
+
+
+def test_false_discovery_rate() -> None:
+    """The k-th of m p-values times m / k, none greater than one that comes later."""
+    values = [0.01, 0.04, 0.03, 0.5]
+    assert correct(values, "fdr") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert correct([], "fdr") == []
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["bleu", "chrf", "ter", "gleu(multi=max)", "gleu(multi=mean)", "gleu", "gleu(variant=gleu0)", "imeasure"],
+)
+def test_numbers_of_segments_are_their_scores(measure: str) -> None:
+    corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
+    (statistics,) = collect_statistics(corpus, [Measure.of(measure)], keep_rows=True)
+    expected = [[each.score for each in one.segments] for one in score_corpus(corpus, measure, level="segment")]
+    assert segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
+
+
 # the distribution, and what is refused
 
 
@@ -472,7 +554,7 @@ def test_distribution_reproduces_the_intervals() -> None:
     metric = Gleu(order=2, iterations=10)
     statistics = collected(metric)
     table = compare_systems(statistics, "copy", SignificanceSettings(samples=70))
-    rows = list(csv.reader(io.StringIO("".join(write_distribution(table))), delimiter="\t"))
+    rows = list(csv.reader(io.StringIO("".join(write_distribution([table]))), delimiter="\t"))
     assert rows[0] == list(SYSTEMS)
     assert len(rows) == 71
     for place, comparison in enumerate(table.comparisons):
@@ -489,7 +571,7 @@ def test_unknown_baselines_are_refused_with_the_systems() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"test": "t-test"}, {"samples": 0}, {"trials": 0}, {"trials": -3}, {"seed": -1}],
+    [{"test": "t-test"}, {"correction": "bonferroni"}, {"samples": 0}, {"trials": 0}, {"trials": -3}, {"seed": -1}],
     ids=str,
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
