@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from softbleu.cli import options as opt
 from softbleu.cli.settings import takes_settings
+
+if TYPE_CHECKING:
+    from softbleu.cli.inputs import Options
 
 _of = opt.OptionTable("""
 Output
@@ -35,6 +38,9 @@ def compare(
     seed: opt.Seed = None,
     correction: opt.Correction = None,
     all_pairs: opt.AllPairs = False,
+    show: opt.Show = None,
+    top: opt.Top = None,
+    by: opt.By = None,
     distribution: opt.Distribution = None,
     output_format: opt.RecordFormat = "text",
     long_signature: opt.LongSignature = False,
@@ -54,6 +60,11 @@ def compare(
     from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
+    if show or by:
+        _write_view(ctx.params)
+        return
+    if top is not None:
+        raise InputError("--top says how many lines or n-grams --show shows: name what to show")
     write = (MATRIX_WRITERS if all_pairs else COMPARERS).find(output_format)
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
@@ -80,3 +91,35 @@ def compare(
     if picture is not None:
         picture.write(draw_pairs(tables, picture.suffix))
     target.write(write(tables, layout))
+
+
+def _write_view(options: Options) -> None:
+    """Show lines, n-grams or parts of the corpus instead of the comparison."""
+    from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
+    from softbleu.cli.inputs import input_files, measures_from, open_corpus
+    from softbleu.cli.output import Output
+    from softbleu.errors import InputError
+    from softbleu.progress import ProgressBar
+    from softbleu.report import LINE_WRITERS, VIEWS
+
+    idle = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction")
+    other = next((name for name in idle if options[name]), "by" if options["show"] and options["by"] else None)
+    if other is not None:
+        raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
+    show, name, baseline = options["show"], options["output_format"], options["baseline"]
+    lines = show not in (None, "ngrams")
+    write: Any = (LINE_WRITERS if lines else VIEWS).find(name)
+    target = Output.of(options["output"], [*input_files(options), options["by"]])
+    target.check_format(name)
+    measures = measures_from(options, also=["seed"])
+    top = 20 if options["top"] is None else options["top"]
+    found: Any
+    with open_corpus(options, measures) as corpus, ProgressBar(quiet=options["quiet"]) as progress:
+        run: dict[str, Any] = {"jobs": options["jobs"], "progress": progress}
+        if lines:
+            found = choose_lines(corpus, measures, show.lower(), top=top, baseline=baseline, **run)
+        elif show:
+            found = ngram_differences(corpus, baseline=baseline, top=top, tokenizer=measures[0].tokenizer)
+        else:
+            found = bucket_scores(corpus, measures, by=options["by"], encoding=options["encoding"], **run)
+    target.write(write(found, target.layout(options["digits"])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,8 @@ def explain(
             panel=opt.INPUT,
         ),
     ] = None,
+    show: opt.Show = None,
+    top: opt.Top = None,
     candidate: opt.Candidates = None,
     reference: opt.References = None,
     source: opt.Source = None,
@@ -44,7 +46,8 @@ def explain(
     debug: opt.Debug = False,
 ) -> None:
     """Show which n-grams of chosen segments met which, and how alike they are."""
-    from softbleu.cli.inputs import input_files, measure_from, open_corpus
+    from softbleu.analysis import choose_lines
+    from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
@@ -53,10 +56,17 @@ def explain(
     target = Output.of(output, input_files(ctx.params))
     target.check_format(output_format)
     layout = target.layout(digits)
-    measure = measure_from(ctx.params)
-    with open_corpus(ctx.params, [measure]) as corpus:
-        chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
-        explanations = explain_corpus(corpus, measure, chosen)
+    if (show and segment) or (top is not None and not show):
+        raise InputError("--show chooses --top segments, and --segment names them: give one of these")
+    measures = measures_from(ctx.params) if show == "disagreeing" else [measure_from(ctx.params)]
+    with open_corpus(ctx.params, measures) as corpus:
+        if show:
+            kind: Any = show.lower()
+            lines = choose_lines(corpus, measures, kind, top=20 if top is None else top)
+            chosen = list(dict.fromkeys(line.segment for line in lines))
+        else:
+            chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
+        explanations = explain_corpus(corpus, measures[0], chosen)
     target.write(write(explanations, layout))
 
 

@@ -41,6 +41,12 @@ Significance
   --correction NAME: Of p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or none (default: holm).
   --all-pairs: All pairs of systems: a matrix of tests below each table, or a row a pair (json has them anyway).
   --distribution FILE: Write the bootstrap scores of every system to this TSV file.
+Differences
+  --show NAME: Instead: lines that are worst, different (two systems) or disagreeing (two metrics); or ngrams that one
+    system gets and another misses.
+  --top N: So many of them (default: 20).
+  --by NAME|FILE: Instead: scores of parts: by length, rarity or coverage (of words), order (of n-grams), or by a file
+    with a label a segment (FILE:COLUMN of a table with a header).
 Output
   --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
   --long/--short: Signatures in full, with what has its default, in text, markdown and latex; other formats do.
@@ -125,6 +131,10 @@ Correction = Annotated[str | None, _of("--correction", ("holm", "fdr", "none"))]
 AllPairs = Annotated[bool, _of("--all-pairs")]
 Seed = Annotated[int | None, _of("--seed")]
 Distribution = Annotated[str | None, _of("--distribution")]
+
+Show = Annotated[str | None, _of("--show", ("worst", "different", "disagreeing", "ngrams"))]
+Top = Annotated[int | None, _of("--top")]
+By = Annotated[str | None, _of("--by", ("length", "rarity", "coverage", "order"))]
 
 FORMATS = "Output format: text, json, jsonl, tsv, csv, markdown (or md), latex (or tex) or parquet (to a file)"
 _PAGE = f"{FORMATS}, or html, a page to look at (default: text)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from softbleu.report.comparisons import draw_pairs, write_distribution
+from softbleu.report.differences import LINE_WRITERS, VIEWS
 from softbleu.report.layout import Layout, one_line
 from softbleu.report.records import ALIASES, BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS, SUFFIXES, Records
 from softbleu.report.scores import write_numbers
@@ -14,10 +15,12 @@ __all__ = [
     "COMPARERS",
     "DATA_FORMATS",
     "EXPLAINERS",
+    "LINE_WRITERS",
     "MATRIX_WRITERS",
     "PAGES",
     "RECORD_WRITERS",
     "SUFFIXES",
+    "VIEWS",
     "WRITERS",
     "Layout",
     "Records",

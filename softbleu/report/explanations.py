@@ -57,7 +57,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     heads = [["candidate", _words(explanation.candidate)]]
     for number, reference in enumerate(explanation.references, start=1):
         heads.append([f"reference {number}" if several else "reference", _words(reference)])
-    lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}")]
+    score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
+    lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in align(heads, [False, False])]
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)

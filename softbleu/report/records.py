@@ -62,6 +62,8 @@ class Records:
     """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
     background: Collection[str] = ()
     """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
+    verbatim: Collection[str] = ()
+    """Columns whose names are not ours: people are shown them as they are."""
 
 
 Found = TypeVar("Found")
@@ -277,7 +279,7 @@ BINARY_FORMATS = ("parquet",)
 
 
 def _header(records: Records) -> list[str]:
-    return [name.replace("_", " ") for name in records.columns]
+    return [name if name in records.verbatim else name.replace("_", " ") for name in records.columns]
 
 
 def _cells(records: Records, layout: Layout) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,8 @@ from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
+from softbleu.scoring.run import collect_statistics
+from softbleu.scoring.significance import segment_numbers
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ class Explanation:
     candidate: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
     matches: tuple[NgramMatch, ...]
+    score: float | None = None
+    """Of the segment, as at level `segment`; None where the metric needs a source that is not given."""
 
 
 class Explanations(list[Explanation], Tabular):
@@ -105,11 +109,14 @@ def explain_corpus(
     measure = Measure.of(metric).resolved()
     matcher, requires = matching_of(measure), measure.metric.requires
     # Frequencies are those of the whole corpus.
-    chosen = corpus if requires.frequency else _pick(corpus, segments)
+    chosen = corpus if requires.frequency else pick_segments(corpus, segments)
     numbers = segments if requires.frequency else range(1, len(segments) + 1)
     prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
     vectors = prepared.table(measure.vectors, requires).words.vectors if requires.vectors else None
     order: int = measure.metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+    scores = None
+    if not requires.source or chosen.source is not None or chosen.gold is not None:
+        scores = segment_numbers(collect_statistics(chosen, [measure], keep_rows=True)[0])
     found: dict[tuple[int, int], Explanation] = {}
     start = 0
     for block in prepared.blocks():
@@ -117,9 +124,11 @@ def explain_corpus(
             if start < number <= start + len(block):
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
-                    found[place, system] = _explanation(
-                        name, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order)
-                    )
+                    matches = matcher.matches(chunk, vectors, order)
+                    explanation = _explanation(name, segment, chunk, prepared.words, matches)
+                    if scores is not None:
+                        explanation = replace(explanation, score=float(scores[system, number - 1]))
+                    found[place, system] = explanation
         start += len(block)
     return Explanations(found[key] for key in sorted(found))
 
@@ -137,12 +146,21 @@ def matching_of(measure: Measure) -> Matcher:
     return measure.matcher
 
 
-def _pick(corpus: Corpus, numbers: Sequence[int]) -> Segments:
+def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
+    """Take segments of a corpus by their numbers, from 1, with their source.
+
+    Raises
+    ------
+    InputError
+        A number beyond the corpus.
+    """
     for number in numbers:
         if not 1 <= number <= len(corpus):
             raise InputError(f"no segment {number}: the corpus has segments 1 to {len(corpus)}")
     candidates: dict[str, list[str]] = {system: [""] * len(numbers) for system in corpus.systems}
     references: list[Sequence[str]] = [()] * len(numbers)
+    source = [""] * len(numbers)
+    has_source = False
     start = 0
     for block in corpus.blocks():
         wanted = [(place, n - 1 - start) for place, n in enumerate(numbers) if start < n <= start + len(block)]
@@ -150,11 +168,13 @@ def _pick(corpus: Corpus, numbers: Sequence[int]) -> Segments:
         if not wanted:
             continue
         loaded = block.load()
+        has_source = loaded.source is not None
         for place, line in wanted:
             references[place] = loaded.references[line]
+            source[place] = "" if loaded.source is None else loaded.source[line]
             for system, texts in loaded.candidates.items():
                 candidates[system][place] = texts[line]
-    return Segments(candidates, references)
+    return Segments(candidates, references, source if has_source else None)
 
 
 def _explanation(

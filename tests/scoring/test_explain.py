@@ -36,6 +36,7 @@ def test_by_hand() -> None:
             NgramMatch(1, 1, ("there",), ("there",), 1, 0, 1.0, exact=True),
             NgramMatch(1, 2, ("Oov",), None, None, None, 0.0, exact=False),
         ),
+        score=100 / 3,
     )
     assert (second.system, second.segment, second.candidate) == ("B", 2, ("there",))
 

@@ -1,0 +1,199 @@
+"""Scores of parts of a corpus: segments by length or by label, words by rarity or coverage, n-grams by order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.analysis.labels import FREQUENCIES, LENGTHS, numbered, read_labels
+from softbleu.metrics.base import Requirements
+from softbleu.scoring.api import Measures, measures_of
+from softbleu.scoring.page_matches import ShownText, shown_text
+from softbleu.scoring.prepare import prepare_corpus
+from softbleu.scoring.run import running
+from softbleu.tabular import Tabular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from concurrent.futures import Executor
+
+    from softbleu.scoring.measure import Measure
+    from softbleu.scoring.results import Statistics
+    from softbleu.scoring.run import Corpus
+    from softbleu.types import Integers, Progress
+
+
+@dataclass(frozen=True)
+class _Row:
+    metric: str
+    bucket: str
+    size: int | None
+    scores: list[float | None]
+
+
+@dataclass(frozen=True)
+class BucketScores(Tabular):
+    """Scores of every system in every bucket."""
+
+    by: str
+    """What the buckets are made by."""
+    unit: str
+    """What they hold: segments, words, or nothing that is counted."""
+    systems: tuple[str, ...]
+    rows: list[_Row]
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row a metric and bucket, a column a system; of two systems their difference."""
+        return [
+            {
+                "metric": row.metric,
+                self.by: row.bucket,
+                **({} if row.size is None else {self.unit: row.size}),
+                **dict(zip(self.systems, row.scores, strict=True)),
+                **self._difference(row.scores),
+            }
+            for row in self.rows
+        ]
+
+    def _difference(self, scores: Sequence[float | None]) -> dict[str, float | None]:
+        if len(scores) != 2:
+            return {}
+        one, other = scores
+        return {"difference": None if one is None or other is None else other - one}
+
+
+def bucket_scores(
+    corpus: Corpus,
+    metrics: Measures = "bleu",
+    *,
+    by: str = "length",
+    encoding: str = "utf-8",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> BucketScores:
+    """Score every system in parts of a corpus.
+
+    Parameters
+    ----------
+    by
+        `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
+        references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
+        precision, recall and F1 of the words themselves, clipped as in BLEU. `order`: what the metrics say of each
+        order of n-grams. Else a file with a label a line, or ``FILE:COLUMN``, such as the segments' documents.
+    encoding
+        Of that file.
+
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, and labels that cannot be read.
+
+    Examples
+    --------
+    >>> from softbleu.corpora import Segments
+    >>> corpus = Segments.of({"A": ["a cat", "x y"], "B": ["a dog", "x y"]}, ["a cat", "x y"])
+    >>> bucket_scores(corpus, by="rarity").records()[4]
+    {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
+    """
+    measures = [measure.resolved() for measure in measures_of(metrics)]
+    if by in ("rarity", "coverage"):
+        return _of_words(corpus, measures[0], by)
+    labels: list[str] | None = None
+    if by not in ("length", "order"):
+        labels = read_labels(by, len(corpus), encoding)
+    with running(corpus, measures, jobs=jobs, executor=executor) as runner:
+        statistics = runner.collect(measures, keep_rows=True, progress=progress)
+        if by == "order":
+            return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
+        if labels is None:
+            buckets, names = numbered(_lengths(corpus, measures[0]), LENGTHS)
+        else:
+            names = sorted(set(labels))
+            buckets = np.array([names.index(label) for label in labels])
+    rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
+    name = by if labels is None else by.rpartition(":")[2].rpartition("/")[2]
+    return BucketScores(name, "segments", corpus.systems, rows)
+
+
+def _lengths(corpus: Corpus, measure: Measure) -> Integers:
+    text = _whole(corpus, measure)
+    if len(text.references.lengths) or text.source is None:
+        return text.references.lengths[text.offsets[:-1]]
+    return text.source.lengths
+
+
+def _whole(corpus: Corpus, measure: Measure) -> ShownText:
+    needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
+    return shown_text(prepare_corpus(corpus, measure.tokenizer, needed), len(corpus))
+
+
+def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
+    """Score the segments of each bucket that has any."""
+    metric, counts = statistics.measure.at_level("corpus").metric, np.diff(statistics.offsets)
+    of_rows = np.repeat(buckets, counts)
+    for number, name in enumerate(names):
+        size = int((buckets == number).sum())
+        if size:
+            offsets = np.concatenate(([0], np.cumsum(counts[buckets == number])))
+            scores = [metric.summarise(rows[of_rows == number], offsets).score for rows in statistics.rows]
+            yield _Row(str(statistics.measure), name, size, list(scores))
+
+
+def _orders(statistics: Statistics) -> Iterator[_Row]:
+    """What a metric says of each order: a row for each list of its numbers that tables show."""
+    metric = statistics.measure.at_level("corpus").metric
+    scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
+    for column in scores[0].columns():
+        values = [getattr(score, column.name) for score in scores]
+        if column.short and isinstance(values[0], list):
+            for order in range(len(values[0])):
+                name = f"{statistics.measure} {column.short}"
+                yield _Row(name, str(order + 1), None, [each[order] for each in values])
+
+
+def _of_words(corpus: Corpus, measure: Measure, by: str) -> BucketScores:
+    prepared = prepare_corpus(corpus, measure.tokenizer, Requirements())
+    text = shown_text(prepared, len(corpus))
+    if by == "coverage":
+        vectors = prepared.table(measure.vectors, Requirements(vectors=True)).words.vectors
+        known = np.zeros(len(prepared.words), np.int64)
+        for tokens in (*text.candidates, text.references):
+            known[tokens.codes] = vectors.known(tokens)
+        bucket_of_word, names = 1 - known, ["with a vector", "without"]
+    else:
+        counts = np.bincount(text.references.codes, minlength=len(prepared.words))
+        bucket_of_word, names = numbered(counts, FREQUENCIES)
+    counted = [_word_counts(chunk, bucket_of_word, len(names)) for chunk in text.chunks()]
+    rows = []
+    for number, name in enumerate(names):
+        size = int(counted[0][2][number])
+        shares = [_shares(*(float(counts[number]) for counts in each)) for each in counted]
+        if size or any(each[1][number] for each in counted):
+            kinds = zip(("precision", "recall", "F1"), zip(*shares, strict=True), strict=True)
+            rows += [_Row(kind, name, size, list(values)) for kind, values in kinds]
+    return BucketScores(by, "words", corpus.systems, rows)
+
+
+def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[Integers, Integers, Integers]:
+    """Words of each bucket that are matched, that the candidates have, and that the references offer."""
+    (ngrams,) = chunk.ngrams(1)
+    codes = chunk.positions.codes
+    own, offered = bucket_of_word[codes[ngrams.starts]], bucket_of_word[codes[ngrams.pool_starts]]
+    return (
+        np.bincount(own[ngrams.exact], minlength=buckets),
+        np.bincount(own, minlength=buckets),
+        np.bincount(offered, ngrams.capacity, minlength=buckets).astype(np.int64),
+    )
+
+
+def _shares(matched: float, own: float, offered: float) -> tuple[float | None, float | None, float | None]:
+    """Precision, recall and F1 in per cent."""
+    return tuple(100 * part / whole if whole else None for part, whole in _parts(matched, own, offered))  # type: ignore[return-value]
+
+
+def _parts(matched: float, own: float, offered: float) -> list[tuple[float, float]]:
+    return [(matched, own), (matched, offered), (2 * matched, own + offered)]

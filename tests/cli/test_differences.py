@@ -1,0 +1,109 @@
+"""`softbleu compare --show` and `--by`, `softbleu explain --show`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
+from softbleu.corpora import Segments
+
+CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
+REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
+POOR = ["cats sit", "a dog barked", "all night rain"]
+CORPUS = Segments.of({"good_one": CANDIDATE, "poor": POOR}, REFERENCE)
+
+
+@pytest.fixture
+def given(files):
+    good = files.write("good_one.txt", CANDIDATE)
+    return ["-c", good, files.write("poor.txt", POOR), "-r", files.reference]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (["--by", "length", "-m", "bleu", "chrf"], lambda: bucket_scores(CORPUS, ["bleu", "chrf"])),
+        (["--by", "rarity"], lambda: bucket_scores(CORPUS, by="rarity")),
+        (["--by", "order"], lambda: bucket_scores(CORPUS, by="order")),
+        (["--show", "ngrams", "--top", 3], lambda: ngram_differences(CORPUS, top=3)),
+        (
+            ["--show", "different", "--baseline", "poor", "-m", "ter"],
+            lambda: choose_lines(CORPUS, "ter", "different", baseline="poor"),
+        ),
+        (["--show", "worst", "--top", 2], lambda: choose_lines(CORPUS, "bleu", "worst", top=2)),
+        (
+            ["--show", "disagreeing", "-m", "bleu", "chrf"],
+            lambda: choose_lines(CORPUS, ["bleu", "chrf"], "disagreeing"),
+        ),
+    ],
+    ids=str,
+)
+def test_views_are_those_of_the_python_interface(command, given, arguments, found):
+    done = command("compare", *given, *arguments, "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    expected = found().records()
+    assert json.loads(done.out)["rows"] == expected
+    rows = list(csv.DictReader(io.StringIO(command("compare", *given, *arguments, "-f", "csv").out)))
+    assert [list(row) for row in rows] == [list(row) for row in expected]
+    for name in ("text", "markdown", "latex", "tsv", "jsonl"):
+        shown = command("compare", *given, *arguments, "-f", name)
+        assert (shown.code, shown.err) == (0, "")
+        assert "poor" in shown.out
+
+
+def test_names_of_systems_stay_as_they_are(command, given):
+    assert "good_one" in command("compare", *given, "--by", "length").out.splitlines()[0]
+
+
+def test_lines_in_text(command, given):
+    lines = command("compare", *given, "--show", "different", "--top", 1, "-m", "chrf").out.splitlines()
+    (line,) = choose_lines(CORPUS, "chrf", "different", top=1)
+    assert lines[0] == f"segment {line.segment}, difference {line.by:+.2f}"
+    assert lines[1].split() == ["good_one", f"{line.scores[0][0]:.2f}", *line.candidates[0].split()]
+    assert lines[3].split() == ["reference", *line.references[0].split()]
+    assert lines[-1] == "scores: chrf"
+
+
+def test_explain_shows_the_lines_that_matter(command, given):
+    done = command("explain", *given, "--show", "worst", "--top", 2, "-f", "json")
+    (first, second) = choose_lines(CORPUS, "bleu", "worst", top=2)
+    expected = list(dict.fromkeys([first.segment, second.segment]))
+    found = json.loads(done.out)["segments"]
+    assert list(dict.fromkeys(each["segment"] for each in found)) == expected
+    assert [
+        each["score"] for each in found if (each["segment"], each["system"]) == (first.segment, *first.systems)
+    ] == [first.by]
+    done = command("explain", *given, "--show", "disagreeing", "-m", "bleu", "chrf", "--top", 1)
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--show", "best"], ["'best'", "worst"]),
+        (["--show", "worst", "--by", "length"], ["--by"]),
+        (["--by", "length", "--all-pairs"], ["--all-pairs"]),
+        (["--by", "length", "--samples", 5], ["--samples"]),
+        (["--top", 5], ["--top", "--show"]),
+        (["--by", "nowhere.txt"], ["nowhere.txt", "rarity"]),
+        (["--show", "disagreeing"], ["two metrics"]),
+        (["--show", "worst", "--top", 0], ["0"]),
+        (["--by", "length", "-f", "html"], ["'html'"]),
+    ],
+    ids=str,
+)
+def test_what_is_refused(command, given, arguments, words):
+    done = command("compare", *given, *arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert all(word in done.err for word in words)
+
+
+def test_explain_takes_lines_or_numbers(command, given):
+    for arguments in (["--show", "worst", "-l", 1], ["--top", 3]):
+        done = command("explain", *given, *arguments)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "--segment" in done.err
