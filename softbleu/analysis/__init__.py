@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from softbleu.analysis.buckets import BucketScores, bucket_scores
+from softbleu.analysis.corrections import KindScore, KindScores, correction_kinds, find_corrections
 from softbleu.analysis.lines import ChosenLine, ChosenLines, choose_lines
 from softbleu.analysis.words import NgramDifference, NgramDifferences, ngram_differences
 
@@ -10,9 +11,13 @@ __all__ = [
     "BucketScores",
     "ChosenLine",
     "ChosenLines",
+    "KindScore",
+    "KindScores",
     "NgramDifference",
     "NgramDifferences",
     "bucket_scores",
     "choose_lines",
+    "correction_kinds",
+    "find_corrections",
     "ngram_differences",
 ]

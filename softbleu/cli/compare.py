@@ -95,7 +95,7 @@ def compare(
 
 def _write_view(options: Options) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
-    from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
+    from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
@@ -120,6 +120,8 @@ def _write_view(options: Options) -> None:
             found = choose_lines(corpus, measures, show.lower(), top=top, baseline=baseline, **run)
         elif show:
             found = ngram_differences(corpus, baseline=baseline, top=top, tokenizer=measures[0].tokenizer)
+        elif options["by"] in ("type", "operation", "errant"):
+            found = correction_kinds(corpus, measures[0], options["by"])
         else:
             found = bucket_scores(corpus, measures, by=options["by"], encoding=options["encoding"], **run)
     target.write(write(found, target.layout(options["digits"])))

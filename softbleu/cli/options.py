@@ -45,8 +45,8 @@ Differences
   --show NAME: Instead: lines that are worst, different (two systems) or disagreeing (two metrics); or ngrams that one
     system gets and another misses.
   --top N: So many of them (default: 20).
-  --by NAME|FILE: Instead: scores of parts: by length, rarity or coverage (of words), order (of n-grams), or by a file
-    with a label a segment (FILE:COLUMN of a table with a header).
+  --by NAME|FILE: Instead: scores of parts: by length, rarity or coverage (of words), order (of n-grams), by a file
+    with a label a segment (FILE:COLUMN of a table with a header); of M2's edits by type, operation or errant.
 Output
   --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
   --long/--short: Signatures in full, with what has its default, in text, markdown and latex; other formats do.
@@ -134,7 +134,7 @@ Distribution = Annotated[str | None, _of("--distribution")]
 
 Show = Annotated[str | None, _of("--show", ("worst", "different", "disagreeing", "ngrams"))]
 Top = Annotated[int | None, _of("--top")]
-By = Annotated[str | None, _of("--by", ("length", "rarity", "coverage", "order"))]
+By = Annotated[str | None, _of("--by", ("length", "rarity", "coverage", "order", "type", "operation", "errant"))]
 
 FORMATS = "Output format: text, json, jsonl, tsv, csv, markdown (or md), latex (or tex) or parquet (to a file)"
 _PAGE = f"{FORMATS}, or html, a page to look at (default: text)."

@@ -107,3 +107,20 @@ def test_explain_takes_lines_or_numbers(command, given):
         done = command("explain", *given, *arguments)
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert "--segment" in done.err
+
+
+def test_corrections_by_kind(command, files):
+    gold = files.write("gold.m2", ["S he eat", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", "", "S it is", ""])
+    system = files.write("system.txt", ["he eats", "it was"])
+    done = command("compare", "-c", system, "--gold", gold, "-m", "m2", "--by", "type", "-f", "csv")
+    assert (done.code, done.err) == (0, "")
+    rows = [row[:5] for row in csv.reader(done.out.splitlines())]
+    assert rows == [
+        ["system", "kind", "correct", "proposed", "gold"],
+        ["system", "all", "1", "2", "1"],
+        ["system", "Vform", "1", "1", "1"],
+        ["system", "other", "0", "1", "0"],
+    ]
+    refused = command("compare", "-c", system, "-r", system, "--by", "operation")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "m2" in refused.err

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from softbleu.metrics.m2.metric import M2, M2Score, count_edits
+from softbleu.metrics.m2.metric import M2, M2Score, count_edits, find_edits
 
-__all__ = ["M2", "M2Score", "count_edits"]
+__all__ = ["M2", "M2Score", "count_edits", "find_edits"]

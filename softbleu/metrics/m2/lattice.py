@@ -195,13 +195,14 @@ def _without_merged_same(made: list[Arc], labels: dict[Arc, tuple[int, int]]) ->
             yield arc
 
 
-def count_correct(edits: Sequence[Edit], gold: Coded) -> int:
-    """Count the edits that gold edits have, both gone through in order, as the official scorer does."""
-    correct, first = 0, 0
-    for start, end, text in edits:
+def match_edits(edits: Sequence[Edit], gold: Coded) -> list[tuple[int, int]]:
+    """Find the edits that gold edits have, both gone through in order, as the official scorer does: their numbers."""
+    found: list[tuple[int, int]] = []
+    first = 0
+    for place, (start, end, text) in enumerate(edits):
         for number in range(first, len(gold)):
             gold_start, gold_end, corrections = gold[number]
             if (start, end) == (gold_start, gold_end) and text in corrections:
-                correct += 1
+                found.append((place, number))
                 first = number + 1
-    return correct
+    return found

@@ -14,12 +14,13 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import Requirements, Score, column
 from softbleu.metrics.choosing import ChoosingMetric
-from softbleu.metrics.m2.lattice import Lattice, LatticeTooLargeError, count_correct
+from softbleu.metrics.m2.lattice import Lattice, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.kernels import Kernels
+    from softbleu.metrics.m2.alignments import Edit
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
@@ -179,11 +180,24 @@ def count_edits(
     >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
     [(1, 2), (0, 1)]
     """
+    found = find_edits(source, candidate, gold, most_unchanged)
+    return [(len(match_edits(edits, right)), len(edits)) for edits, right in zip(found, gold, strict=True)]
+
+
+def find_edits(
+    source: tuple[int, ...], candidate: tuple[int, ...], gold: Sequence[Coded], most_unchanged: int = 2
+) -> list[list[Edit]]:
+    """Find the edits of a candidate that are most like those of each annotator, in order.
+
+    Examples
+    --------
+    >>> find_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
+    [[(1, 2, (4,)), (2, 3, (5,))], [(1, 3, (4, 5))]]
+    """
     if source == candidate:
-        return [(0, 0)] * len(gold)
+        return [[] for _ in gold]
     try:
         graph: Lattice | EditTables = Lattice.of(source, candidate, most_unchanged)
     except LatticeTooLargeError:
         graph = EditTables(source, candidate, most_unchanged)
-    found = [graph.edits_towards(edits) for edits in gold]
-    return [(count_correct(edits, right), len(edits)) for edits, right in zip(found, gold, strict=True)]
+    return [graph.edits_towards(edits) for edits in gold]

@@ -1,0 +1,170 @@
+"""Edits by kind: told one by one, and together the counts of the M2 score."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from shared_data import shared
+
+import softbleu
+from softbleu.analysis import correction_kinds, find_corrections
+from softbleu.corpora import Segments
+from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.scoring import Measure
+
+EDITS = (
+    GoldEdit(1, 2, "Vform", ("eats", "ate")),
+    GoldEdit(2, 3, "ArtOrDet", ("an",)),
+    GoldEdit(4, 4, "Prep", ("at",)),
+    GoldEdit(5, 6, "Mec", ("",)),
+)
+GOLD = [
+    GoldSegment("he eat a apple school , today", (Annotation(0, EDITS),)),
+    GoldSegment("it rain", (Annotation(0, ()), Annotation(1, (GoldEdit(1, 2, "SVA", ("rains",)),)))),
+]
+SYSTEMS = {
+    "good": ["he ate an apple at school today", "it rains"],
+    "mixed": ["he eats the apple school , tomorrow", "it rained"],
+    "copy": [segment.source for segment in GOLD],
+}
+CORPUS = Segments.of_gold(SYSTEMS, GOLD)
+# Else M2 joins neighbouring edits that are no gold edits.
+APART = Measure.of("m2", max_unchanged_words=0)
+
+
+def told(system: str, by: Any = "type") -> list[list[tuple[Any, ...]]]:
+    lines = find_corrections(CORPUS, APART, by)[list(SYSTEMS).index(system)]
+    return [[(*edit.spans, " ".join(edit.text), edit.verdict, edit.kind) for edit in line.edits] for line in lines]
+
+
+def test_every_edit_is_told() -> None:
+    assert told("good") == [
+        [
+            (1, 2, 1, 2, "ate", "hit", "Vform"),
+            (2, 3, 2, 3, "an", "hit", "ArtOrDet"),
+            (4, 4, 4, 5, "at", "hit", "Prep"),
+            (5, 6, 6, 6, "", "hit", "Mec"),
+        ],
+        [(1, 2, 1, 2, "rains", "hit", "SVA")],
+    ]
+    assert told("mixed") == [
+        [
+            (1, 2, 1, 2, "eats", "hit", "Vform"),
+            (2, 3, 2, 3, "the", "wrong", "ArtOrDet"),
+            (6, 7, 6, 7, "tomorrow", "over", "other"),
+        ],
+        [(1, 2, 1, 2, "rained", "over", "other")],
+    ]
+    assert told("copy") == [[], []]
+    (_, mixed, _) = find_corrections(CORPUS, APART)
+    assert [edit.verdict for edit in mixed[0].gold] == ["hit", "wrong", "missed", "missed"]
+    assert [edit.spans for edit in mixed[0].gold] == [(1, 2, 1, 2), (2, 3, 2, 3), (4, 4, 4, 5), (5, 6, 6, 6)]
+    assert mixed[1].annotator == 0
+
+
+def test_operations() -> None:
+    assert [[edit[-1] for edit in line] for line in told("good", "operation")] == [
+        ["replacement", "replacement", "missing", "unnecessary"],
+        ["replacement"],
+    ]
+
+
+@pytest.mark.parametrize("by", ["type", "operation"])
+@pytest.mark.parametrize("annotators", ["running", "best", "last"])
+def test_all_kinds_together_are_the_score(by: Any, annotators: str) -> None:
+    measure = Measure.of("m2", annotators=annotators)
+    kinds = correction_kinds(CORPUS, measure, by)
+    for result in softbleu.score_corpus(CORPUS, measure):
+        own = [each for each in kinds if each.system == result.name]
+        whole, *others = own
+        numbers = result.numbers
+        assert (whole.kind, whole.correct, whole.proposed, whole.gold) == (
+            *("all", numbers.correct, numbers.proposed),
+            numbers.gold,
+        )
+        assert (whole.precision, whole.recall, whole.f) == (numbers.precision, numbers.recall, numbers.score)
+        for name in ("correct", "proposed", "gold", "hits", "wrong", "missed", "over"):
+            assert sum(getattr(each, name) for each in others) == getattr(whole, name)
+        assert whole.hits + whole.wrong + whole.missed == whole.gold
+
+
+def test_by_type() -> None:
+    rows = {(each.system, each.kind): each for each in correction_kinds(CORPUS, APART)}
+    whole = rows["mixed", "all"]
+    assert (whole.hits, whole.wrong, whole.missed, whole.over) == (1, 1, 2, 2)
+    det = rows["mixed", "ArtOrDet"]
+    assert (det.correct, det.proposed, det.gold, det.precision, det.recall, det.f) == (0, 1, 1, 0, 0, 0)
+    verb = rows["mixed", "Vform"]
+    assert (verb.precision, verb.recall, verb.f) == (100, 100, 100)
+    assert rows["mixed", "other"].over == 2
+    assert next(iter(rows)) == ("good", "all")
+
+
+class StubErrant:
+    """What ERRANT's package offers, with types that say what was asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def parse(self, text: str) -> str:
+        return text
+
+    def import_edit(self, source: str, corrected: str, edit: list[int], *, min: bool) -> Any:
+        self.asked.append((source, corrected, edit, min))
+        start, end, first, last = edit
+        kind = "M" if start == end else "U" if first == last else "R"
+        return SimpleNamespace(type=f"{kind}:{''.join(corrected.split()[first:last]).upper()}")
+
+
+@pytest.fixture
+def errant(monkeypatch: pytest.MonkeyPatch) -> StubErrant:
+    stub = StubErrant()
+    monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: {"en": stub}[language]))
+    return stub
+
+
+def test_errant_is_asked_for_the_types_of_all_edits(errant: StubErrant) -> None:
+    (line, _), mixed, _ = find_corrections(CORPUS, APART, "errant")
+    assert [edit.kind for edit in line.edits] == ["R:ATE", "R:AN", "M:AT", "U:"]
+    # Of several corrections the first stands in the annotator's text.
+    assert [edit.kind for edit in line.gold] == ["R:EATS", "R:AN", "M:AT", "U:"]
+    assert [edit.kind for edit in mixed[0].edits] == ["R:EATS", "R:THE", "R:TOMORROW"]
+    assert errant.asked[0] == (GOLD[0].source, SYSTEMS["good"][0], [1, 2, 1, 2], False)
+    assert errant.asked[4][:2] == (GOLD[0].source, "he eats an apple at school today")
+
+
+def test_without_errant_or_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "errant", None)
+    with pytest.raises(MissingExtraError, match=r"softbleu\[errant\]"):
+        correction_kinds(CORPUS, Measure.of("m2"), "errant")
+
+    def load(language: str) -> None:
+        raise OSError("[E050] Can't find model 'en_core_web_sm'.")
+
+    monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=load))
+    with pytest.raises(InputError, match="spacy download"):
+        correction_kinds(CORPUS, Measure.of("m2"), "errant")
+
+
+def test_what_has_no_edits() -> None:
+    with pytest.raises(InputError, match="take m2"):
+        correction_kinds(CORPUS, Measure.of("gleu"))
+    with pytest.raises(InputError, match="--gold"):
+        correction_kinds(Segments.of(["a"], ["a"]), Measure.of("m2"))
+    with pytest.raises(UnknownNameError, match="operation"):
+        correction_kinds(CORPUS, Measure.of("m2"), "colour")  # type: ignore[arg-type]
+
+
+def test_the_counts_of_conll_2014() -> None:
+    folder = shared("data", "conll14")
+    files = {name: str(folder / "systems" / f"{name}.txt") for name in ("AMU", "CAMB")}
+    with softbleu.ParallelFiles.open(files, [], gold=str(folder / "gold.m2")) as corpus:
+        kinds = {each.system: each for each in correction_kinds(corpus, Measure.of("m2")) if each.kind == "all"}
+        scores = softbleu.score_corpus(corpus, "m2")
+    for name, (correct, proposed, gold) in {"AMU": (509, 1223, 2378), "CAMB": (772, 1944, 2565)}.items():
+        assert (kinds[name].correct, kinds[name].proposed, kinds[name].gold) == (correct, proposed, gold)
+        assert kinds[name].f == scores[name].score
