@@ -7,6 +7,10 @@ default:
 test:
     pytest -q
 
+# Every reader on files damaged in ways never tried before, so many times
+campaign times="100":
+    SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial
+
 # Style, types and the import contract
 lint:
     ruff check .

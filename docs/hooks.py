@@ -22,6 +22,7 @@ DOCS = Path(__file__).resolve().parent
 BESIDE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "experiments/*.md",
     "experiments/*/*.svg",
     "integrations/evaluate/softbleu/README.md",

@@ -1,0 +1,3 @@
+from cli.conftest import command
+
+__all__ = ["command"]

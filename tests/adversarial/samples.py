@@ -1,0 +1,129 @@
+"""Small valid files of every kind that softbleu reads, and for each the commands that read it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from gensim.models import KeyedVectors
+
+from softbleu.embeddings.convert import convert_vectors
+from softbleu.embeddings.encoders.convert import convert_encoder
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+TEXTS = {
+    "c.txt": "the cat sat on a mat\na small dog barks\n",
+    "d.txt": "the cat sits on mat\nthe dog barks loud\n",
+    "r.txt": "a cat sat on a mat\nthe little dog barked\n",
+    "r2.txt": "one cat sat on one mat\na dog was barking\n",
+    "s.txt": "the cat sit on a mat\na small dog bark\n",
+    "gold.m2": "S the cat sit on a mat\nA 2 3|||Vform|||sits||sat|||REQUIRED|||-NONE-|||0\n"
+    "A 1 2|||N|||dog|||REQUIRED|||-NONE-|||1\n\nS a small dog bark\n"
+    "A 3 4|||Vform|||barks|||REQUIRED|||-NONE-|||0\n\n",
+    "v.txt": "the 3 4 1\nno 0 1 1\ncat 1 1 1\ndog 1 2 1\nbarks 1 2 2\nbarked 1 2 2.1\n"
+    "a 1 0 0\nsmall 1 2 0\nlittle 1 2 .1\n",
+    "pairs.tsv": "candidate\treference\nthe cat sat\ta cat sat\na dog\tthe dog\n",
+    "pairs.txt": "the cat sat ||| a cat sat\na dog ||| the dog\n",
+    "pairs.jsonl": '{"candidate": "the cat sat", "references": ["a cat sat", "a cat"], "source": "the cat sit"}\n'
+    * 2,
+    "g.cfg": "S -> N V [.6] | 'who' V [.4]\nN -> 'ann' [.5] | 'bob' [.5]\nV -> 'runs' [.5] | 'sleeps' [.5]\n",
+    "words.txt": "cat\ndog\n",
+    "sweep.toml": 'kind = "sweep"\n[corpus]\ncandidates = ["c.txt"]\nreferences = ["r.txt"]\n[settings]\n'
+    'vectors = "./v.txt"\n[sweep]\nmatchers = ["vleu"]\nthresholds = [0.5]\n',
+    "ranks.csv": "srcIndex,judgeId,system1Id,system1rank,system2Id,system2rank\n"
+    + "".join(f"{i},j{i % 2},A,{1 + i % 2},B,{2 - i % 2}\n" for i in range(1, 9)),
+    "human.tsv": "system\tscore\nA\t0.5\nB\t0.2\nC\t0.4\nD\t0.1\n",
+    "metric.json": json.dumps({"systems": [{"name": name, "score": n} for n, name in enumerate("DBCA")]}),
+    "metric.tsv": "system\tscore\nA\t0.4\nB\t0.3\nC\t0.5\nD\t0.2\n",
+    "da.tsv": "LP\tsource\ttranslation\treference\tHUMAN_score\n"
+    + "".join(
+        f"x-y\ts\tit is {word}\tit 's all right\t{n}\n"
+        for n, word in enumerate(["right", "all right", "wrong", "it"])
+    ),
+    "aligned.jsonl": '{"candidate": "the cat sat", "reference": "a cat sat", '
+    '"alignment": [[0, 0], [1, 1], [2, 2]], "label": "paraphrase"}\n',
+}
+
+
+def make(folder: Path) -> None:
+    """Write all samples."""
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    (folder / "c.txt.gz").write_bytes(gzip.compress(TEXTS["c.txt"].encode(), mtime=0))
+    table = [line.split() for line in TEXTS["v.txt"].splitlines()]
+    vectors = KeyedVectors(3)
+    vectors.add_vectors([row[0] for row in table], np.array([row[1:] for row in table], np.float32))
+    vectors.save_word2vec_format(str(folder / "v.bin"), binary=True)
+    convert_vectors(str(folder / "v.txt"), str(folder / "st"))
+    convert_encoder(GOLDEN / "encoders" / "bert", folder / "enc")
+
+
+def copy(samples: Path, folder: Path) -> None:
+    """The samples once more, in a folder of their own."""
+    shutil.copytree(samples, folder, dirs_exist_ok=True)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A command, and the file that it is to find damaged."""
+
+    damaged: str
+    arguments: tuple[str, ...]
+    output: str | None = None
+    """What it writes."""
+
+    def __str__(self) -> str:
+        return f"{self.damaged} {' '.join(self.arguments)}"
+
+
+def _reader(damaged: str, command: str, output: str | None = None) -> Reader:
+    return Reader(damaged, tuple(command.split()) + (() if output is None else ("-o", output)), output)
+
+
+SCORE = "score -c c.txt -r r.txt r2.txt"
+SOFT = "score -c c.txt -r r.txt --matcher vleu -t 0.5 --vectors"
+READERS = [
+    *(_reader(name, f"{SCORE} -m bleu chrf ter") for name in ("c.txt", "r2.txt")),
+    _reader("c.txt", f"{SCORE} --tokenize 13a --lowercase --level segment -f json", "o.json"),
+    _reader("c.txt", "score -c c.txt -r r.txt -m softbleu --vectors v.txt"),
+    _reader("c.txt", "compare -c c.txt d.txt -r r.txt r2.txt --samples 20 -f latex"),
+    _reader("r.txt", "explain -c c.txt -r r.txt -n 2 --matcher vleu --vectors v.txt"),
+    _reader("c.txt", "score -c c.txt -r r.txt --matcher vleu --vectors v.txt -f html", "o.html"),
+    _reader("c.txt.gz", "score -c c.txt.gz -r r.txt"),
+    _reader("s.txt", "score -c c.txt -r r.txt r2.txt -s s.txt -m gleu"),
+    _reader("s.txt", "score -c c.txt -s s.txt -m refless"),
+    _reader("gold.m2", "score -c c.txt --gold gold.m2 -m m2 imeasure"),
+    _reader("gold.m2", "score -c c.txt --gold gold.m2 -m m2 --level segment -f jsonl", "o.jsonl"),
+    _reader("pairs.tsv", "score --pairs pairs.tsv"),
+    _reader("pairs.txt", "score --pairs pairs.txt"),
+    _reader("pairs.jsonl", "score --pairs pairs.jsonl -f tsv", "o.tsv"),
+    _reader("v.txt", f"{SOFT} v.txt"),
+    _reader("v.bin", f"{SOFT} v.bin"),
+    Reader("v.txt", ("embeddings", "convert", "v.txt", "new"), "new"),
+    _reader("v.txt", "embeddings neighbours cat --vectors v.txt"),
+    *(_reader(f"st/{name}", f"{SOFT} st") for name in ("meta.json", "vectors.npy", "vocab.txt")),
+    _reader("st/meta.json", "embeddings info st"),
+    *(
+        _reader(f"enc/{name}", "score -c c.txt -r r.txt -m bertscore --vectors enc")
+        for name in ("meta.json", "weights.safetensors", "tokenizer.json")
+    ),
+    _reader("words.txt", "embeddings graph --vocabulary words.txt -t 0.5 --vectors v.txt"),
+    _reader("r.txt", "embeddings expand -r r.txt --vectors v.txt --budget 2 -f jsonl"),
+    _reader("c.txt", "embeddings train c.txt --dimension 4 --epochs 1 --min-count 1 -o trained"),
+    _reader("g.cfg", "corpora generate --grammar g.cfg --count 4"),
+    _reader("g.cfg", "corpora generate --grammar g.cfg --pairing paraphrase --count 2 -f jsonl", "o.jsonl"),
+    _reader("sweep.toml", "experiments run sweep.toml -o out --no-picture"),
+    _reader("sweep.toml", "sweep -c c.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7"),
+    _reader("aligned.jsonl", "experiments spurious --pairs aligned.jsonl --matcher sleu --vectors v.txt -t 0.5"),
+    _reader("ranks.csv", "metaeval --rankings ranks.csv --runs 2 --samples 20"),
+    _reader("human.tsv", "metaeval --human human.tsv --scores metric.tsv --samples 20"),
+    _reader("metric.tsv", "metaeval --human human.tsv --scores metric.tsv --samples 20 -f json"),
+    _reader("metric.json", "metaeval --human human.tsv --scores metric.json --samples 20"),
+    _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20"),
+    _reader("c.txt", "language train c.txt -n 2", "m.arpa"),
+]

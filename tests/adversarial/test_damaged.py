@@ -1,0 +1,91 @@
+"""Every reader on damaged files: a result, or one line, and nothing else.
+
+``SOFTBLEU_CAMPAIGN`` is the number of times that each is tried with seeds never used before (``just campaign``).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import secrets
+import signal
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from adversarial.damage import damaged
+from adversarial.samples import READERS, Reader, copy, make
+
+FIXED = 5
+SECONDS = 60
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+seeds = [secrets.randbits(32) for _ in range(int(os.environ.get("SOFTBLEU_CAMPAIGN", 0)))] or range(FIXED)
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("samples")
+    make(folder)
+    return folder
+
+
+@pytest.fixture
+def place(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with the samples, to work in; what hangs is ended."""
+    copy(samples, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+    def stop(*_: object) -> None:
+        pytest.fail(f"not done after {SECONDS} seconds of CPU time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    yield tmp_path
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def made(before: dict[str, bytes], folder: Path) -> list[str]:
+    """What is there now and was not; what was there has not changed."""
+    after = contents(folder)
+    assert {name: after.get(name) for name in before} == before
+    return [name for name in after if name not in before]
+
+
+@pytest.mark.parametrize("reader", READERS, ids=str)
+def test_samples_are_valid(command: Any, place: Path, reader: Reader) -> None:
+    before = contents(place)
+    done = command(*reader.arguments)
+    assert done.code == 0, done.err
+    assert reader.output is None or any(name.startswith(reader.output) for name in made(before, place))
+
+
+@pytest.mark.parametrize("reader", READERS, ids=str)
+def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> None:
+    for seed in seeds:
+        copy(samples, place)
+        target = place / reader.damaged
+        target.write_bytes(damaged(target.read_bytes(), random.Random(f"{seed} {reader}")))
+        before = contents(place)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            done = command(*reader.arguments, "-q")
+        said = f"seed {seed}: {done}"
+        assert done.code in (0, 2), said
+        assert "Traceback" not in done.err, said
+        assert not CONTROL.search(done.err), said
+        if done.code == 2:
+            assert done.err.startswith("softbleu: error: "), said
+            assert done.err.count("\n") == 1, said
+            assert done.out == "", said
+            assert made(before, place) == [], said
+        for name in made(before, place):
+            path = place / name
+            path.unlink()
