@@ -31,8 +31,8 @@ Significance
   --seed N: Seed of samples and runs (default: 12345).
 Output
   --against NAME: With --table williams, only tests with this metric.
-  --table NAME: systems, outputs (direct assessment), preferences (tau), williams, left-out, ranking or annotators
-    (default: systems, or what the input allows).
+  --table NAME: systems, outputs (direct assessment), preferences (tau), accuracy (of pairs), williams, left-out,
+    ranking or annotators (default: systems, or what the input allows).
   --digits N: Decimals in text, markdown and latex (default: 3); other formats have them all.
   --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).

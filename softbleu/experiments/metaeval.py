@@ -18,10 +18,18 @@ from softbleu.corpora.judgements import (
     read_scores,
 )
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.experiments.accuracy import (
+    Accuracy,
+    assessment_accuracies,
+    output_accuracies,
+    soft_accuracy,
+    system_accuracies,
+)
 from softbleu.experiments.agreement import agreements, compare_metrics, leave_one_out
 from softbleu.experiments.annotators import annotator_agreement, mean_agreement
 from softbleu.experiments.correlation import COEFFICIENTS
 from softbleu.experiments.evidence import (
+    ASSESSMENT,
     Evidence,
     IntervalSettings,
     open_outputs,
@@ -40,8 +48,12 @@ if TYPE_CHECKING:
     from softbleu.experiments.evidence import Metrics, Outputs
     from softbleu.types import Progress
 
-RANKED = ("ranking", "systems", "williams", "left-out")
+RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")
 """Questions that need systems to be ranked."""
+
+
+BY_OUTPUT = ("outputs", "preferences", "accuracy")
+"""Questions that need scores of segments."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,7 +199,7 @@ def metaeval(
     if measures:
         texts = None if people.assessments is None or candidates else people.assessments.texts
         unjudged = not (people.human or people.comparisons)
-        by_output = texts is not None or name in ("outputs", "preferences") or (name == "williams" and unjudged)
+        by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
             computed, signatures = score_metrics(
                 corpus, measures, segments=by_output, jobs=jobs, executor=executor, progress=progress
@@ -288,6 +300,31 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     return MetaEvaluation("preferences", ResultTable(names, rows, facts), notes=notes)
 
 
+def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and kind of pair: how often it says of two what people say."""
+    metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
+    columns = evidence.of_systems() if evidence.human or evidence.rankings else []
+    found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
+    for table in metrics if evidence.comparisons or evidence.assessments else ():
+        if not table.segments:
+            continue
+        if evidence.comparisons is not None:
+            found += [soft_accuracy(table, evidence.comparisons, *draws)]
+            found += output_accuracies(table, evidence.comparisons, *draws)
+        if evidence.assessments is not None:
+            found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
+    if not found:
+        raise InputError("an accuracy needs people: give --human, --rankings or --da, and for outputs their scores")
+    names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
+    rows: list[list[Cell]] = [
+        [*(each.human, each.metric, each.of, each.value), *(each.interval or (None, None)), *_values(each, names[6:])]
+        for each in sorted(found, key=lambda each: (each.human, each.of))
+    ]
+    return MetaEvaluation(
+        "accuracy", ResultTable(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns)
+    )
+
+
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
@@ -337,6 +374,7 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "systems": lambda evidence, settings: _correlations("systems", evidence.of_systems(), settings),
     "outputs": lambda evidence, settings: _correlations("outputs", evidence.of_outputs(), settings),
     "preferences": _preferences,
+    "accuracy": _accuracies,
     "williams": _williams,
     "left-out": _without_each,
     "ranking": _ranking,
@@ -347,6 +385,7 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
 - `systems`: correlations of metrics with human scores of systems;
 - `outputs`: the same with direct assessment of single outputs;
 - `preferences`: Kendall's tau of metrics with people's comparisons of outputs;
+- `accuracy`: how often a metric says of two systems, or of two outputs, what people say;
 - `williams`: tests of the differences of metrics;
 - `left-out`: the correlations without each system;
 - `ranking`: the systems as people rank them;

@@ -50,6 +50,31 @@ class Tau:
 VARIANTS = tuple(_COUNTED)
 
 
+def judged_scores(
+    comparisons: Comparisons, segments: Mapping[str, Floats], metric: str
+) -> tuple[Comparisons, Floats]:
+    """Take the comparisons of systems that a metric scored, and its scores: (systems, segments).
+
+    Raises
+    ------
+    InputError
+        No comparison is of two of the systems, or one lies past the scored segments.
+    """
+    known = set(segments) & set(comparisons.systems)
+    if len(known) < 2:
+        lacking = ", ".join(sorted(set(comparisons.systems) - known))
+        raise InputError(f"{metric} scored fewer than two of the ranked systems: it lacks {lacking}")
+    taken = comparisons.only(known)
+    lengths = {len(segments[name]) for name in taken.systems}
+    last = int(taken.segment.max())
+    if last >= min(lengths):
+        raise InputError(
+            f"the rankings name segment {last + 1} of {min(lengths)} that {metric} scored: "
+            "is the corpus another one, or are segments counted from another start?"
+        )
+    return taken, np.stack([segments[name][: min(lengths)] for name in taken.systems])
+
+
 def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], metric: str) -> Integers:
     """Count what people and a metric say of the same pairs of outputs; the greater score is the better one.
 
@@ -70,21 +95,9 @@ def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], met
     Raises
     ------
     InputError
-        No comparison is of two of the systems, or one lies past the scored segments.
+        See `judged_scores`.
     """
-    known = set(segments) & set(comparisons.systems)
-    if len(known) < 2:
-        lacking = ", ".join(sorted(set(comparisons.systems) - known))
-        raise InputError(f"{metric} scored fewer than two of the ranked systems: it lacks {lacking}")
-    taken = comparisons.only(known)
-    lengths = {len(segments[name]) for name in taken.systems}
-    last = int(taken.segment.max())
-    if last >= min(lengths):
-        raise InputError(
-            f"the rankings name segment {last + 1} of {min(lengths)} that {metric} scored: "
-            "is the corpus another one, or are segments counted from another start?"
-        )
-    scores = np.stack([segments[name][: min(lengths)] for name in taken.systems])
+    taken, scores = judged_scores(comparisons, segments, metric)
     outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
     counts = np.zeros((3, 3), np.int64)
     np.add.at(counts, (taken.outcome + 1, outcome + 1), 1)

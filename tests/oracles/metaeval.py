@@ -61,3 +61,46 @@ def kappa(rows: Sequence[Row], one: str, other: str) -> tuple[float, float] | No
     if not total:
         return None
     return same / total, sum((said.count(outcome) / len(said)) ** 2 for outcome in (-1, 0, 1))
+
+
+def calibrated_accuracy(groups: Sequence[Sequence[tuple[int, float]]]) -> tuple[float, float]:
+    """Greatest mean accuracy of groups of pairs (people's outcome, the metric's difference), and the tie threshold.
+
+    As `tau_optimization` with `acc_23`: the thresholds are 0 and every absolute difference, the first of equals.
+    """
+    best, chosen = -1.0, 0.0
+    for epsilon in sorted({0.0} | {abs(difference) for group in groups for _, difference in group}):
+        shares = []
+        for group in groups:
+            right = 0
+            for people, difference in group:
+                said = 0 if abs(difference) <= epsilon else 1 if difference > 0 else -1
+                right += said == people
+            shares.append(right / len(group))
+        accuracy = sum(shares) / len(shares)
+        if accuracy > best + 1e-12:
+            best, chosen = accuracy, epsilon
+    return best, chosen
+
+
+def flip_p_value(one: Sequence[float], other: Sequence[float], flips: Sequence[Sequence[bool]]) -> float:
+    """Share of exchanges of some segments after which the first leads by no less."""
+    lead = sum(one) - sum(other)
+    as_great = 0
+    for flip in flips:
+        first = [b if exchanged else a for a, b, exchanged in zip(one, other, flip, strict=True)]
+        second = [a if exchanged else b for a, b, exchanged in zip(one, other, flip, strict=True)]
+        as_great += sum(first) - sum(second) >= lead - 1e-9
+    return as_great / len(flips)
+
+
+def soft_pairwise_accuracy(
+    people: Sequence[Sequence[float]], metric: Sequence[Sequence[float]], flips: Sequence[Sequence[bool]]
+) -> float:
+    """1 - mean |p of people - p of the metric| over all pairs of systems; scores are (systems, segments)."""
+    errors = []
+    for one in range(len(people)):
+        for other in range(one + 1, len(people)):
+            said = flip_p_value(people[one], people[other], flips)
+            errors.append(abs(said - flip_p_value(metric[one], metric[other], flips)))
+    return 1 - sum(errors) / len(errors)
