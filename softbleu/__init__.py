@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Xleu,
     )
     from softbleu.scoring.explain import explain
+    from softbleu.scoring.pairs import pairwise, select
     from softbleu.tokens import Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
@@ -91,11 +92,13 @@ _HOMES = {
     "make_matcher": "matchers",
     "metaeval": "experiments.metaeval",
     "open_vectors": "embeddings",
+    "pairwise": "scoring.pairs",
     "read_m2": "corpora",
     "read_measure": "scoring",
     "read_segments": "corpora",
     "score": "scoring",
     "score_corpus": "scoring",
+    "select": "scoring.pairs",
     "spurious": "experiments.spurious",
     "sweep": "experiments.sweep",
 }
@@ -137,11 +140,13 @@ __all__ = [
     "make_matcher",
     "metaeval",
     "open_vectors",
+    "pairwise",
     "read_m2",
     "read_measure",
     "read_segments",
     "score",
     "score_corpus",
+    "select",
     "spurious",
     "sweep",
 ]

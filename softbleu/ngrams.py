@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from softbleu.corpora.m2 import CodedGold
-    from softbleu.types import Flags, Integers
+    from softbleu.types import Flags, Floats, Integers
+
+_INCIDENCES = 1 << 22
+"""Entries of the matrix of lines and n-grams that is held at a time."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,63 @@ class Chunk:
         distance = np.abs(lengths - self.candidates.lengths[owner])
         ranked = np.lexsort((lengths, distance, owner))
         return ranked[self.segment_offsets[:-1]]
+
+
+def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[Integers]:
+    """How many n-grams every two lines share, each as often as both have it: (candidates, references), n = 1…order.
+
+    >>> tokens = Tokens(np.array([1, 1, 2, 1, 2, 2], np.int32), np.array([0, 3, 6]))
+    >>> [counts.tolist() for counts in shared_counts(tokens, tokens, 2)]
+    [[[3, 2], [2, 3]], [[2, 1], [1, 2]]]
+    """
+    split, others = len(candidates.lengths), len(references.lengths)
+    first = 0 if references is candidates else split
+    for ids, lines, counts in _line_counts(candidates, references, order):
+        shared = np.zeros((split, others), np.float32)
+        # The k-th of equal n-grams of one line meets the k-th of the other.
+        while len(ids):
+            new = np.append(True, ids[1:] != ids[:-1])
+            column = np.cumsum(new) - 1
+            met = np.bincount(column) > 1
+            if not first:
+                # What no other line has, a line shares with itself.
+                np.fill_diagonal(shared, shared.diagonal() + np.bincount(lines[~met[column]], minlength=split))
+            column, at = (np.cumsum(met) - 1)[column[met[column]]], lines[met[column]]
+            columns = int(column[-1]) + 1 if len(column) else 0
+            step = max(1, min(columns, _INCIDENCES // (first + others)))
+            for start in range(0, columns, step):
+                some = slice(*np.searchsorted(column, (start, start + step)))
+                incidence = np.zeros((first + others, step), np.float32)
+                incidence[at[some], column[some] - start] = 1
+                shared += incidence[:split] @ incidence[first:].T
+            again = counts > 1
+            ids, lines, counts = ids[again], lines[again], counts[again] - 1
+        yield shared.astype(np.int64)
+
+
+def averaged_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[Floats]:
+    """How many n-grams each candidate shares with the mean of all references' counts: (candidates,), n = 1…order."""
+    split, others = len(candidates.lengths), len(references.lengths)
+    first = 0 if references is candidates else split
+    for ids, lines, counts in _line_counts(candidates, references, order):
+        number = np.cumsum(np.append(True, ids[1:] != ids[:-1]))[: len(ids)] - 1
+        mean = np.bincount(number, counts * (lines >= first)) / others
+        own = lines < split
+        yield np.bincount(lines[own], np.minimum(counts, mean[number])[own], split).astype(np.float64)
+
+
+def _line_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[tuple[Integers, Integers, Integers]]:
+    """Ids of the n-grams of each order, ascending, the lines that have them, and how often; references come last.
+
+    Where both are the same lines, these stand once.
+    """
+    others = Tokens(references.codes[:0], references.offsets[:1]) if references is candidates else references
+    sides = (candidates.codes, candidates.lengths, others.codes, others.lengths)
+    positions = Positions.of(*sides, np.array([len(others.lengths)]))
+    lines = len(candidates.lengths) + len(others.lengths)
+    for starts, ids in ngram_ids(positions, order):
+        keys, counts = np.unique(ids * lines + positions.line[starts], return_counts=True)
+        yield keys // lines, keys % lines, counts
 
 
 def check_order(order: int) -> int:

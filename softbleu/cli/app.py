@@ -19,8 +19,10 @@ from softbleu.cli.errors import guarded
 from softbleu.cli.experiments import experiments_app
 from softbleu.cli.explain import explain
 from softbleu.cli.language import language_app
+from softbleu.cli.matrix import matrix
 from softbleu.cli.metaeval import metaeval
 from softbleu.cli.score import score
+from softbleu.cli.select import select
 from softbleu.cli.settings import FindOptions, options_of, setting_options, spread_settings
 from softbleu.cli.several import HELP, asks_for_help, spread_values, values_behind
 from softbleu.cli.sweep import sweep
@@ -34,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for each in (score, compare, explain, sweep, metaeval):
+for each in (score, compare, explain, sweep, metaeval, matrix, select):
     app.command()(each)
 for group in (corpora_app, embeddings_app, experiments_app, language_app):
     app.add_typer(group)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.references import ChosenRows
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 DEFAULT_ENCODER = "minilm-l6"
@@ -191,6 +192,32 @@ class Metric(Declared):
 
         A metric that looks at one reference at a time gives a row for each reference of each segment instead.
         """
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Compute the statistics of every candidate with every reference alone: (candidates, references, k).
+
+        Where they are the same lines, they are the same object.
+        """
+        import numpy as np
+
+        from softbleu.ngrams import Chunk
+
+        each = np.arange(len(references.lengths) + 1)
+        again = np.zeros(len(each) - 1, np.int64)
+        chunks = (Chunk(candidates.chosen(again + line), references, each) for line in range(len(candidates.lengths)))
+        return np.stack([self.statistics(chunk, words, kernels) for chunk in chunks])
+
+    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+        """Compute the statistics of every candidate with the mean of all references: (candidates, k).
+
+        Raises
+        ------
+        InputError
+            References of this metric have no mean.
+        """
+        raise InputError(f"metric {self.name!r} cannot average references: bleu over exact matches and chrf can")
 
     @property
     def has_corpus_score(self) -> bool:

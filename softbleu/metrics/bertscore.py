@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import PieceVectors, WordTable
+    from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 _PARTS = 10**9
@@ -90,15 +91,28 @@ class BertScore(Metric):
         candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
         idf = None if self.idf is None else words.feature("piece_idf")
         rows = np.array(
-            [self._row(candidates, references, line, idf) for line in range(len(single))], np.int64
+            [self._row(candidates, references, line, idf, line) for line in range(len(single))], np.int64
         ).reshape(-1, 8)
         best = [first + int(rows[first:end, 2].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]
 
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Statistics of every candidate with every reference; each line is encoded once."""
+        if words is None:
+            return super().pair_statistics(candidates, references, words, kernels)
+        one = words.vectors.pieces(candidates)
+        other = one if references is candidates else words.vectors.pieces(references)
+        idf = None if self.idf is None else words.feature("piece_idf")
+        lines, others = (range(len(text.offsets) - 1) for text in (one, other))
+        return np.array([[self._row(one, other, i, idf, j) for j in others] for i in lines], np.int64)
+
     def _row(
-        self, candidates: PieceVectors, references: PieceVectors, line: int, idf: Floats | None
+        self, candidates: PieceVectors, references: PieceVectors, line: int, idf: Floats | None, reference: int
     ) -> tuple[int, ...]:
-        own, others = (slice(*text.offsets[[line, line + 1]]) for text in (candidates, references))
+        own = slice(*candidates.offsets[[line, line + 1]])
+        others = slice(*references.offsets[[reference, reference + 1]])
         similarities = candidates.rows[own] @ references.rows[others].T
         sums: list[float] = []
         for text, part, axis in ((candidates, own, 1), (references, others, 0)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import Level, Metric, Requirements, Score, column, order_setting, requirements_of
-from softbleu.ngrams import ngram_totals
-from softbleu.tokens import Tokenizer
+from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
+from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
@@ -131,8 +133,29 @@ class Bleu(Metric):
 
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
         """Statistics of each segment, its matches by order being known."""
-        lengths = chunk.candidates.lengths
-        closest = chunk.closest_reference_lengths()
+        return self._rows_of(chunk.candidates.lengths, chunk.closest_reference_lengths(), matched)
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
+        if self.matcher.name != "exact":
+            return super().pair_statistics(candidates, references, words, kernels)
+        matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
+        shape = matched.shape[:2]
+        lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
+        others = np.broadcast_to(references.lengths, shape).reshape(-1)
+        return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
+
+    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+        """Statistics of every candidate with the mean of the references' counts and lengths."""
+        if self.matcher.name != "exact":
+            return super().average_statistics(candidates, references, words)
+        matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
+        mean = np.full(len(matched), references.lengths.mean())
+        return self._rows_of(candidates.lengths, mean, matched)
+
+    def _rows_of(self, lengths: Integers, closest: Any, matched: Any) -> NDArray[Any]:
         return np.column_stack((lengths, closest, matched, self._totals(lengths, closest)))
 
     def _totals(self, candidate: Integers, reference: Integers) -> Integers:

@@ -12,9 +12,12 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements, Score, column
-from softbleu.tokens import Split, Tokenizer
+from softbleu.ngrams import averaged_counts, shared_counts
+from softbleu.tokens import Split, Tokenizer, Tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
@@ -76,16 +79,9 @@ class Chrf(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """For each order the n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
-        if words is None:
-            raise InputError("chrF looks at the characters of words: the table of words is missing")
         single = chunk.by_reference()
         columns: list[Integers] = []
-        for part, order in (("characters", self.char_order), ("punctuation", self.word_order)):
-            if not order:
-                continue
-            candidates, references = (
-                tokens.spread(words.parts(part)) for tokens in (single.candidates, single.references)
-            )
+        for candidates, references, order in self._sides(single.candidates, single.references, words):
             matches = kernels.clipped_counts(
                 *(candidates.codes, candidates.offsets, references.codes, references.offsets),
                 *(single.segment_offsets, order),
@@ -100,6 +96,37 @@ class Chrf(Metric):
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Statistics of every candidate with every reference, each line's n-grams counted once."""
+        columns: list[Integers] = []
+        for one, other, order in self._sides(candidates, references, words):
+            for n, matches in enumerate(shared_counts(one, other, order)):
+                own, others = np.maximum(one.lengths - n, 0)[:, None], np.maximum(other.lengths - n, 0)
+                columns += np.broadcast_arrays(np.where(others > 0, own, 0), others, matches)
+        return np.stack(columns, axis=-1)
+
+    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+        """Statistics of every candidate with the mean of the references' counts (Vamvas and Sennrich 2024)."""
+        columns: list[Floats] = []
+        for one, other, order in self._sides(candidates, references, words):
+            for n, matches in enumerate(averaged_counts(one, other, order)):
+                others = float(np.maximum(other.lengths - n, 0).mean())
+                columns += np.broadcast_arrays(np.maximum(one.lengths - n, 0) * (others > 0), others, matches)
+        return np.stack(columns, axis=-1).astype(np.float64)
+
+    def _sides(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None
+    ) -> Iterator[tuple[Tokens, Tokens, int]]:
+        """Lines as characters, then as words, with the order of each; the same lines are the same object."""
+        if words is None:
+            raise InputError("chrF looks at the characters of words: the table of words is missing")
+        for part, order in (("characters", self.char_order), ("punctuation", self.word_order)):
+            if order:
+                one = candidates.spread(words.parts(part))
+                yield one, one if references is candidates else references.spread(words.parts(part)), order
 
     def score(self, row: Integers) -> ChrfScore:
         """Score one row of statistics, or a sum of rows."""

@@ -18,13 +18,13 @@ from softbleu.metrics.base import Metric, Requirements, Score, column, order_set
 from softbleu.metrics.meteor.resources import MeteorData, data_setting, needed_data
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
-from softbleu.tokens import Tokenizer
+from softbleu.ngrams import Chunk
+from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
     from softbleu.similarity import UnitVectors, WordTable
     from softbleu.types import Floats, Integers
 
@@ -217,6 +217,33 @@ class Softbleu(Metric):
         split = len(piece.candidates.codes)
         yield from self._rows_of(piece, places[:split], places[split:], unit, words, self._known(piece, words))
 
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Weights of every candidate with every reference; distinct words are compared once."""
+        sides = Chunk(candidates, references, np.array([0, len(references.lengths)]))
+        if words is None or self._stages:
+            return super().pair_statistics(candidates, references, words, kernels)
+        unit, places = words.vectors.unit(sides, by_frequency=False)
+        split = len(candidates.codes)
+        left, candidate = np.unique(places[:split], return_inverse=True)
+        right, reference = np.unique(places[split:], return_inverse=True)
+        longest = candidates.lengths.max() * references.lengths.max()
+        if max(len(left) * len(right), longest) > MOST_SIMILARITIES:
+            return super().pair_statistics(candidates, references, words, kernels)
+        table = self._table(unit, left, right, words)
+        own, others = (self._weights(unit.words[rows], words) for rows in (left, right))
+        theirs = [reference[start:end] for start, end in pairwise(references.offsets.tolist())]
+        weights = [others[line] for line in theirs]
+        rows = []
+        for start, end in pairwise(candidates.offsets.tolist()):
+            mine = candidate[start:end]
+            alike, weight = table[mine], own[mine]
+            rows.append(
+                [self._row(alike[:, line], weight, other, ()) for line, other in zip(theirs, weights, strict=True)]
+            )
+        return np.array(rows, np.int64)
+
     def _known(self, piece: Chunk, words: WordTable) -> list[list[_Known]]:
         """Words of each segment that are known to be alike."""
         found: list[list[_Known]] = [[] for _ in range(len(piece))]
@@ -258,7 +285,11 @@ class Softbleu(Metric):
         starts = zip(piece.candidates.offsets[:-1], piece.references.offsets[:-1], strict=True)
         for (start, other_start), (end, other_end), alike in zip(starts, ends, known, strict=True):
             mine, theirs = candidate[start:end], reference[other_start:other_end]
-            yield self._row(table, mine, theirs, own[mine], others[theirs], alike)
+            if len(mine) * len(theirs) > MOST_SIMILARITIES:
+                raise InputError(
+                    f"a segment of {len(mine)} candidate and {len(theirs)} reference tokens is too long for softbleu"
+                )
+            yield self._row(table[np.ix_(mine, theirs)], own[mine], others[theirs], alike)
 
     def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:
         if not self.rarity:
@@ -283,28 +314,16 @@ class Softbleu(Metric):
         np.power(found, self.power, out=found)
         return found
 
-    def _row(
-        self,
-        table: Floats,
-        one: Integers,
-        other: Integers,
-        weight: Floats,
-        other_weight: Floats,
-        known: Sequence[_Known],
-    ) -> list[int]:
-        if len(one) * len(other) > MOST_SIMILARITIES:
-            raise InputError(
-                f"a segment of {len(one)} candidate and {len(other)} reference tokens is too long for softbleu"
-            )
-        similarities = table[np.ix_(one, other)]
+    def _row(self, similarities: Floats, weight: Floats, other_weight: Floats, known: Sequence[_Known]) -> list[int]:
+        """Weights of two lines, from the similarities of their words, which are overwritten."""
         for here, there, least in known:
             np.maximum(similarities[here, there], least, out=similarities[here, there])
         if self.position and similarities.size:
-            middle, other_middle = ((np.arange(len(side)) + 0.5) / len(side) for side in (one, other))
+            middle, other_middle = ((np.arange(size) + 0.5) / size for size in similarities.shape)
             similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))
         row: list[int] = []
         for n in range(1, self.order + 1):
-            height, width = max(len(one) - n + 1, 0), max(len(other) - n + 1, 0)
+            height, width = (max(size - n + 1, 0) for size in similarities.shape)
             alike, own, others = np.zeros((height, width)), np.zeros(height), np.zeros(width)
             for k in range(n):
                 own += weight[k : k + height]

@@ -337,7 +337,7 @@ class PreparedCorpus:
         texts = _lines_of(idf)
         coder, store = LineCoder(self.tokenizer), BlockStore()
         store.add(CodedBlock((), coder.encode(texts), np.arange(len(texts) + 1)))
-        other = _finished((), self.tokenizer, store, coder.vocabulary, 0)
+        other = finished((), self.tokenizer, store, coder.vocabulary, 0)
         counts, lines = other.documents()
         found = dict(zip(other.words, counts.tolist(), strict=True))
         return rarity_of(np.array([found.get(word, 0) for word in self.words], np.int64), lines)
@@ -372,7 +372,7 @@ def prepare_corpus(
         for coded, words in run_in_order(CodingWork(tokenizer, needed), corpus.blocks(), executor):
             codes = np.fromiter(map(coder.vocabulary.__getitem__, words), np.int32, len(words))
             store.add(coded.recoded(codes))
-    return _finished(corpus.systems, tokenizer, store, coder.vocabulary, len(corpus))
+    return finished(corpus.systems, tokenizer, store, coder.vocabulary, len(corpus))
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
@@ -384,9 +384,10 @@ def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     return next(whole.chunks(0, len(whole)))
 
 
-def _finished(
+def finished(
     systems: tuple[str, ...], tokenizer: Tokenizer, store: BlockStore, vocabulary: Mapping[str, int], segments: int
 ) -> PreparedCorpus:
+    """Sort the words of what was coded, those of the references first."""
     referred = np.zeros(len(vocabulary), bool)
     for block in store:
         referred[block.references.codes] = True

@@ -1,0 +1,94 @@
+"""`softbleu matrix` and `softbleu select`."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+import softbleu
+from softbleu.cli.examples import EXAMPLES
+
+LISTS = ['{"candidates": ["a cat sat", "the cat sat", "the dog sat"]}', '["it rains", "so be it"]']
+
+
+@pytest.fixture
+def lists(files: Any, monkeypatch: Any) -> Any:
+    files.write("nbest.jsonl", LISTS)
+    for name in ("a.txt", "b.txt", "c.txt", "ref1.txt", "ref2.txt"):
+        files.write(name, [f"the cat sat on {name}", "it rains"])
+    monkeypatch.chdir(files.folder)
+    return files
+
+
+def test_select_writes_a_line_a_list(command: Any, lists: Any) -> None:
+    done = command("select", "nbest.jsonl", "-m", "chrf")
+    assert (done.code, done.err) == (0, "")
+    found = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["text"] for each in found] == ["the cat sat", "it rains"]
+    assert [(each["segment"], each["candidate"], each["of"]) for each in found] == [(1, 2, 3), (2, 1, 2)]
+    piped = command("select", "-", "-m", "chrf", stdin="\n".join(LISTS).encode())
+    assert piped.out == done.out
+    table = command("select", "nbest.jsonl", "-m", "chrf", "-f", "text").out
+    assert "the cat sat" in table
+    assert "signature  metric:chrf" in table
+
+
+def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
+    given = ("matrix", "-c", "a.txt", "b.txt", "-r", "ref1.txt", "c.txt", "-m", "chrf")
+    rows = json.loads(command(*given, "-f", "json").out)["rows"]
+    assert [row["candidate"] for row in rows] == ["a", "b"]
+    expected = softbleu.score(
+        ["the cat sat on a.txt", "it rains"], ["the cat sat on c.txt", "it rains"], metric="chrf"
+    )
+    assert rows[0]["c"] == pytest.approx(expected.score)
+    done = command(*given, "--level", "segment", "-o", "pairs.csv")
+    assert (done.out, done.err) == ("", "")
+    with (lists.folder / "pairs.csv").open() as stream:
+        pairs = list(csv.DictReader(stream))
+    assert [(row["segment"], row["candidate"], row["reference"]) for row in pairs[:3]] == [
+        ("1", "a", "ref1"),
+        ("1", "a", "c"),
+        ("1", "b", "ref1"),
+    ]
+    alone = json.loads(command("matrix", "--lists", "nbest.jsonl", "-m", "chrf", "-f", "json").out)["rows"]
+    assert len(alone) == 9 + 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["select", "missing.jsonl"], "missing.jsonl"),
+        (["select", "a.txt"], "a.txt, line 1, column 1: not JSON"),
+        (["select", "nbest.jsonl", "-m", "ter", "--mean-reference"], "metric 'ter' cannot average references"),
+        (["select", "nbest.jsonl", "-m", "gleu"], "does not compare two texts"),
+        (["select", "nbest.jsonl", "-o", "nbest.jsonl"], "nbest.jsonl"),
+        (["select", "nbest.jsonl", "-m", "bleu", "chrf"], "one metric at a time here, not 2"),
+        (["matrix"], "either -c (and -r) or --lists"),
+        (["matrix", "-c", "a.txt", "--lists", "nbest.jsonl"], "either -c (and -r) or --lists"),
+        (["matrix", "--lists", "nbest.jsonl", "--level", "corpus"], "lists of texts are no corpora"),
+        (["matrix", "-c", "a.txt", "--level", "line"], "unknown level 'line'"),
+        (["matrix", "-c", "a.txt", "-r", "nbest.jsonl", "-m", "m2"], "does not compare two texts"),
+    ],
+)
+def test_bad_input(command: Any, lists: Any, arguments: list[str], message: str) -> None:
+    done = command(*arguments)
+    assert done.code == 2
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("bad", ["3", '{"candidates": "text"}', '{"candidates": []}', '["a", null]', "{}"])
+def test_bad_lists_name_the_line(command: Any, lists: Any, bad: str) -> None:
+    done = command("select", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
+    assert done.code == 2
+    assert done.err.startswith("softbleu: error: -, line 2: ")
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES["matrix"].values(), *EXAMPLES["select"].values()])
+def test_examples(command: Any, lists: Any, example: str) -> None:
+    done = command(*shlex.split(example)[1:])
+    assert done.code == 0, done.err
