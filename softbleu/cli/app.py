@@ -14,6 +14,7 @@ import typer.main
 from softbleu.cli.coercion import coerce_plainly
 from softbleu.cli.compare import compare
 from softbleu.cli.corpora import corpora_app
+from softbleu.cli.diff import diff
 from softbleu.cli.embeddings import embeddings_app
 from softbleu.cli.errors import guarded
 from softbleu.cli.experiments import experiments_app
@@ -36,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for each in (score, compare, explain, sweep, metaeval, matrix, select):
+for each in (score, compare, explain, sweep, metaeval, matrix, select, diff):
     app.command()(each)
 for group in (corpora_app, embeddings_app, experiments_app, language_app):
     app.add_typer(group)

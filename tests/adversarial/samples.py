@@ -32,6 +32,9 @@ TEXTS = {
     "pairs.jsonl": '{"candidate": "the cat sat", "references": ["a cat sat", "a cat"], "source": "the cat sit"}\n'
     * 2,
     "g.cfg": "S -> N V [.6] | 'who' V [.4]\nN -> 'ann' [.5] | 'bob' [.5]\nV -> 'runs' [.5] | 'sleeps' [.5]\n",
+    "nbest.jsonl": '{"candidates": ["the cat sat", "a cat sat"], "references": ["a cat"]}\n["it", "it is"]\n',
+    "run.json": '{"schema": 1, "signature": "metric:bleu|order:4|version:0.1", "systems": [\n'
+    '{"name": "c", "score": 20.5, "segments": [\n{"segment": 1, "score": 3.5}\n]}\n]}\n',
     "words.txt": "cat\ndog\n",
     "sweep.toml": 'kind = "sweep"\n[corpus]\ncandidates = ["c.txt"]\nreferences = ["r.txt"]\n[settings]\n'
     'vectors = "./v.txt"\n[sweep]\nmatchers = ["vleu"]\nthresholds = [0.5]\n',
@@ -125,5 +128,9 @@ READERS = [
     _reader("metric.tsv", "metaeval --human human.tsv --scores metric.tsv --samples 20 -f json"),
     _reader("metric.json", "metaeval --human human.tsv --scores metric.json --samples 20"),
     _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20"),
+    _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20 --table accuracy"),
+    _reader("nbest.jsonl", "select nbest.jsonl -m chrf", "o.jsonl"),
+    _reader("nbest.jsonl", "matrix --lists nbest.jsonl"),
+    _reader("run.json", "diff run.json run.json"),
     _reader("c.txt", "language train c.txt -n 2", "m.arpa"),
 ]
