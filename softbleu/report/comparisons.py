@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
+_OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
+"""What is known of the first data; JSON has all."""
 
 
 def comparison_tables(
@@ -44,13 +46,29 @@ def _ranked(table: ComparisonTable) -> list[Comparison]:
 def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
     """Make a row a system; a star marks a difference from the baseline with p < 0.05."""
     rows = []
-    ordered = _ranked(table)
+    ordered, data = _ranked(table), table.judged
     for row in ordered:
         scores = [f"{number:.{layout.digits}f}" for number in (row.score, *row.interval)]
         best, worst = row.ranks
-        rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *_beside(row.beside, layout.digits)])
+        said = {each.data: str(each) for each in (row.beside.people if row.beside else ())}
+        cells = [*_beside(row.beside, layout.digits), *(said.get(name, "") for name in data)]
+        rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *cells])
+    numbers = [
+        "system",
+        "rank",
+        "ranks",
+        table.label,
+        "95% from",
+        "to",
+        "difference",
+        "from",
+        "to",
+        "d",
+        "+/=/−",
+        "p",
+    ]
     return Records(
-        ["system", "rank", "ranks", table.label, "95% from", "to", "difference", "from", "to", "d", "+/=/−", "p"],
+        [*numbers, *(f"people, {name}" for name in data)],
         rows,
         notes=[*_baseline_notes(table), _signature(table, layout)],
         text_columns=1,
@@ -77,7 +95,15 @@ def _baseline_notes(table: ComparisonTable) -> list[str]:
         f"* p < {SIGNIFICANT} against {table.baseline}",
         f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
         *_too_few(table, tests),
+        _what_people_said(table),
     ]
+
+
+def _what_people_said(table: ComparisonTable) -> str:
+    if not table.judged:
+        return "people: nothing is known of such differences with these settings"
+    said = "people: in how many pairs with such a difference they preferred the same system, with the 95% interval"
+    return f"{said}; nothing is said beyond the differences of the data"
 
 
 def _too_few(table: ComparisonTable, tests: int) -> list[str]:
@@ -122,11 +148,11 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a system (and metric) with all numbers, in the order given."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:]]
+    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:], *_OF_PEOPLE]
     rows = []
     for table in tables:
         for row in table.comparisons:
-            beside = [None] * len(_OF_PAIRS) if row.beside is None else _pair_cells(row.beside)
+            beside = [None] * len(_OF_PAIRS + _OF_PEOPLE) if row.beside is None else _pair_cells(row.beside)
             cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:]])
     return Records([*["metric"] * (len(tables) > 1), *columns, *more], rows)
@@ -139,10 +165,11 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
         for table in tables
         for pair in table.pairs
     ]
-    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
+    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_PEOPLE], rows)
 
 
-def _pair_cells(pair: Pair) -> list[float | None]:
+def _pair_cells(pair: Pair) -> list[float | str | None]:
+    people = pair.people[0] if pair.people else None
     return [
         pair.difference,
         *pair.interval,
@@ -152,6 +179,7 @@ def _pair_cells(pair: Pair) -> list[float | None]:
         pair.wins,
         pair.ties,
         pair.losses,
+        *([None] * 4 if people is None else [people.share, people.low, people.high, people.data]),
     ]
 
 

@@ -13,6 +13,7 @@ from softbleu.data_files import parse_whole
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.references import ChosenSums
 from softbleu.scoring.executors import single_threaded_blas
+from softbleu.scoring.meaning import Meaning, curves_for
 from softbleu.signature import parse_signature
 from softbleu.tabular import Tabular
 
@@ -76,6 +77,8 @@ class Pair:
     """Segments that score better than the other's."""
     ties: int
     losses: int
+    people: tuple[Meaning, ...] = ()
+    """What people said of such differences in the data of the study that have the same settings."""
 
     def turned(self) -> Pair:
         """The other beside this one."""
@@ -175,6 +178,11 @@ class ComparisonTable(Tabular):
     """The bootstrap scores, (systems, samples)."""
     pairs: list[Pair]
     """All pairs of systems in the order given, the later of two first; corrected among all pairs."""
+
+    @property
+    def judged(self) -> list[str]:
+        """The data of the study in which people judged such differences."""
+        return list(dict.fromkeys(said.data for pair in self.pairs for said in pair.people))
 
     def pair(self, name: str, other: str) -> Pair:
         """One system beside another, either way round.
@@ -296,7 +304,7 @@ class _Differing:
     ) -> None:
         self._names, self._scores, self._resampled = statistics.systems, scores, resampled
         self._p_values, self._correction = p_values, correction
-        self._segments = segment_numbers(statistics)
+        self._segments, self._curves = segment_numbers(statistics), curves_for(statistics.signature())
         self._sign = 1 if statistics.measure.metric.higher_is_better else -1
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
@@ -309,10 +317,11 @@ class _Differing:
         apart = self._segments[one] - self._segments[other]
         spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
         better, worse = (int((sign * self._sign * apart > ALIKE).sum()) for sign in (1, -1))
+        difference = float(self._scores[one] - self._scores[other])
         return Pair(
             self._names[one],
             self._names[other],
-            float(self._scores[one] - self._scores[other]),
+            difference,
             (float(low), float(high)),
             float(self._p_values[other, one]),
             corrected,
@@ -320,6 +329,7 @@ class _Differing:
             better,
             len(apart) - better - worse,
             worse,
+            tuple(found for curve in self._curves if (found := curve.at(difference)) is not None),
         )
 
 

@@ -1,0 +1,184 @@
+"""How often metrics and people say the same of two systems, and what a difference means; see ../README.md.
+
+python make.py scores      systems by people and by metrics: scores.csv (half an hour; METEOR needs softbleu[meteor])
+python make.py accuracy    accuracies of pairs: accuracy.csv
+python make.py curves      from scores.csv: differences.json, which travels in the wheel, and held-out.csv
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from softbleu import metaeval
+from softbleu.corpora.judgements import ScoreTable, read_rankings
+from softbleu.experiments.differences import SizedPairs, fit_curve, hold_out
+from softbleu.experiments.evidence import open_outputs, read_human, read_metrics, score_metrics
+from softbleu.experiments.rankings import expected_wins
+from softbleu.scoring import Measure
+
+HERE = Path(__file__).resolve().parent
+SHARED = HERE.parents[2] / "shared" / "data"
+WMT13, WMT17, CONLL, SEEDA = (SHARED / name for name in ("wmt13-fr-en", "wmt17-into-en", "conll14", "seeda"))
+TRANSLATION = {
+    **{"chrF": "chrf", "chrF++": "chrf++", "TER": "ter", "BLEU": "bleu", "SLEU": "sleu", "VLEU": "vleu"},
+    **{"XLEU": "xleu", "softbleu": "softbleu", "METEOR": "meteor"},
+}
+OF_OUTPUTS = {**TRANSLATION, "VLEU 0.5 aligned": "vleu(threshold=0.5, composition=aligned)", "BERTScore": "bertscore"}
+CORRECTION = {
+    **{"BLEU": "bleu", "chrF": "chrf", "TER": "ter", "METEOR": "meteor", "softbleu": "softbleu", "GREEN": "green"},
+    **{"GLEU+": "gleu", "GLEU+ vleu": "gleu(matcher=vleu)"},
+}
+EDITS = {"M2": "m2", "I-measure": "imeasure"}
+DATA = {
+    "WMT13 fr-en": ["fr-en"],
+    "WMT17 into English": ["cs-en", "de-en", "fi-en"],
+    "CoNLL-2014": ["conll14"],
+    "SEEDA": ["seeda"],
+}
+"""What people judged, and the sets whose systems were compared."""
+LANGUAGES = DATA["WMT17 into English"]
+
+
+def make_scores() -> None:
+    """Score all systems."""
+    tokenised = {"tokenize": "none"}
+    rows = wins_and_scores(
+        "fr-en",
+        read_rankings(str(WMT13 / "human-rankings-train.csv")),
+        TRANSLATION,
+        {},
+        {
+            "candidates": files(WMT13 / "system-outputs"),
+            "references": [str(WMT13 / "reference.en")],
+        },
+    )
+    for pair in LANGUAGES:
+        people = read_human([str(WMT17 / "DA-syslevel.csv")], pair, "utf-8")["DA-syslevel"]
+        name = f"newstest2017-{pair.replace('-', '')}-ref.en"
+        texts = {
+            "candidates": files(WMT17 / "system-outputs" / pair),
+            "references": [str(WMT17 / "references" / name)],
+        }
+        rows += scored(pair, people, TRANSLATION, tokenised, texts, unescape=True)
+    for name, folder, judged, first in (
+        ("conll14", CONLL, CONLL / "human" / "judgments.xml", None),
+        ("seeda", SEEDA, SEEDA / "human" / "judgments_sent.xml", 1),
+    ):
+        comparisons, systems = read_rankings(str(judged), start=first), files(folder / "systems")
+        references = [str(CONLL / "ref0.txt"), str(CONLL / "ref1.txt")]
+        texts = {"candidates": systems, "references": references, "source": str(CONLL / "source.txt")}
+        rows += wins_and_scores(name, comparisons, CORRECTION, tokenised, texts)
+        rows += wins_and_scores(name, comparisons, EDITS, {}, {"candidates": systems, "gold": str(CONLL / "gold.m2")})
+    write("scores.csv", ["set", "metric", "signature", "system", "people", "score"], rows)
+
+
+def files(folder: Path) -> list[str]:
+    """Files of a folder, sorted."""
+    return [str(path) for path in sorted(folder.iterdir())]
+
+
+def wins_and_scores(name: str, comparisons: Any, *rest: Any) -> list[list[Any]]:
+    """Score systems that people ranked."""
+    return scored(name, expected_wins(comparisons), *rest)
+
+
+def scored(
+    name: str,
+    people: Mapping[str, float],
+    metrics: Mapping[str, str],
+    settings: Mapping[str, Any],
+    texts: Mapping[str, Any],
+    *,
+    unescape: bool = False,
+) -> list[list[Any]]:
+    """Score the systems of a set."""
+    measures = {key: Measure.of(each, idle=[], **settings) for key, each in read_metrics(metrics).items()}
+    given = {"texts": None, "references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
+    with open_outputs(**given, unescape=unescape) as corpus:
+        tables, signatures = score_metrics(corpus, measures, segments=False)
+    return [
+        [name, table.name, signatures[table.name], system, people[system], score]
+        for table in tables
+        for system, score in table.systems.items()
+        if system in people
+    ]
+
+
+def make_accuracies() -> None:
+    """Say how often metrics say what people say: of systems from `scores.csv`, of outputs as they are scored now."""
+    found: list[tuple[str, list[dict[str, Any]]]] = []
+    for data, sets in DATA.items():
+        for name in sets:
+            people, tables = systems_of(name)
+            found.append(
+                (f"{data}: {name}", metaeval("accuracy", scores=tables, human={"systems": people}).records())
+            )
+    for pair in LANGUAGES:
+        file = str(WMT17 / f"testset_{pair}.tsv")
+        measures = {key: Measure.of(each, idle=[], tokenize="none") for key, each in read_metrics(OF_OUTPUTS).items()}
+        answer = metaeval("accuracy", metrics=measures, assessments=file, unescape=True)
+        found.append((f"WMT17 into English: {pair}", answer.records()))
+    answer = metaeval(
+        "accuracy",
+        metrics=TRANSLATION,
+        candidates=files(WMT13 / "system-outputs"),
+        references=[str(WMT13 / "reference.en")],
+        rankings=str(WMT13 / "human-rankings-train.csv"),
+    )
+    found.append(("WMT13 fr-en: fr-en", answer.records()))
+    columns = list(found[0][1][0])
+    write("accuracy.csv", ["data", *columns], [[data, *row.values()] for data, rows in found for row in rows])
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    """Rows of a set in `scores.csv`."""
+    with (HERE / "scores.csv").open(encoding="utf-8") as stream:
+        return [row for row in csv.DictReader(stream) if row["set"] == name]
+
+
+def systems_of(name: str) -> tuple[dict[str, float], list[ScoreTable]]:
+    """What people and metrics gave the systems of a set; what is better is greater."""
+    rows = rows_of(name)
+    tables: dict[str, dict[str, float]] = {}
+    for row in rows:
+        tables.setdefault(row["metric"], {})[row["system"]] = float(row["score"])
+    return {row["system"]: float(row["people"]) for row in rows}, [ScoreTable(*each) for each in tables.items()]
+
+
+def make_curves() -> None:
+    """Make curves, and predict each system from the others."""
+    curves, held = [], []
+    for data, sets in DATA.items():
+        signatures = {row["metric"]: row["signature"] for row in chain.from_iterable(map(rows_of, sets))}
+        judged = [systems_of(name) for name in sets]
+        for metric, signature in signatures.items():
+            scores = [
+                (people, table.systems) for people, tables in judged for table in tables if table.name == metric
+            ]
+            pairs = SizedPairs.of(scores)
+            curves.append(json.dumps(fit_curve(pairs, data, metric, signature).as_dict()))
+            held += [[data, metric, *vars(each).values(), each.right] for each in hold_out(pairs)]
+    (HERE / "differences.json").write_text('{"curves": [\n' + ",\n".join(curves) + "\n]}\n", encoding="utf-8")
+    columns = ["data", "metric", "least", "most", "pairs", "predicted", "low", "high", "observed", "right"]
+    write("held-out.csv", columns, held)
+
+
+def write(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table beside this file."""
+    with (HERE / name).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+STEPS = {"scores": make_scores, "accuracy": make_accuracies, "curves": make_curves}
+
+if __name__ == "__main__":
+    for step in sys.argv[1:] or STEPS:
+        STEPS[step]()
