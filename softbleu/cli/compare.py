@@ -10,6 +10,8 @@ from softbleu.cli import options as opt
 from softbleu.cli.settings import takes_settings
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from softbleu.cli.inputs import Options
 
 _of = opt.OptionTable("""
@@ -48,6 +50,7 @@ def compare(
     output: opt.Output = None,
     plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
+    cluster: opt.Cluster = None,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -55,13 +58,14 @@ def compare(
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
+    from softbleu.executors import cluster_executor
     from softbleu.progress import ProgressBar
     from softbleu.report import COMPARERS, MATRIX_WRITERS, draw_pairs, write_distribution
     from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
     if show or by:
-        _write_view(ctx.params)
+        _write_view(ctx.params, ctx.with_resource(cluster_executor(cluster, jobs)))
         return
     if top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name what to show")
@@ -82,6 +86,7 @@ def compare(
     given = {name: value for name, value in chosen.items() if value is not None}
     how, signed_baseline = SignificanceSettings.from_signature(signature, **given)
     run: dict[str, Any] = {"baseline": baseline or signed_baseline, "significance": how, "jobs": jobs}
+    run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     # One that is named twice is computed once.
     distinct = list({each.key: each for each in measures}.values())
     with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
@@ -93,7 +98,7 @@ def compare(
     target.write(write(tables, layout))
 
 
-def _write_view(options: Options) -> None:
+def _write_view(options: Options, executor: Executor | None) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
@@ -115,7 +120,7 @@ def _write_view(options: Options) -> None:
     top = 20 if options["top"] is None else options["top"]
     found: Any
     with open_corpus(options, measures) as corpus, ProgressBar(quiet=options["quiet"]) as progress:
-        run: dict[str, Any] = {"jobs": options["jobs"], "progress": progress}
+        run: dict[str, Any] = {"jobs": options["jobs"], "executor": executor, "progress": progress}
         if lines:
             found = choose_lines(corpus, measures, show.lower(), top=top, baseline=baseline, **run)
         elif show:

@@ -69,6 +69,7 @@ def metaeval(
     output: opt.Output = None,
     plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
+    cluster: opt.Cluster = None,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -81,6 +82,7 @@ def metaeval(
     from softbleu.cli.output import Output
     from softbleu.corpora import split_name
     from softbleu.errors import InputError, known_name
+    from softbleu.executors import cluster_executor
     from softbleu.experiments.metaeval import default_question
     from softbleu.experiments.metaeval import metaeval as evaluate
     from softbleu.progress import ProgressBar
@@ -129,6 +131,7 @@ def metaeval(
             runs=runs,
             seed=seed,
             jobs=jobs,
+            executor=ctx.with_resource(cluster_executor(cluster, jobs)),
             progress=progress,
         )
     for note in () if quiet else found.notes:

@@ -54,6 +54,8 @@ Output
   --output -o FILE: Write to this file, complete or not at all (default: standard output).
   --plot FILE: Also draw score against threshold into this .svg, .png or .pdf file (needs softbleu[plots]).
   --jobs -j N: Processes to use (default: 1); the numbers do not depend on it.
+  --cluster ADDRESS: Work on the Dask cluster whose scheduler has this address, or local:N: N workers here (needs
+    softbleu[dask]); the numbers do not depend on it.
   --kernels NAME: Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).
   --quiet -q: No notes and no progress on standard error.
   --debug: Show where an error came from.
@@ -148,6 +150,7 @@ Digits = Annotated[int, _of("--digits")]
 Output = Annotated[str | None, _of("--output")]
 Plot = Annotated[str | None, _of("--plot")]
 Jobs = Annotated[int, _of("--jobs")]
+Cluster = Annotated[str | None, _of("--cluster")]
 Kernels = Annotated[str, _of("--kernels", ("auto", "numpy", "numba"))]
 Quiet = Annotated[bool, _of("--quiet")]
 Debug = Annotated[bool, _of("--debug")]

@@ -30,6 +30,7 @@ def score(
     digits: opt.Digits = 2,
     output: opt.Output = None,
     jobs: opt.Jobs = 1,
+    cluster: opt.Cluster = None,
     kernels: opt.Kernels = "auto",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -42,6 +43,7 @@ def score(
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
+    from softbleu.executors import cluster_executor
     from softbleu.progress import ProgressBar
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.scoring import score_corpus
@@ -57,6 +59,7 @@ def score(
     target.check_format(output_format)
     layout = target.layout(digits, long_signature=long_signature)
     run: dict[str, Any] = {"level": find_level(level, signature), "kernels": kernels.lower(), "jobs": jobs}
+    run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     shown: Any
     measures = [measure_from(ctx.params)] if page_wanted else measures_from(ctx.params)
     # One that is named twice is computed once.

@@ -58,6 +58,7 @@ def sweep(
     plot: opt.Plot = None,
     plot_ranks: Annotated[str | None, _of("--plot-ranks")] = None,
     jobs: opt.Jobs = 1,
+    cluster: opt.Cluster = None,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -67,6 +68,7 @@ def sweep(
     """
     from softbleu.cli.inputs import input_files, open_corpus
     from softbleu.cli.output import Output, find_table_format
+    from softbleu.executors import cluster_executor
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import remove_journal, table_of
     from softbleu.progress import ProgressBar
@@ -84,13 +86,14 @@ def sweep(
         check_plots()
     points = _points(ctx.params)
     journal = target.beside(".sweep")
+    executor = ctx.with_resource(cluster_executor(cluster, jobs))
     with (
         open_corpus(ctx.params, [point.measure for point in points]) as corpus,
         ProgressBar(quiet=quiet, what="systems", many=1) as progress,
     ):
         if plot_ranks is not None:
             check_ranks(corpus.systems)
-        rows = sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)
+        rows = sweep_corpus(corpus, points, jobs=jobs, executor=executor, journal=journal, progress=progress)
     target.write(write(Records(*table_of(rows), background=["signature"]), layout))
     for picture, draw in pictures:
         picture.write(draw(rows, picture.suffix))

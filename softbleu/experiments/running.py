@@ -21,6 +21,8 @@ from softbleu.experiments.sweep import sweep_corpus, sweep_points
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from softbleu.experiments.calibration import Calibration
     from softbleu.experiments.metaeval import MetaEvaluation
     from softbleu.experiments.spurious import Analysis
@@ -69,8 +71,28 @@ class Outcome:
         }
 
 
+@dataclass(frozen=True)
+class _Run:
+    """How an experiment is run."""
+
+    jobs: int
+    executor: Executor | None
+    journal: Path | None
+    progress: Progress | None
+
+    def where(self, *, progress: bool = True) -> dict[str, Any]:
+        """Keywords of what does the work."""
+        shown = {"progress": self.progress} if progress else {}
+        return {"jobs": self.jobs, "executor": self.executor, **shown}
+
+
 def run_definition(
-    definition: Path | Definition, *, jobs: int = 1, journal: Path | None = None, progress: Progress | None = None
+    definition: Path | Definition,
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    journal: Path | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Run the experiment that a TOML file defines.
 
@@ -80,6 +102,8 @@ def run_definition(
         The file, or what was read of it.
     jobs
         Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
     journal
         File for what is done of a sweep, so that an interrupted one goes on; see `sweep_corpus`.
     progress
@@ -92,13 +116,11 @@ def run_definition(
     """
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
-    found = _RUNNERS[definition.kind](definition, jobs, journal, progress)
+    found = _RUNNERS[definition.kind](definition, _Run(jobs, executor, journal, progress))
     return Outcome(definition, started, perf_counter() - clock, **found)
 
 
-def _run_sweep(
-    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
-) -> dict[str, list[SweepRow]]:
+def _run_sweep(definition: Definition, run: _Run) -> dict[str, list[SweepRow]]:
     table = definition.table("sweep", {"metrics", "matchers", "thresholds", "vary"})
     vary = {"metric": table.get("metrics"), "matcher": table.get("matchers"), **table.get("vary", {})}
     if "thresholds" in table:
@@ -108,12 +130,10 @@ def _run_sweep(
         raise InputError(f"{definition.path}: [sweep] needs 'matchers', 'thresholds', 'metrics' or 'vary'")
     points = sweep_points(definition.settings(), varied, definition.variants())
     with definition.corpus() as corpus:
-        return {"sweep": sweep_corpus(corpus, points, jobs=jobs, journal=journal, progress=progress)}
+        return {"sweep": sweep_corpus(corpus, points, journal=run.journal, **run.where())}
 
 
-def _run_spurious(
-    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
-) -> dict[str, dict[str, list[Analysis]]]:
+def _run_spurious(definition: Definition, run: _Run) -> dict[str, dict[str, list[Analysis]]]:
     table = definition.table("spurious", {"matchers", "remedies", "thresholds", "at"}, {"matchers", "thresholds"})
     base = definition.settings()
     remedies = table.get("remedies", [*REMEDIES, *COMBINATIONS])
@@ -122,41 +142,33 @@ def _run_spurious(
     order = base.get("order", 4)
     return {
         "analyses": {
-            name: find_spurious(
-                text, variants, thresholds, at=table.get("at", 0.8), order=order, jobs=jobs, progress=progress
-            )
+            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, **run.where())
             for name, text in definition.texts()
         }
     }
 
 
-def _run_metaeval(
-    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
-) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
+def _run_metaeval(definition: Definition, run: _Run) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
     table = definition.table("metaeval", {"questions", "against", "samples", "runs", "seed"})
     questions, metrics, data = table.pop("questions", [None]), definition.metrics(), definition.data()
     answers: dict[str, dict[str, MetaEvaluation]] = {}
     for number, (name, given) in enumerate(data.items(), start=1):
         for question in questions:
-            answer = metaeval(question, metrics=metrics, **given, **table, jobs=jobs)
+            answer = metaeval(question, metrics=metrics, **given, **table, **run.where(progress=False))
             answers.setdefault(answer.question, {})[name] = answer
-        if progress is not None:
-            progress(number, len(data))
+        if run.progress is not None:
+            run.progress(number, len(data))
     return {"answers": answers}
 
 
-def _run_calibration(
-    definition: Definition, jobs: int, journal: Path | None, progress: Progress | None
-) -> dict[str, Calibration]:
+def _run_calibration(definition: Definition, run: _Run) -> dict[str, Calibration]:
     table = definition.table("calibration", {"vary", "coefficient", "question"}, {"vary"})
     return {
-        "calibration": calibrate(
-            definition.settings(), table.pop("vary"), definition.data(), **table, jobs=jobs, progress=progress
-        )
+        "calibration": calibrate(definition.settings(), table.pop("vary"), definition.data(), **table, **run.where())
     }
 
 
-_RUNNERS: dict[str, Callable[[Definition, int, Path | None, Progress | None], dict[str, Any]]] = {
+_RUNNERS: dict[str, Callable[[Definition, _Run], dict[str, Any]]] = {
     "sweep": _run_sweep,
     "spurious": _run_spurious,
     "metaeval": _run_metaeval,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.experiments.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
 from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.grids import read_thresholds
@@ -20,7 +21,6 @@ from softbleu.matchers.sweep import match_intervals
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
 from softbleu.scoring.blocks import PIECE
-from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import prepare_corpus, whole_chunk
 from softbleu.tabular import Tabular
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
     from softbleu.scoring.doors import MatchSettings
-    from softbleu.scoring.vectors import CorpusWords, StoredWords
+    from softbleu.scoring.vectors import PlacedWords
     from softbleu.similarity import Vectors
     from softbleu.types import Flags, Integers, Progress
 
@@ -272,12 +272,11 @@ def find_spurious(
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
-        placed: list[CorpusWords | StoredWords] = list(tables.values())
-        if workers is not None:
-            placed = [stack.enter_context(table.stored()) for table in tables.values()]
-        work = _PieceWork(tasks, tuple(placed), order)
+        placed = [stack.enter_context(table.placed(workers)) for table in tables.values()]
+        work = _PieceWork(tasks, tuple(table for table, _ in placed), order)
+        contents = {key: sent for _, each in placed for key, sent in each.items()}
         pieces = (_piece(text, chunk, start) for start in starts)
-        for start, results in zip(starts, run_in_order(work, pieces, workers), strict=True):
+        for start, results in zip(starts, run_in_order(work, pieces, workers, contents), strict=True):
             for analysis, (tally, pairs) in zip(found, results, strict=True):
                 analysis.tally.merge(tally)
                 analysis.partners.add(pairs, start)
@@ -322,7 +321,7 @@ class _PieceWork:
     """Everything a worker needs to know to match a piece of the text in every way."""
 
     tasks: tuple[_Task, ...]
-    tables: tuple[CorpusWords | StoredWords, ...]
+    tables: tuple[PlacedWords, ...]
     order: int
 
     def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:

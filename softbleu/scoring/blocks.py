@@ -19,7 +19,7 @@ from softbleu.tokens import Tokenizer, Tokens, WordParts
 
 if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
-    from softbleu.scoring.vectors import CorpusWords, StoredWords
+    from softbleu.scoring.vectors import PlacedWords
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Integers
 
@@ -62,7 +62,7 @@ class BlockWork:
     needed: Requirements
     """What all metrics together look at."""
     kernels: KernelName
-    tables: tuple[CorpusWords | StoredWords, ...] = ()
+    tables: tuple[PlacedWords, ...] = ()
 
     def __call__(
         self, block: Segments | FileBlock | CodedBlock, coder: LineCoder | None = None

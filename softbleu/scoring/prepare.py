@@ -15,11 +15,11 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
+from softbleu.executors import run_in_order
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.softbleu import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.context import spelt
-from softbleu.scoring.executors import run_in_order
 from softbleu.scoring.vectors import CorpusWords
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, WordParts, word_features
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from softbleu.errors import UnknownNameError
+from softbleu.executors import single_threaded_blas
 from softbleu.metrics.base import Level
-from softbleu.scoring.executors import single_threaded_blas
 from softbleu.tabular import Tabular, format_rows
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from softbleu.corpora.segments import BLOCK
 from softbleu.errors import InputError
+from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
-from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import LineCoder, PreparedCorpus, prepare_corpus
 from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Level, Requirements
     from softbleu.scoring.measure import Measure
     from softbleu.scoring.prepare import CodedBlock
-    from softbleu.scoring.vectors import CorpusWords, StoredWords
+    from softbleu.scoring.vectors import CorpusWords, PlacedWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Progress
 
@@ -101,7 +101,7 @@ class Runner:
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
-    _stored: dict[int, CorpusWords | StoredWords] = field(default_factory=dict, repr=False)
+    _placed: dict[int, tuple[PlacedWords, dict[str, bytes]]] = field(default_factory=dict, repr=False)
 
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
         """The corpus in the tokens of a tokenizer, with all that any measure of it needs."""
@@ -164,26 +164,26 @@ class Runner:
                 number = next((place for place, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
             tasks_of.append(Task(measure.metric, number, keep))
-        work = BlockWork(tuple(tasks_of), tokenizer, needed, self.kernels, tuple(map(self._place, tables)))
+        placed = list(map(self._place, tables))
+        contents = {key: sent for _, each in placed for key, sent in each.items()}
+        work = BlockWork(tuple(tasks_of), tokenizer, needed, self.kernels, tuple(place for place, _ in placed))
         chosen = None if system is None else [self.corpus.systems.index(system)]
         blocks: Iterable[CodedBlock] = prepared.blocks(chosen)
         step = segments_at_once(measures)
         if step < BLOCK:
             blocks = (block.part(at, at + step) for block in blocks for at in range(0, len(block), step))
         with single_threaded_blas():
-            totals = self._add_up(work, tasks_of, blocks, progress, step)
+            totals = self._add_up(work, tasks_of, blocks, progress, step, contents)
         return [
             _statistics(systems, measure, total, None if task.table is None else tables[task.table])
             for measure, task, total in zip(measures, tasks_of, totals, strict=True)
         ]
 
-    def _place(self, table: CorpusWords) -> CorpusWords | StoredWords:
-        """Where workers find a table."""
-        if self.executor is None:
-            return table
-        if id(table) not in self._stored:
-            self._stored[id(table)] = self._stack.enter_context(table.stored())
-        return self._stored[id(table)]
+    def _place(self, table: CorpusWords) -> tuple[PlacedWords, dict[str, bytes]]:
+        """Where workers find a table, and what they must be sent."""
+        if id(table) not in self._placed:
+            self._placed[id(table)] = self._stack.enter_context(table.placed(self.executor))
+        return self._placed[id(table)]
 
     def _add_up(
         self,
@@ -192,10 +192,11 @@ class Runner:
         blocks: Iterable[Segments | FileBlock | CodedBlock],
         progress: Progress | None,
         step: int | None = None,
+        contents: Mapping[str, bytes] | None = None,
     ) -> list[BlockStatistics]:
         parts: list[list[BlockStatistics]] = [[] for _ in tasks]
         done = 0
-        for found in run_in_order(work, blocks, self.executor):
+        for found in run_in_order(work, blocks, self.executor, contents):
             for task, own, part in zip(tasks, parts, found, strict=True):
                 if task.keep_rows or not own:
                     own.append(part)

@@ -11,8 +11,8 @@ import numpy as np
 
 from softbleu.data_files import parse_whole
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.executors import single_threaded_blas
 from softbleu.metrics.references import ChosenSums
-from softbleu.scoring.executors import single_threaded_blas
 from softbleu.scoring.meaning import Meaning, curves_for
 from softbleu.signature import parse_signature
 from softbleu.tabular import Tabular

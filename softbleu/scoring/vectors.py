@@ -14,12 +14,14 @@ import numpy as np
 
 from softbleu.embeddings.encoders.base import parse_layers
 from softbleu.embeddings.function_words import function_words_among
+from softbleu.executors import Held, hold, shares_memory
 from softbleu.files import TemporaryFolder
 from softbleu.scoring.context import ContextVectors
 from softbleu.similarity import TokenVectors, WordTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
@@ -100,7 +102,19 @@ class CorpusWords:
         return self.words
 
     @contextmanager
-    def stored(self) -> Iterator[CorpusWords | StoredWords]:
+    def placed(self, executor: Executor | None) -> Iterator[tuple[PlacedWords, dict[str, bytes]]]:
+        """Put the table where the workers of an executor find it; what they must be sent comes with it."""
+        if executor is None:
+            yield self, {}
+        elif shares_memory(executor):
+            with self._stored() as stored:
+                yield stored, {}
+        else:
+            held, sent = hold(self)
+            yield SentWords(held), {held.key: sent}
+
+    @contextmanager
+    def _stored(self) -> Iterator[CorpusWords | StoredWords]:
         """Lay the table down in files, for other processes to map."""
         if not isinstance(self.words.vectors, TokenVectors):
             yield self
@@ -124,6 +138,22 @@ class StoredWords:
     def load(self) -> WordTable:
         """Map the files."""
         return _load(self.folder)
+
+
+@dataclass(frozen=True)
+class SentWords:
+    """The same, sent once to every worker that has none of this machine's files."""
+
+    held: Held
+
+    def load(self) -> WordTable:
+        """Return the table that has arrived."""
+        words: CorpusWords = self.held.value()
+        return words.load()
+
+
+PlacedWords = CorpusWords | StoredWords | SentWords
+"""A table of words, or where it is found."""
 
 
 @lru_cache(maxsize=4)

@@ -19,11 +19,11 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldSegment
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.measure import WordMeasure
+from softbleu.executors import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.matchers import Matcher, make_matcher
 from softbleu.metrics import Bleu
 from softbleu.scoring import Measure, Result, VectorChoice, score_corpus
-from softbleu.scoring.executors import run_in_order
 from softbleu.scoring.measure import every_setting
 from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer

@@ -18,12 +18,14 @@ Output
 
 
 def run_experiment(
+    ctx: typer.Context,
     definition: Annotated[str, typer.Argument(metavar="FILE", help="A TOML file that defines an experiment.")],
     output_folder: Annotated[str | None, _of("--output-folder")] = None,
     output_format: Annotated[str, opt.format_option(f"{opt.FORMATS} (default: csv).", formats)] = "csv",
     picture: Annotated[bool, _of("--picture")] = True,
     picture_format: Annotated[str, _of("--picture-format", names("report.plots", "PICTURE_FORMATS"))] = "svg",
     jobs: opt.Jobs = 1,
+    cluster: opt.Cluster = None,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -37,6 +39,7 @@ def run_experiment(
     from softbleu.cli.errors import say
     from softbleu.cli.output import Output
     from softbleu.errors import known_name
+    from softbleu.executors import cluster_executor
     from softbleu.experiments.definition import Definition
     from softbleu.experiments.running import run_definition
     from softbleu.experiments.sweep import check_journal, remove_journal
@@ -63,7 +66,8 @@ def run_experiment(
     journal = Path(f"{base}.unfinished")
     check_journal(journal)
     with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
-        outcome = run_definition(read, jobs=jobs, journal=journal, progress=progress)
+        executor = ctx.with_resource(cluster_executor(cluster, jobs))
+        outcome = run_definition(read, jobs=jobs, executor=executor, journal=journal, progress=progress)
     files = {f"{base}{name}.{suffix}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if picture:
         drawn = outcome_pictures(outcome, picture_format)

@@ -63,6 +63,7 @@ def spurious(
     output: opt.Output = None,
     plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
+    cluster: opt.Cluster = None,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -75,6 +76,7 @@ def spurious(
     from softbleu.cli.inputs import system_files
     from softbleu.cli.output import Output, find_table_format
     from softbleu.errors import InputError, known_name
+    from softbleu.executors import cluster_executor
     from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
     from softbleu.experiments.spurious import spurious as analyse
     from softbleu.experiments.text import GRAMMAR
@@ -112,6 +114,7 @@ def spurious(
             thresholds=thresholds or ("0:0.95:0.05",),
             at=threshold,
             jobs=jobs,
+            executor=ctx.with_resource(cluster_executor(cluster, jobs)),
             progress=progress,
             **given_settings(ctx.params, ("bleu", *matchers), _not_varied),
         )

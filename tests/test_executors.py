@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from softbleu import executors
 from softbleu.errors import InputError, WorkerError
-from softbleu.scoring.executors import MOST_JOBS, chosen_executor, count_workers, run_in_order
+from softbleu.executors import MOST_JOBS, chosen_executor, count_workers, run_in_order
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals")
 
@@ -94,7 +96,7 @@ def test_workers_end_at_an_interrupt() -> None:
 
 PARENT = """
 import os, time
-from softbleu.scoring.executors import local_executor
+from softbleu.executors import local_executor
 
 def identity(number):
     time.sleep(0.2)
@@ -122,3 +124,24 @@ def test_workers_end_with_their_parent(number: signal.Signals, tmp_path: Path) -
         # Standard output comes to its end: no worker holds it.
         assert parent.stdout.read() == ""
     assert until(lambda: all(map(is_gone, workers)))
+
+
+def _die_while_handing_over(number: int) -> int:
+    """Be killed halfway through a result, which the parent and the other workers then wait for."""
+    if number:
+        frame = sys._getframe()
+        while "result_queue" not in frame.f_locals:
+            assert frame.f_back is not None
+            frame = frame.f_back
+        queue = frame.f_locals["result_queue"]
+        queue._wlock.acquire()
+        os.write(queue._writer.fileno(), struct.pack("!i", 1 << 20))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@posix
+def test_a_worker_killed_while_it_hands_over_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "LOST_AFTER", 0.1)
+    with pytest.raises(WorkerError, match="ended before its work was done"), chosen_executor(None, 2, 2) as pool:
+        list(run_in_order(_die_while_handing_over, range(8), pool))

@@ -1,0 +1,381 @@
+"""Where work is done: here, in other processes or threads, on a cluster, or wherever an executor sends it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import signal
+import sys
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from time import monotonic
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import urlsplit
+
+from softbleu.errors import InputError, MissingExtraError, WorkerError
+from softbleu.version import __version__
+
+MOST_JOBS = 1024
+LOST_AFTER = 1.0
+"""Seconds after which a worker that is gone counts as lost, though its executor has not said so."""
+_MOST_HELD = 8
+_RECOUNT = 5.0
+"""Seconds after which workers are counted anew, for some may have joined."""
+_HERE = (None, "127.0.0.1", "localhost", "::1")
+_LOCAL = "local:"
+_RETRIES = 3
+_CONNECT = 10
+"""Seconds in which a scheduler must answer."""
+_JOIN = 60
+"""Seconds in which a first worker must be there."""
+
+_Task = TypeVar("_Task")
+Done = TypeVar("Done")
+_held: dict[str, Any] = {}
+"""Large values that this process was sent, by the hash of their content; the last ones used stay."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Stands for a large value in work that travels: whoever does the work is sent the value once."""
+
+    key: str
+    """Hex SHA-256 of it, pickled."""
+
+    def value(self) -> Any:
+        """The value itself, where it has arrived."""
+        if self.key not in _held:
+            raise _MissingError(self.key)
+        # The last used stand last.
+        _held[self.key] = found = _held.pop(self.key)
+        return found
+
+
+class _MissingError(Exception):
+    """A value is wanted that has not arrived here."""
+
+
+class _Wanted:
+    """What work answers that misses a value."""
+
+
+def hold(value: object) -> tuple[Held, bytes]:
+    """What stands for a value, and the value as it is sent."""
+    sent = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    return Held(hashlib.sha256(sent).hexdigest()), sent
+
+
+@dataclass(frozen=True)
+class _Errand(Generic[_Task, Done]):
+    """Work that goes to another machine, where it may say that it wants something first."""
+
+    work: Callable[[_Task], Done]
+    values: int
+    """How many values it needs at most."""
+    version: str = __version__
+
+    def __call__(self, task: _Task, given: Mapping[str, bytes]) -> Done | _Wanted:
+        if self.version != __version__:
+            raise WorkerError(f"a worker has {_other_version(__version__, self.version)}")
+        for key, sent in given.items():
+            _held[key] = pickle.loads(sent)
+        while len(_held) > max(_MOST_HELD, self.values):
+            _held.pop(next(iter(_held)), None)
+        try:
+            with single_threaded_blas():
+                return self.work(task)
+        except _MissingError:
+            return _Wanted()
+
+
+def run_in_order(
+    work: Callable[[_Task], Done],
+    tasks: Iterable[_Task],
+    executor: Executor | None,
+    contents: Mapping[str, bytes] | None = None,
+) -> Iterator[Done]:
+    """Do the tasks and give their results in order; twice as many are under way as there are workers.
+
+    The work may refer to values that `hold` gave by the keys of `contents`.
+
+    >>> list(run_in_order(len, ["a", "bc"], None))
+    [1, 2]
+
+    Raises
+    ------
+    WorkerError
+        Workers, or what sends them work, are gone.
+    """
+    if executor is None:
+        yield from map(work, tasks)
+        return
+    queue = _Queue(work, executor, contents or {})
+    try:
+        for task in tasks:
+            if queue.is_full:
+                yield queue.first()
+            queue.add(task)
+        while queue.waiting:
+            yield queue.first()
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "a worker process ended before its work was done (killed, or out of memory): run again with fewer jobs"
+        ) from error
+    except Exception as error:
+        if isinstance(error, CancelledError) or _is_of_cluster(error):
+            raise WorkerError(f"the cluster gave up ({_reason(error)}): see its scheduler, and run again") from error
+        raise
+    finally:
+        queue.cancel()
+
+
+class _Queue(Generic[_Task, Done]):
+    """Tasks that are under way, in order."""
+
+    def __init__(self, work: Callable[[_Task], Done], executor: Executor, contents: Mapping[str, bytes]) -> None:
+        self.waiting: deque[tuple[_Task, Future[Any]]] = deque()
+        self._executor, self._contents = executor, contents
+        self._work: Any = work if shares_memory(executor) else _Errand(work, len(contents))
+        self._counted = -_RECOUNT
+
+    @property
+    def is_full(self) -> bool:
+        """Whether twice as many are under way as there are workers now."""
+        if monotonic() - self._counted > _RECOUNT:
+            self._most, self._counted = 2 * count_workers(self._executor), monotonic()
+        return len(self.waiting) >= self._most
+
+    def add(self, task: _Task) -> None:
+        """Send a task."""
+        self.waiting.append((task, self._submit(task, {})))
+
+    def _submit(self, task: _Task, given: Mapping[str, bytes]) -> Future[Any]:
+        sent = (task, given) if isinstance(self._work, _Errand) else (task,)
+        return self._executor.submit(self._work, *sent)
+
+    def first(self) -> Done:
+        """Take the result of the first, once it is there."""
+        while isinstance(found := self._result(self.waiting[0][1]), _Wanted):
+            # Others may have come to the same worker, or to one that lacks the same.
+            for place, (task, future) in enumerate(self.waiting):
+                if future.done() and isinstance(self._result(future), _Wanted):
+                    self.waiting[place] = task, self._submit(task, self._contents)
+        self.waiting.popleft()
+        return cast("Done", found)
+
+    def cancel(self) -> None:
+        """Let go of what is under way."""
+        # Where a process pool breaks, it fails over what was cancelled, and waits for ever at its end.
+        if getattr(self._executor, "_processes", None) is None:
+            for _, future in self.waiting:
+                future.cancel()
+
+    def _result(self, future: Future[Any]) -> Any:
+        processes = getattr(self._executor, "_processes", None)
+        while processes:
+            with suppress(TimeoutError):
+                return future.result(LOST_AFTER)
+            if future.done():
+                break
+            # One that is killed while it hands over a result leaves its executor waiting for the rest of it.
+            if not all(process.is_alive() for process in list(processes.values())) and not future.done():
+                raise BrokenExecutor
+        return future.result()
+
+
+def shares_memory(executor: Executor) -> bool:
+    """Whether workers are threads or children of this process, on this machine and with its files."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    return isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
+
+
+def shares_files(executor: Executor) -> bool:
+    """Whether workers surely see the files of this machine: they are all on it."""
+    if shares_memory(executor):
+        return True
+    client = getattr(executor, "_client", None)
+    if client is None or not hasattr(client, "scheduler_info"):
+        return False
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return all(urlsplit(place).hostname in _HERE for place in (client.scheduler.address, *workers))
+
+
+def _is_of_cluster(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] == "distributed"
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def count_workers(executor: Executor) -> int:
+    """How many workers an executor has, as Python's own and those of clusters tell; else those of this machine.
+
+    >>> count_workers(ThreadPoolExecutor(8))
+    8
+    """
+    workers = getattr(executor, "_max_workers", None)
+    if isinstance(workers, int) and workers > 0:
+        return workers
+    client = getattr(executor, "_client", None)
+    if client is not None and hasattr(client, "ncores"):
+        return max(1, int(sum(client.ncores().values())))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | None]:
+    """The executor of a Dask cluster: that of the scheduler at an address, or so many workers here by ``local:N``.
+
+    Raises
+    ------
+    InputError
+        Nobody answers there, no workers, or jobs as well.
+    MissingExtraError
+        Dask is not installed.
+    """
+    if address is None:
+        yield None
+        return
+    if jobs != 1:
+        raise InputError("--cluster says where the work is done: leave out --jobs")
+    with _open_client(address) as client:
+        yield client.get_executor(retries=_RETRIES)
+
+
+@contextmanager
+def _open_client(address: str) -> Iterator[Any]:
+    import logging
+
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise MissingExtraError("--cluster needs another package: pip install 'softbleu[dask]'") from None
+    # What goes wrong is told in one line.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        # Tables of words are sent by value, once a worker.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        place: Any = address
+        refused = f"--cluster {address}: no scheduler answers there"
+        if address.startswith(_LOCAL):
+            jobs = address.removeprefix(_LOCAL)
+            if not (jobs.isascii() and jobs.isdecimal() and 1 <= int(jobs[:9]) <= MOST_JOBS):
+                raise InputError(f"--cluster {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
+            how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+            place = stack.enter_context(distributed.LocalCluster(int(jobs), **how))
+        else:
+            with _told(refused):
+                distributed.comm.resolve_address(address)
+        with _told(refused):
+            client = stack.enter_context(distributed.Client(place, timeout=_CONNECT, set_as_default=False))
+        with _told(f"--cluster {address}: no workers: start some by 'dask worker {address}'"):
+            client.wait_for_workers(1, timeout=_JOIN)
+        for worker, found in client.get_versions(packages=["softbleu"])["workers"].items():
+            if (version := found["packages"]["softbleu"]) != __version__:
+                raise InputError(f"--cluster {address}: the worker {worker} has {_other_version(version)}")
+        yield client
+
+
+def _other_version(theirs: str | None, ours: str = __version__) -> str:
+    return f"{f'softbleu {theirs}' if theirs else 'no softbleu'}, and here is {ours}: install the same there"
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, ImportError) as error:
+        raise InputError(f"{what} ({_reason(error)})") from error
+
+
+@contextmanager
+def chosen_executor(
+    executor: Executor | None, jobs: int, tasks: int, *, threads: bool = False
+) -> Iterator[Executor | None]:
+    """The executor that was given, else one of so many jobs on this machine; None does the work here.
+
+    No more workers are started than there are tasks.
+
+    Raises
+    ------
+    InputError
+        Fewer jobs than 1, or more than `MOST_JOBS`.
+    """
+    if not 1 <= jobs <= MOST_JOBS:
+        raise InputError(f"the number of jobs must lie between 1 and {MOST_JOBS}, not {jobs}")
+    if executor is not None or min(jobs, tasks) <= 1:
+        yield executor
+        return
+    with local_executor(min(jobs, tasks), threads=threads) as local:
+        yield local
+
+
+@contextmanager
+def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
+    """An executor on this machine: threads for compiled work, which lets go of the interpreter, else processes."""
+    if threads:
+        with ThreadPoolExecutor(jobs) as executor:
+            yield executor
+        return
+    # Not loaded where nothing is handed out, for it takes a while.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Forked workers start at once and need no importable main module; forking beside other threads is unsafe.
+    fork = sys.platform.startswith("linux") and threading.active_count() == 1
+    context = multiprocessing.get_context("fork" if fork else "spawn")
+    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, _begin_worker) as executor:
+        # Python cannot know that the only other threads are those of the linear algebra library, at rest.
+        warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
+        try:
+            yield executor
+        finally:
+            # Nobody waits for what they are doing. They are not asked to end: one that was killed at rest may have
+            # taken with it the lock of the queue that the others would hear it from.
+            for process in list((executor._processes or {}).values()):
+                process.terminate()
+            # Nor is the rest of a result awaited whose writer was killed.
+            results: Any = executor._result_queue
+            results._writer.close()
+
+
+def _begin_worker() -> None:
+    """Keep a worker to one core and to its parent: it ends by itself where that was killed, and as that says."""
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=1, user_api="blas")
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Keep matrix products on one core: they are small, and waiting threads cost more than they bring."""
+    if os.environ.get("OPENBLAS_NUM_THREADS") == "1":
+        yield
+        return
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

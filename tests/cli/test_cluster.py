@@ -1,0 +1,254 @@
+"""A cluster gives the digits of one process, whatever happens to its workers, or one line."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+import softbleu
+from softbleu import executors
+from softbleu.corpora import ParallelFiles
+from softbleu.errors import InputError, MissingExtraError, WorkerError
+from softbleu.executors import cluster_executor, count_workers, run_in_order, shares_files
+from softbleu.scoring import score_corpus
+
+MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf", "softbleu"]
+WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little", "the", "a", "runs", "walks"]
+
+
+def made_up(seed: int, lines: int) -> list[str]:
+    draw = np.random.default_rng(seed)
+    return [" ".join(line) for line in draw.choice(WORDS, (lines, 8)).tolist()]
+
+
+@pytest.fixture(scope="module")
+def corpus() -> tuple[list[str], list[str]]:
+    """Five blocks of text."""
+    return made_up(1, 4500), made_up(2, 4500)
+
+
+@pytest.fixture(scope="module")
+def alone(corpus: Any) -> Any:
+    return softbleu.score(*corpus, metric=MEASURES)
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Client]:
+    """A cluster whose workers are threads of this process."""
+    how: dict[str, Any] = {"threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(1, **how) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Any]:
+    """The executor of a cluster of two processes."""
+    with cluster_executor("local:2") as executor:
+        yield executor
+
+
+def test_a_cluster_has_the_digits_of_one_process(threads: Client, corpus: Any, alone: Any) -> None:
+    assert softbleu.score(*corpus, metric=MEASURES, executor=threads.get_executor()) == alone
+
+
+class _Lazy(Future[Any]):
+    executor: Strangers
+
+    def result(self, timeout: float | None = None) -> Any:
+        self.executor.work()
+        return super().result(timeout)
+
+
+class Strangers(Executor):
+    """So many workers that share nothing, not even code in memory; what was sent last is done first."""
+
+    def __init__(self, workers: int, patch: Callable[[Any, str, Any], None]) -> None:
+        self._max_workers = workers
+        self.memories: list[dict[str, Any]] = [{} for _ in range(workers)]
+        self.sent: list[str] = []
+        self._waiting: list[tuple[_Lazy, bytes, tuple[Any, ...]]] = []
+        self._patch, self._next = patch, 0
+
+    def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        future = _Lazy()
+        future.executor = self
+        self._waiting.append((future, pickle.dumps((fn, *args)), args))
+        self.sent += args[1]
+        return future
+
+    def work(self) -> None:
+        while self._waiting:
+            future, packed, _ = self._waiting.pop()
+            self._patch(executors, "_held", self.memories[self._next % self._max_workers])
+            self._next += 1
+            fn, *args = pickle.loads(packed)
+            future.set_result(fn(*args))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_any_executor_and_any_order_give_the_same_digits(
+    workers: int, corpus: Any, alone: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = Strangers(workers, monkeypatch.setattr)
+    assert softbleu.score(*corpus, metric=MEASURES, executor=executor) == alone
+    tables = set(executor.sent)
+    # Those of VLEU, chrF and softbleu. Each worker is sent them, none with every block.
+    assert len(tables) == 3
+    assert all(executor.sent.count(key) <= 2 * workers for key in tables)
+
+
+def test_a_worker_that_forgets_is_sent_the_table_again(corpus: Any, alone: Any, monkeypatch: Any) -> None:
+    class Forgetful(Strangers):
+        def submit(self, fn: Any, /, *args: Any, **_: Any) -> Future[Any]:
+            if len(self.sent) in (6, 12):
+                self.memories[0].clear()
+            return super().submit(fn, *args)
+
+    executor = Forgetful(1, monkeypatch.setattr)
+    assert softbleu.score(*corpus, metric=MEASURES, executor=executor) == alone
+    assert len(executor.sent) > 6
+
+
+def test_workers_killed_three_times_change_no_digit(processes: Any, corpus: Any, alone: Any) -> None:
+    client, killed = processes._client, []
+
+    def kill(*_: int) -> None:
+        if len(killed) < 3:
+            client.wait_for_workers(1)
+            running = [nanny.process.pid for nanny in client.cluster.workers.values() if nanny.process]
+            killed.append(next(process for process in running if process not in killed))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    found = softbleu.score(*corpus, metric=MEASURES, executor=processes, progress=kill)
+    assert found == alone
+    assert len(set(killed)) == 3
+
+
+def test_a_worker_may_join_late(threads: Client, corpus: Any, alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "_RECOUNT", 0.0)
+    executor, seen = threads.get_executor(), set()
+
+    def join(done: int, _: int) -> None:
+        threads.cluster.scale(2)
+        threads.wait_for_workers(2)
+        seen.add(count_workers(executor))
+
+    try:
+        assert softbleu.score(*corpus, metric=MEASURES, executor=executor, progress=join) == alone
+        assert seen == {4}
+    finally:
+        threads.cluster.scale(1)
+
+
+class _FailsTwice:
+    """Work on a number that cannot be done the first two times."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, number: int) -> int:
+        for attempt in range(2):
+            mark = self.folder / f"{number}.{attempt}"
+            if not mark.exists():
+                mark.touch()
+                raise OSError("the line is busy")
+        return number
+
+
+def test_what_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> None:
+    with cluster_executor(threads.scheduler.address) as executor:
+        assert list(run_in_order(_FailsTwice(tmp_path), range(3), executor)) == [0, 1, 2]
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
+    how: dict[str, Any] = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with LocalCluster(1, **how) as cluster, Client(cluster, set_as_default=False) as client:
+
+        def lose(*_: int) -> None:
+            cluster.close()
+
+        with pytest.raises(WorkerError, match=r"^the cluster gave up \(.*\): .*") as error:
+            softbleu.score(*corpus, metric="bleu", executor=client.get_executor(), progress=lose)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_wrong_with_the_text_is_said_as_here(processes: Any, tmp_path: Path) -> None:
+    (tmp_path / "c.txt").write_bytes(b"one\ntw\xff\n")
+    (tmp_path / "r.txt").write_bytes(b"one\ntwo\n")
+    with (
+        ParallelFiles.open([str(tmp_path / "c.txt")], [str(tmp_path / "r.txt")]) as files,
+        pytest.raises(InputError, match=r"c\.txt, line 2, byte 3: not UTF-8"),
+    ):
+        score_corpus(files, executor=processes)
+
+
+def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shares_files(processes)
+    monkeypatch.setattr(
+        processes._client,
+        "scheduler_info",
+        lambda **_: {"workers": {"tcp://127.0.0.1:1": {}, "tcp://10.0.0.7:1": {}}},
+    )
+    assert not shares_files(processes)
+    assert not shares_files(Strangers(1, monkeypatch.setattr))
+
+
+def test_a_worker_of_another_version_is_refused(processes: Any) -> None:
+    other = executors._Errand(len, 0, "0.0.1")
+    with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
+        processes.submit(other, "a", {}).result()
+
+
+@pytest.mark.parametrize(("version", "said"), [(None, "no softbleu"), ("0.0.1", r"softbleu 0\.0\.1")])
+def test_a_cluster_without_this_version_is_refused(
+    threads: Client, version: Any, said: str, monkeypatch: Any
+) -> None:
+    found = {"workers": {"tcp://10.0.0.7:1": {"packages": {"softbleu": version}}}}
+    monkeypatch.setattr(Client, "get_versions", lambda *_, **__: found)
+    line = rf"the worker tcp://10\.0\.0\.7:1 has {said}, and here is .*: install the same there"
+    with pytest.raises(InputError, match=line), cluster_executor(threads.scheduler.address):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nowhere", "no scheduler answers there (missing port"),
+        ("ftp://127.0.0.1:8786", "no scheduler answers there (unknown address scheme 'ftp'"),
+        ("tcp://127.0.0.1:9", "no scheduler answers there ("),
+        ("local:", "local:N needs a number from 1 to 1024, not ''"),
+        ("local:0", "local:N needs a number"),
+        ("local:2000", "local:N needs a number"),
+    ],
+)
+def test_addresses_that_are_none(command: Any, address: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "_CONNECT", 1)
+    done = command("score", "--cluster", address)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert f"--cluster {address.partition('local')[0]}" in done.err
+    assert said in done.err
+
+
+def test_a_cluster_has_no_jobs(command: Any) -> None:
+    done = command("score", "--cluster", "local:2", "--jobs", "2")
+    assert (done.code, done.err) == (
+        2,
+        "softbleu: error: --cluster says where the work is done: leave out --jobs\n",
+    )
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[dask\]'"), cluster_executor("local:2"):
+        pass
