@@ -248,7 +248,7 @@ def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | 
     if jobs != 1:
         raise InputError("--cluster says where the work is done: leave out --jobs")
     with _open_client(address) as client:
-        yield client.get_executor(retries=_RETRIES)
+        yield client.get_executor(retries=_RETRIES, pure=False)
 
 
 @contextmanager

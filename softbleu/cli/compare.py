@@ -89,7 +89,7 @@ def compare(
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     # One that is named twice is computed once.
     distinct = list({each.key: each for each in measures}.values())
-    with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
+    with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
         tables = compare_corpus(corpus, distinct, progress=progress, **run)
     if resampled is not None:
         resampled.write(write_distribution(tables))
@@ -119,7 +119,7 @@ def _write_view(options: Options, executor: Executor | None) -> None:
     measures = measures_from(options, also=["seed"])
     top = 20 if options["top"] is None else options["top"]
     found: Any
-    with open_corpus(options, measures) as corpus, ProgressBar(quiet=options["quiet"]) as progress:
+    with open_corpus(options, measures, executor) as corpus, ProgressBar(quiet=options["quiet"]) as progress:
         run: dict[str, Any] = {"jobs": options["jobs"], "executor": executor, "progress": progress}
         if lines:
             found = choose_lines(corpus, measures, show.lower(), top=top, baseline=baseline, **run)

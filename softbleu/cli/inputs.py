@@ -12,6 +12,7 @@ from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from concurrent.futures import Executor
 
     from softbleu.scoring import Measure
     from softbleu.scoring.run import Corpus
@@ -43,12 +44,14 @@ def system_files(options: Options) -> dict[str, str]:
 
 
 @contextmanager
-def open_corpus(options: Options, measures: Sequence[Measure] = ()) -> Iterator[Corpus]:
+def open_corpus(
+    options: Options, measures: Sequence[Measure] = (), executor: Executor | None = None
+) -> Iterator[Corpus]:
     """Open the corpus that the options name, or else the bundled sample that has what measures need.
 
     Once all is done it notes a threshold that nobody chose; options that contradict one another are an InputError.
     """
-    with _open_corpus(options, measures) as corpus:
+    with _open_corpus(options, measures, executor) as corpus:
         yield corpus
     settled = options["quiet"] or options.get("preset") or options.get("signature")
     if settled or options.get("threshold", 0) is not None:
@@ -64,7 +67,7 @@ def open_corpus(options: Options, measures: Sequence[Measure] = ()) -> Iterator[
 
 
 @contextmanager
-def _open_corpus(options: Options, measures: Sequence[Measure]) -> Iterator[Corpus]:
+def _open_corpus(options: Options, measures: Sequence[Measure], executor: Executor | None) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.scoring.samples import note_tokens, open_sample
 
@@ -87,7 +90,8 @@ def _open_corpus(options: Options, measures: Sequence[Measure]) -> Iterator[Corp
     if not candidates:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
-    with ParallelFiles.open(system_files(options), references, source, gold=gold, encoding=encoding) as corpus:
+    read: Any = {"gold": gold, "encoding": encoding, "executor": executor}
+    with ParallelFiles.open(system_files(options), references, source, **read) as corpus:
         if (note := note_tokens(corpus, measures)) and not options["quiet"]:
             say(f"note: {note}")
         yield corpus

@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.files import check_apart, write_whole
+from softbleu.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from softbleu.report import Layout, Records
 
 STDOUT = "-"
+_TRIAL = ".trial"
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where to write; `path` None is standard output."""
+    """Where to write; `path` None is standard output, unless there is a URL."""
 
     path: Path | None = None
+    url: str | None = None
 
     @classmethod
     def of(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output:
@@ -38,6 +41,13 @@ class Output:
             if sys.stdout is None:
                 raise InputError("standard output is closed: name a file with --output")
             return cls()
+        if is_url(name):
+            if name in inputs:
+                raise InputError(f"{name} is an input: write to another file")
+            # Whether it can be written is known before the work is done.
+            write_url(f"{name}{_TRIAL}", b"")
+            remove_urls([f"{name}{_TRIAL}"])
+            return cls(None, name)
         # What a link points to is replaced, not the link.
         path = Path(name).resolve()
         if path.is_dir():
@@ -61,14 +71,19 @@ class Output:
         from softbleu.report.plots import PICTURE_FORMATS
 
         target = cls.of(name, inputs)
-        if target.path is None or target.suffix not in PICTURE_FORMATS:
+        if target.is_printed or target.suffix not in PICTURE_FORMATS:
             raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
         return target
 
     @property
     def suffix(self) -> str:
         """What comes after the last dot of the name."""
-        return "" if self.path is None else self.path.suffix.removeprefix(".").lower()
+        return "" if self.is_printed else Path(self.url or str(self.path)).suffix.removeprefix(".").lower()
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether it is standard output."""
+        return self.path is None and self.url is None
 
     def beside(self, suffix: str) -> Path | None:
         """A hidden file in the same folder, of that name and suffix; none beside a pipe or a device."""
@@ -80,7 +95,7 @@ class Output:
     def colours(self) -> bool:
         """Whether what is written is shown in colours."""
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-        return self.path is None and sys.stdout.isatty() and not plain
+        return self.is_printed and sys.stdout.isatty() and not plain
 
     def layout(self, digits: int, *, long_signature: bool = False) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""
@@ -88,7 +103,7 @@ class Output:
 
         from softbleu.report import Layout
 
-        shown = self.path is None and sys.stdout.isatty()
+        shown = self.is_printed and sys.stdout.isatty()
         width = get_terminal_size().columns if shown else 0
         return Layout(digits, self.colours, long_signature, width=width)
 
@@ -102,7 +117,7 @@ class Output:
         """
         from softbleu.report import BINARY_FORMATS
 
-        if name.lower() in BINARY_FORMATS and self.path is None:
+        if name.lower() in BINARY_FORMATS and self.is_printed:
             raise InputError(f"{name} is not for standard output: name a file with --output")
 
     def write(self, pieces: Iterable[str] | bytes) -> None:
@@ -114,7 +129,9 @@ class Output:
             The file cannot be written, and nothing of it is left behind; or bytes would go to standard output.
         """
         try:
-            if self.path is None:
+            if self.url is not None:
+                write_url(self.url, pieces if isinstance(pieces, bytes) else b"".join(map(_encode, pieces)))
+            elif self.path is None:
                 _print(pieces)
             elif _is_special(self.path):
                 with self.path.open("wb") as stream:
@@ -161,6 +178,8 @@ def table_output(
 def _files_of(entry: str | None) -> list[Path]:
     """Files of an input: its own, or those of a set of vectors."""
     if entry is None or entry == STDOUT:
+        return []
+    if is_url(entry):
         return []
     if Path(entry).is_file():
         return [Path(entry)]

@@ -64,7 +64,7 @@ def score(
     measures = [measure_from(ctx.params)] if page_wanted else measures_from(ctx.params)
     # One that is named twice is computed once.
     distinct = list({each.key: each for each in measures}.values())
-    with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet) as progress:
+    with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
         if page_wanted:
             from softbleu.scoring.pages import make_page
 

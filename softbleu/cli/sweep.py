@@ -88,7 +88,7 @@ def sweep(
     journal = target.beside(".sweep")
     executor = ctx.with_resource(cluster_executor(cluster, jobs))
     with (
-        open_corpus(ctx.params, [point.measure for point in points]) as corpus,
+        open_corpus(ctx.params, [point.measure for point in points], executor) as corpus,
         ProgressBar(quiet=quiet, what="systems", many=1) as progress,
     ):
         if plot_ranks is not None:

@@ -8,7 +8,7 @@ import io
 import sys
 import zlib
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self, cast
 
@@ -16,17 +16,69 @@ import numpy as np
 
 from softbleu.data_files import bounded_lines, longest_line, refuse_line
 from softbleu.errors import InputError
+from softbleu.executors import run_in_order
 from softbleu.files import hash_files
+from softbleu.urls import is_url, open_url, read_range, url_size
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
 _GZIP = b"\x1f\x8b"
 _PIECE = 1 << 20
+_RANGE = 1 << 24
+"""Bytes that are read of a URL at once, to find its lines."""
 _UTF8 = ("utf-8", "ascii")
 STDIN = "-"
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """Some lines of a plain UTF-8 file, read where and when they are needed: a place travels, or else the text."""
+
+    name: str
+    """As the user gave the file."""
+    place: Path | str
+    """Path or URL."""
+    start: int
+    stop: int
+    """Bytes of the file."""
+    first: int
+    """Number of the first line, from 1."""
+    text: bytes | None = None
+    """What is there, where the place means nothing to who is to read it."""
+
+    def carried(self) -> TextPart:
+        """The same for whoever cannot read this machine's files."""
+        return self if is_url(self.place) else replace(self, text=self._bytes())
+
+    def _bytes(self) -> bytes:
+        return _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
+
+    def read(self) -> bytes:
+        """Read the lines, each ended by a newline.
+
+        Raises
+        ------
+        InputError
+            It is not UTF-8; the message names the line and the byte.
+        """
+        text = self._bytes()
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            line = text.count(b"\n", 0, error.start) + 1
+            byte = error.start - text.rfind(b"\n", 0, error.start) + (self.start if line == self.first == 1 else 0)
+            raise _not_utf8(self.name, self.first + line - 1, byte, text[error.start]) from None
+        return text if text.endswith(b"\n") else text + b"\n"
+
+    def read_lines(self) -> list[str]:
+        """Read the lines without their ends."""
+        lines = self.read().decode().split("\n")
+        lines.pop()
+        return [line.removesuffix("\r") for line in lines]
 
 
 @dataclass(frozen=True)
@@ -38,8 +90,8 @@ class TextFile:
 
     name: str
     """As the user gave it."""
-    path: Path
-    """Where the plain UTF-8 text lies: the file itself, or a copy decompressed or decoded."""
+    place: Path | str
+    """Where the plain UTF-8 text lies: the path or URL of the file itself, or a copy decompressed or decoded."""
     lines: int
     block: int
     """Lines of a block."""
@@ -47,43 +99,28 @@ class TextFile:
     """Byte at which each block starts, and the end of the file."""
 
     @classmethod
-    def open(cls, name: str, encoding: str, folder: Path, block: int) -> Self:
+    def open(cls, name: str, encoding: str, folder: Path, block: int, executor: Executor | None = None) -> Self:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
+
+        Lines of a URL are found by the workers of an executor, range by range, if there is one.
 
         Raises
         ------
         InputError
             The file is missing, a folder, no proper gzip, or not in that encoding.
         """
-        path = _plain(name, encoding, folder)
-        lines, bounds = _cut(name, path, block)
-        return cls(name, path, lines, block, bounds)
+        place = _plain(name, encoding, folder)
+        lines, bounds = _cut(name, place, block, executor)
+        return cls(name, place, lines, block, bounds)
 
-    def read(self, number: int) -> bytes:
-        """Read block `number`, each of its lines ended by a newline.
-
-        Raises
-        ------
-        InputError
-            It is not UTF-8; the message names the line and the byte.
-        """
-        start, stop = int(self.bounds[number]), int(self.bounds[number + 1])
-        with self.path.open("rb") as stream:
-            stream.seek(start)
-            text = stream.read(stop - start)
-        try:
-            text.decode()
-        except UnicodeDecodeError as error:
-            line = text.count(b"\n", 0, error.start) + 1
-            byte = error.start - text.rfind(b"\n", 0, error.start) + (start if line == 1 and not number else 0)
-            raise _not_utf8(self.name, number * self.block + line, byte, text[error.start]) from None
-        return text if text.endswith(b"\n") else text + b"\n"
+    def part(self, number: int) -> TextPart:
+        """Block `number`."""
+        start, stop = self.bounds[number : number + 2].tolist()
+        return TextPart(self.name, self.place, start, stop, 1 + number * self.block)
 
     def read_lines(self, number: int) -> list[str]:
         """Read block `number` as lines without their ends."""
-        lines = self.read(number).decode().split("\n")
-        lines.pop()
-        return [line.removesuffix("\r") for line in lines]
+        return self.part(number).read_lines()
 
 
 def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
@@ -178,6 +215,10 @@ def _encoding_of(encoding: str) -> str:
 def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
     """Open a file, pipe or standard input for reading, decompressed; and tell whether it is a plain file."""
     path = Path(name)
+    if is_url(name):
+        with _unpacked(open_url(name)) as (stream, zipped):
+            yield stream, not zipped and url_size(name) is not None
+        return
     if name != STDIN and not path.exists():
         raise InputError(f"no such file: {name}")
     if path.is_dir():
@@ -202,12 +243,23 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
         raise InputError(f"cannot read {name}: {error.strerror}") from None
 
 
-def _plain(name: str, encoding: str, folder: Path) -> Path:
-    """Path of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder."""
+@contextmanager
+def _unpacked(opened: IO[bytes]) -> Iterator[tuple[IO[bytes], bool]]:
+    """What comes from afar, decompressed, and whether it had to be."""
+    with opened, io.BufferedReader(cast("io.RawIOBase", opened), _PIECE) as stream:
+        if zipped := stream.peek(2)[:2] == _GZIP:
+            with gzip.GzipFile(fileobj=stream) as unzipped:
+                yield cast("IO[bytes]", unzipped), zipped
+        else:
+            yield cast("IO[bytes]", stream), zipped
+
+
+def _plain(name: str, encoding: str, folder: Path) -> Path | str:
+    """Place of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder."""
     encoding = _encoding_of(encoding)
     with _decoding(name, encoding), _stream(name) as (stream, plain_file):
         if plain_file and encoding in _UTF8:
-            return Path(name)
+            return name if is_url(name) else Path(name)
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:
             if encoding in _UTF8:
@@ -242,28 +294,59 @@ def _decoding(name: str, encoding: str) -> Iterator[None]:
         raise InputError(f"{name}: broken gzip data ({error})") from None
 
 
-def _cut(name: str, path: Path, block: int) -> tuple[int, NDArray[np.int64]]:
+def _read_bytes(place: Path | str, start: int, stop: int) -> bytes:
+    if isinstance(place, str):
+        return read_range(place, start, stop)
+    with place.open("rb") as stream:
+        stream.seek(start)
+        return stream.read(stop - start)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """Where lines end in a range of bytes."""
+
+    size: int
+    places: NDArray[np.uint32]
+    """Of the newlines, from the start of the range."""
+    last: bytes
+
+
+def _find_ends(part: TextPart) -> _Ends:
+    text = _read_bytes(part.place, part.start, part.stop)
+    places = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).astype(np.uint32)
+    return _Ends(len(text), places, text[-1:])
+
+
+def _ranges(name: str, place: Path | str, start: int, executor: Executor | None) -> Iterator[_Ends]:
+    if isinstance(place, Path):
+        size, step, executor = place.stat().st_size, _PIECE, None
+    else:
+        size, step = url_size(place) or 0, _RANGE
+    parts = (TextPart(name, place, at, min(at + step, size), 1) for at in range(start, size, step))
+    return run_in_order(_find_ends, parts, executor)
+
+
+def _cut(name: str, place: Path | str, block: int, executor: Executor | None = None) -> tuple[int, NDArray[np.int64]]:
     """Count the lines of a file, none too long, and find the byte at which every so many of them start."""
     longest = longest_line()
-    with path.open("rb") as stream:
-        start = len(codecs.BOM_UTF8) if stream.read(3) == codecs.BOM_UTF8 else 0
-        stream.seek(start)
-        place, begun, lines, last = start, start, 0, b"\n"
-        bounds = [start]
-        while piece := stream.read(_PIECE):
-            ends = np.flatnonzero(np.frombuffer(piece, np.uint8) == ord("\n"))
-            marks = np.concatenate(([begun - 1], ends + place, [place + len(piece)]))
-            if (lengths := np.diff(marks) - 1).max() > longest:
-                refuse_line(f"{name}, line {lines + int(np.argmax(lengths > longest)) + 1}", longest)
-            begun = int(marks[-2]) + 1
-            # The block ends after line number block, 2 block, …
-            for end in ends[block - 1 - lines % block :: block]:
-                bounds.append(place + int(end) + 1)
-            lines += len(ends)
-            place += len(piece)
-            last = piece[-1:]
+    start = len(codecs.BOM_UTF8) if _read_bytes(place, 0, 3) == codecs.BOM_UTF8 else 0
+    at, begun, lines, last = start, start, 0, b"\n"
+    bounds = [start]
+    for piece in _ranges(name, place, start, executor):
+        ends = piece.places.astype(np.int64)
+        marks = np.concatenate(([begun - 1], ends + at, [at + piece.size]))
+        if (lengths := np.diff(marks) - 1).max() > longest:
+            refuse_line(f"{name}, line {lines + int(np.argmax(lengths > longest)) + 1}", longest)
+        begun = int(marks[-2]) + 1
+        # The block ends after line number block, 2 block, …
+        for end in ends[block - 1 - lines % block :: block]:
+            bounds.append(at + int(end) + 1)
+        lines += len(ends)
+        at += piece.size
+        last = piece.last
     if last != b"\n":
         lines += 1
-    if bounds[-1] != place or lines == 0:
-        bounds.append(place)
+    if bounds[-1] != at or lines == 0:
+        bounds.append(at)
     return lines, np.array(bounds, np.int64)

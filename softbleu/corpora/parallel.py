@@ -5,61 +5,71 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from softbleu.corpora.files import STDIN, TextFile
+from softbleu.corpora.files import STDIN, TextFile, TextPart
 from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.corpora.systems import name_systems
 from softbleu.errors import InputError
 from softbleu.files import TemporaryFolder
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
 
 @dataclass(frozen=True)
 class FileBlock:
-    """Block `number` of parallel files, read where and when it is needed: only paths travel to workers."""
+    """Consecutive lines of parallel files, read where and when they are needed: places travel to workers."""
 
     systems: tuple[str, ...]
-    candidates: tuple[TextFile, ...]
-    references: tuple[TextFile, ...]
-    source: TextFile | None
-    number: int
+    candidates: tuple[TextPart, ...]
+    references: tuple[TextPart, ...]
+    source: TextPart | None
+    lines: int
     gold: tuple[GoldSegment, ...] | None = None
     """Gold edits of its segments, in the place of references."""
 
     def __len__(self) -> int:
-        lines, block = self.candidates[0].lines, self.candidates[0].block
-        return min(block, lines - self.number * block)
+        return self.lines
+
+    def carried(self) -> FileBlock:
+        """The same for workers that cannot read this machine's files: text travels, but that of URLs."""
+        return replace(
+            self,
+            candidates=tuple(part.carried() for part in self.candidates),
+            references=tuple(part.carried() for part in self.references),
+            source=self.source and self.source.carried(),
+        )
 
     def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
         """References, candidates and source (if any) as UTF-8, each of `len(self)` lines ended by newlines."""
         return (
-            [file.read(self.number) for file in self.references],
-            [file.read(self.number) for file in self.candidates],
-            [] if self.source is None else [self.source.read(self.number)],
+            [part.read() for part in self.references],
+            [part.read() for part in self.candidates],
+            [] if self.source is None else [self.source.read()],
         )
 
     def load(self) -> Segments:
         """Read the block into memory."""
-        candidates = [file.read_lines(self.number) for file in self.candidates]
+        candidates = [part.read_lines() for part in self.candidates]
         named = dict(zip(self.systems, candidates, strict=True))
         if self.gold is not None:
             if self.source is not None:
-                first = 1 + self.number * self.source.block
-                check_source(self.source.read_lines(self.number), self.gold, self.source.name, first)
+                check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
             source = [segment.source for segment in self.gold]
             return Segments(named, GoldReferences(self.gold), source, self.gold)
-        references = [file.read_lines(self.number) for file in self.references]
+        references = [part.read_lines() for part in self.references]
         return Segments(
             named,
             list(zip(*references, strict=True)) if references else [()] * len(self),
-            None if self.source is None else self.source.read_lines(self.number),
+            None if self.source is None else self.source.read_lines(),
         )
 
 
 @dataclass(frozen=True)
 class ParallelFiles:
-    """A corpus in parallel plain-text files (also `.gz`, other encodings, standard input as `-`).
+    """A corpus in parallel plain-text files (also `.gz`, other encodings, URLs, standard input as `-`).
 
     Use it in a ``with`` statement: copies of what had to be decompressed or decoded go when it ends.
     """
@@ -80,6 +90,7 @@ class ParallelFiles:
         *,
         gold: str | None = None,
         encoding: str = "utf-8",
+        executor: Executor | None = None,
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
@@ -93,6 +104,8 @@ class ParallelFiles:
             Path of the source text.
         gold
             Path of a `.m2` file, whose edits make the references, and which has the source.
+        executor
+            Finds the lines of files that are named by URLs.
 
         Raises
         ------
@@ -112,7 +125,7 @@ class ParallelFiles:
             raise InputError("standard input (-) can be read once only")
         folder = TemporaryFolder()
         try:
-            opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK) for name in names]
+            opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK, executor) for name in names]
             edits = None if gold is None else tuple(read_m2(gold, encoding))
             _check_lines(opened, len(named), (gold or "", edits))
         except BaseException:
@@ -156,7 +169,14 @@ class ParallelFiles:
         """Cut into blocks of a fixed number of segments."""
         for number in range(-(-len(self) // BLOCK)):
             gold = None if self.gold is None else self.gold[number * BLOCK : (number + 1) * BLOCK]
-            yield FileBlock(self.systems, self.candidates, self.references, self.source, number, gold)
+            yield FileBlock(
+                self.systems,
+                tuple(file.part(number) for file in self.candidates),
+                tuple(file.part(number) for file in self.references),
+                None if self.source is None else self.source.part(number),
+                min(BLOCK, len(self) - number * BLOCK),
+                gold,
+            )
 
 
 def _check_lines(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from softbleu.corpora.files import STDIN
 from softbleu.errors import InputError
+from softbleu.urls import is_url
 
 Naming = Callable[[Sequence[str]], dict[str, str]]
 
@@ -87,7 +88,7 @@ def _files_of(entry: str, apart: Collection[Path]) -> Iterator[tuple[str | None,
     """Names, where there are some, and files."""
     name, path = (None, entry) if Path(entry).exists() else split_name(entry)
     folder = Path(path)
-    if not folder.is_dir():
+    if is_url(path) or not folder.is_dir():
         yield name, path
         return
     if name is not None:

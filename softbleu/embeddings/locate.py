@@ -13,6 +13,7 @@ from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.joined import joined_names, open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import open_package, package_files, package_names
+from softbleu.embeddings.remote import local_place
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS
 from softbleu.embeddings.store_source import open_store
 from softbleu.embeddings.vectors import VectorSource
@@ -31,9 +32,9 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     Parameters
     ----------
     location
-        A vector file or a store directory; the name of a bundled set or of one that a Python package brings,
-        tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim
-        KeyedVectors; a mapping of words to vectors; or what this function returned before.
+        A vector file or a store directory, by path or URL; the name of a bundled set or of one that a Python package
+        brings, tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a
+        gensim KeyedVectors; a mapping of words to vectors; or what this function returned before.
     block_size
         Bytes of a file read at a time.
 
@@ -50,7 +51,7 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
     """
     if not isinstance(location, str | os.PathLike):
         return _open_in_memory(location)
-    text = os.fspath(location)
+    text = local_place(os.fspath(location))
     path = Path(text)
     if os.path.lexists(text):
         if path.is_dir():
@@ -84,7 +85,7 @@ def vector_files(location: object) -> list[Path]:
         return []
     if files := encoder_files(location):
         return files
-    text = os.fspath(location)
+    text = local_place(os.fspath(location))
     path = Path(text) if os.path.lexists(text) else _find_bundled(text)
     if path is not None:
         indexes = sorted(path.glob(f"*{INDEX_SUFFIX}")) if path.is_dir() else []

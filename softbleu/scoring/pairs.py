@@ -14,7 +14,7 @@ from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
-from softbleu.scoring.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import BlockStore, CodedBlock, LineCoder, PreparedCorpus, finished
 from softbleu.tabular import Tabular
 

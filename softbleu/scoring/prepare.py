@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
-from softbleu.executors import run_in_order
+from softbleu.executors import run_in_order, shares_files
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.softbleu import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
@@ -369,10 +369,17 @@ def prepare_corpus(
             if coder.size > MOST_KEPT:
                 coder.forget()
     else:
-        for coded, words in run_in_order(CodingWork(tokenizer, needed), corpus.blocks(), executor):
+        for coded, words in run_in_order(CodingWork(tokenizer, needed), blocks_for(corpus, executor), executor):
             codes = np.fromiter(map(coder.vocabulary.__getitem__, words), np.int32, len(words))
             store.add(coded.recoded(codes))
     return finished(corpus.systems, tokenizer, store, coder.vocabulary, len(corpus))
+
+
+def blocks_for(corpus: Corpus, executor: Executor | None) -> Iterator[Segments | FileBlock]:
+    """The blocks of a corpus as the workers of an executor can read them."""
+    if executor is None or shares_files(executor):
+        return corpus.blocks()
+    return (block.carried() for block in corpus.blocks())
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:

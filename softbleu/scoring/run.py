@@ -15,7 +15,7 @@ from softbleu.executors import chosen_executor, run_in_order, single_threaded_bl
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
-from softbleu.scoring.prepare import LineCoder, PreparedCorpus, prepare_corpus
+from softbleu.scoring.prepare import LineCoder, PreparedCorpus, blocks_for, prepare_corpus
 from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Runner:
             if self.executor is None:
                 work = partial(work, coder=LineCoder(tokenizer))
             corpus = self.corpus if system is None else self.corpus.only(system)
-            totals = self._add_up(work, tasks, corpus.blocks(), progress)
+            totals = self._add_up(work, tasks, blocks_for(corpus, self.executor), progress)
             return [_statistics(systems, measure, total) for measure, total in zip(measures, totals, strict=True)]
         prepared = self.prepared(tokenizer)
         tables: list[CorpusWords] = []

@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
+from softbleu.embeddings.remote import local_place
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource
+from softbleu.urls import is_url
 
 _ROOM = "embeddings"
 EncoderLocation = str | os.PathLike[str] | Encoder
@@ -67,7 +69,7 @@ def open_encoder(location: EncoderLocation) -> Encoder:
         raise VectorError(f"{text!r}: no encoder; give the folder of a converted model, or one of: {names}")
     from softbleu.embeddings.encoders.stored import StoredEncoder
 
-    return StoredEncoder(store, None if os.path.lexists(text) else text)
+    return StoredEncoder(store, None if os.path.lexists(text) or is_url(text) else text)
 
 
 def encoder_files(location: object) -> list[Path]:
@@ -100,7 +102,7 @@ def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
     from softbleu.embeddings.encoders.store import names_encoder
 
-    text = os.fspath(location)
+    text = local_place(os.fspath(location))
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
     return find_resource(_ROOM, text) if isinstance(location, str) and text in encoder_names() else None

@@ -1,0 +1,132 @@
+"""Files of other places by their URLs, as fsspec reads and writes them (the extra ``remote``)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import IO, Any, TypeVar, cast
+
+from softbleu.errors import InputError, MissingExtraError
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_ATTEMPTS = 3
+_PAUSE = 0.5
+"""Seconds before reading is tried again; the next pause is twice as long."""
+_FINAL = (FileNotFoundError, PermissionError, ValueError, ImportError, InputError, NotADirectoryError)
+"""What no other attempt mends."""
+
+_Found = TypeVar("_Found")
+
+
+def is_url(name: object) -> bool:
+    """Whether a name is a URL, not a path.
+
+    >>> is_url("s3://bucket/key"), is_url("C:/folder/file"), is_url("-")
+    (True, False, False)
+    """
+    return isinstance(name, str) and _SCHEME.match(name) is not None
+
+
+def read_range(url: str, start: int, stop: int) -> bytes:
+    """Read the bytes from `start` up to `stop`.
+
+    Raises
+    ------
+    InputError
+        They cannot be read, for good or three times.
+    """
+    return _tried(url, lambda files, path: cast("bytes", files.cat_file(path, start=start, end=stop)))
+
+
+def url_size(url: str) -> int | None:
+    """Bytes of a file that can be read in ranges; None where it is read as a whole only.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
+
+    def measured(files: Any, path: str) -> int | None:
+        size = files.info(path)["size"]
+        # A server that knows nothing of ranges answers with more than was asked for.
+        return size if size is not None and len(files.cat_file(path, start=0, end=1)) == min(size, 1) else None
+
+    return _tried(url, measured)
+
+
+def url_state(url: str) -> str:
+    """What changes when a file does: its checksum, version or time, as the place tells."""
+    return _tried(url, lambda files, path: str(files.ukey(path)))
+
+
+def open_url(url: str) -> IO[bytes]:
+    """Open a file for reading.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+    """
+    return _tried(url, lambda files, path: cast("IO[bytes]", files.open(path, "rb")))
+
+
+def write_url(url: str, content: bytes) -> None:
+    """Write a file as a whole.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
+    _tried(url, lambda files, path: files.pipe_file(path, content), "written")
+
+
+def find_urls(url: str) -> list[str]:
+    """Files of a folder; none where there is no such folder."""
+
+    def listed(files: Any, path: str) -> list[str]:
+        return [files.unstrip_protocol(name) for name in files.find(path)]
+
+    return _tried(url, listed)
+
+
+def remove_urls(urls: list[str]) -> None:
+    """Remove files."""
+    for url in urls:
+        _tried(url, lambda files, path: files.rm_file(path), "removed")
+
+
+def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> _Found:
+    """Do something with a file, again where it fails as networks do."""
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return work(*_file_system(url))
+        # What goes wrong on the way is of as many kinds as there are kinds of places.
+        except Exception as error:
+            if isinstance(error, InputError | MissingExtraError):
+                raise
+            if isinstance(error, _FINAL) or attempt == _ATTEMPTS:
+                raise InputError(f"{url}: cannot be {done} ({_reason(error)})") from error
+            time.sleep(_PAUSE * 2 ** (attempt - 1))
+    raise AssertionError
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    try:
+        core: Any = import_module("fsspec.core")
+    except ImportError:
+        raise MissingExtraError(f"{url}: URLs need other packages: pip install 'softbleu[remote]'") from None
+    files, path = core.url_to_fs(url)
+    return files, path
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file, folder or bucket"
+    said = str(error).partition("\n")[0]
+    if isinstance(error, PermissionError):
+        return f"no permission{f': {said}' if said else ''}"
+    return said or type(error).__name__

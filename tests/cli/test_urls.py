@@ -1,0 +1,187 @@
+"""Text, vectors and results at URLs: on S3 (a server on this machine), by HTTP, in memory and as files."""
+
+from __future__ import annotations
+
+import gzip
+import http.server
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+from softbleu import urls
+from softbleu.corpora import ParallelFiles, files
+from softbleu.errors import InputError
+from softbleu.executors import cluster_executor
+from softbleu.scoring import score_corpus
+from softbleu.urls import find_urls, open_url, read_range, url_size, write_url
+
+LINES = 2500
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """A bucket of a server on this machine."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    with pytest.MonkeyPatch.context() as patch:
+        host, port = server.get_host_and_port()
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        fsspec.filesystem("s3").mkdir("texts")
+        yield "s3://texts"
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(urls, "_PAUSE", 0.0)
+
+
+def corpus_of(place: str, *, ending: str = "") -> list[str]:
+    """Write two texts there; the last line lacks its end, and lines are of one to forty bytes."""
+    candidate = "\n".join(f"line {number} of {'a' * (number % 30)}é" for number in range(LINES))
+    reference = "\n".join(f"line {number} of {'b' * (number % 20)}" for number in range(LINES))
+    names = [f"{place}/c.txt{ending}", f"{place}/r.txt{ending}"]
+    for name, text in zip(names, (candidate, reference), strict=True):
+        content = gzip.compress(text.encode()) if ending else text.encode()
+        if urls.is_url(name):
+            write_url(name, content)
+        else:
+            Path(name).write_bytes(content)
+    return names
+
+
+def test_workers_read_ranges_of_s3(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are found and read by the workers, a block a range, and the digits are those of files."""
+    monkeypatch.setattr(files, "_RANGE", 20_000)
+    candidate, reference = corpus_of(str(tmp_path))
+    with ParallelFiles.open([candidate], [reference]) as here:
+        expected = score_corpus(here, "vleu")
+    candidate, reference = corpus_of(s3)
+    with (
+        cluster_executor("local:2") as executor,
+        ParallelFiles.open([candidate], [reference], executor=executor) as there,
+    ):
+        assert [file.place for file in (*there.candidates, *there.references)] == [candidate, reference]
+        assert score_corpus(there, "vleu", executor=executor) == expected
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+@pytest.mark.parametrize("place", ["s3", "memory", "file"])
+def test_texts_at_urls(command: Any, request: Any, tmp_path: Path, place: str, ending: str) -> None:
+    url = {"memory": "memory://texts", "file": f"file://{tmp_path}"}.get(place) or request.getfixturevalue("s3")
+    (tmp_path / "here").mkdir()
+    candidate, reference = corpus_of(str(tmp_path / "here"))
+    expected = command("score", "-c", candidate, "-r", reference, "-f", "jsonl")
+    candidate, reference = corpus_of(url, ending=ending)
+    output = f"{url}/scores.jsonl"
+    done = command("score", "-c", candidate, "-r", reference, "-f", "jsonl", "-o", output)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    with open_url(output) as stream:
+        assert stream.read().decode() == expected.out
+    assert not any(name.endswith(".trial") for name in find_urls(url))
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    """Files without ranges."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) -> None:
+    candidate, reference = corpus_of(str(tmp_path))
+    handler: Callable[..., Any] = partial(_Handler, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        place = f"http://127.0.0.1:{server.server_address[1]}"
+        assert url_size(f"{place}/c.txt") is None
+        done = command("score", "-b", "-c", f"{place}/c.txt", "-r", f"{place}/r.txt")
+        missing = command("score", "-c", f"{place}/none.txt", "-r", reference)
+        server.shutdown()
+    assert (done.code, done.out) == (0, command("score", "-b", "-c", candidate, "-r", reference).out)
+    assert (missing.code, missing.err.count("\n")) == (2, 1)
+    assert "/none.txt: cannot be read (there is no such file" in missing.err
+
+
+def test_vectors_at_a_url_are_copied_once(
+    command: Any, files: Any, s3: str, monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    texts = ["-c", files.candidate, "-r", files.reference, "-m", "vleu", "-b", "-q"]
+    expected = command("score", *texts, "--vectors", files.vectors).out
+    write_url(f"{s3}/vectors.txt", Path(files.vectors).read_bytes())
+    for _ in range(2):
+        done = command("score", *texts, "--vectors", f"{s3}/vectors.txt")
+        assert (done.code, done.out) == (0, expected)
+    assert len(list((tmp_path / "cache" / "remote").iterdir())) == 1
+
+
+@pytest.mark.parametrize("failures", [2, 3])
+def test_what_fails_twice_is_read_again(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_url("memory://texts/a", b"0123456789")
+    read = urls._file_system
+    left = failures
+
+    def failing(url: str) -> Any:
+        nonlocal left
+        left -= 1
+        if left >= 0:
+            raise ConnectionResetError("the line\nis dead")
+        return read(url)
+
+    monkeypatch.setattr(urls, "_file_system", failing)
+    if failures == 2:
+        assert read_range("memory://texts/a", 2, 5) == b"234"
+    else:
+        with pytest.raises(InputError, match=r"^memory://texts/a: cannot be read \(the line\)$"):
+            read_range("memory://texts/a", 2, 5)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("s3://texts/none.txt", "there is no such file, folder or bucket"),
+        ("s3://no-such-bucket/none.txt", "there is no such file, folder or bucket"),
+        ("nowhere://texts/none.txt", "Protocol not known: nowhere"),
+        ("http://127.0.0.1:9/none.txt", "there is no such file"),
+    ],
+)
+@pytest.mark.usefixtures("s3")
+def test_places_that_are_none(command: Any, files: Any, place: str, said: str) -> None:
+    done = command("score", "-c", place, "-r", files.reference)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"softbleu: error: {place}: cannot be read (")
+    assert said in done.err
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_place_that_cannot_be_written_is_known_before_the_work(command: Any, files: Any) -> None:
+    place = "s3://no-such-bucket/out.json"
+    done = command("score", "-c", "none.txt", "-r", files.reference, "-o", place)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert f"{place}.trial: cannot be written (" in done.err
+
+
+def test_no_permission_is_one_line(command: Any, files: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: str) -> Any:
+        raise PermissionError("Access Denied")
+
+    monkeypatch.setattr(urls, "_file_system", refused)
+    done = command("score", "-c", "s3://texts/c.txt", "-r", files.reference)
+    assert done.err == "softbleu: error: s3://texts/c.txt: cannot be read (no permission: Access Denied)\n"
+
+
+def test_the_extra_is_named_where_it_is_missing(command: Any, files: Any, monkeypatch: Any) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "fsspec.core", None)
+    done = command("score", "-c", "s3://texts/c.txt", "-r", files.reference)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "pip install 'softbleu[remote]'" in done.err
