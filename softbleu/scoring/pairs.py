@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from softbleu.corpora.nbest import TextList
 from softbleu.errors import InputError
+from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
-from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.scoring.prepare import BlockStore, CodedBlock, LineCoder, PreparedCorpus, finished
 from softbleu.tabular import Tabular
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from softbleu.scoring.api import OneMeasure
     from softbleu.scoring.measure import Measure
     from softbleu.scoring.run import Corpus
-    from softbleu.scoring.vectors import CorpusWords, StoredWords
+    from softbleu.scoring.vectors import CorpusWords, PlacedWords
     from softbleu.types import Floats, Integers, Progress
 
 
@@ -95,7 +96,7 @@ class _PairWork:
     """What a worker does: the lines of one list in, statistics of their pairs out."""
 
     metric: Metric
-    table: CorpusWords | StoredWords | None
+    table: PlacedWords | None
     kernels: KernelName
     mean_reference: bool
 
@@ -152,25 +153,18 @@ class _Pairs:
     ) -> Iterator[NDArray[Any]]:
         """Of each list statistics, (candidates, references, k); with the mean of the references (candidates, k)."""
         total = len(self.prepared)
-        with chosen_executor(executor, jobs, total) as chosen, single_threaded_blas():
-            if self.table is None or chosen is None:
-                yield from self._run(self.table, chosen, mean_reference, progress)
-                return
-            with self.table.stored() as place:
-                yield from self._run(place, chosen, mean_reference, progress)
-
-    def _run(
-        self,
-        table: CorpusWords | StoredWords | None,
-        executor: Executor | None,
-        mean_reference: bool,
-        progress: Progress | None,
-    ) -> Iterator[NDArray[Any]]:
-        work = _PairWork(self.metric, table, "auto", mean_reference)
-        for done, rows in enumerate(run_in_order(work, self.prepared.blocks(), executor), start=1):
-            yield rows
-            if progress is not None:
-                progress(done, len(self.prepared))
+        table: PlacedWords | None = None
+        contents: Mapping[str, bytes] = {}
+        with ExitStack() as stack:
+            chosen = stack.enter_context(chosen_executor(executor, jobs, total))
+            stack.enter_context(single_threaded_blas())
+            if self.table is not None:
+                table, contents = stack.enter_context(self.table.placed(chosen))
+            work = _PairWork(self.metric, table, "auto", mean_reference)
+            for done, rows in enumerate(run_in_order(work, self.prepared.blocks(), chosen, contents), start=1):
+                yield rows
+                if progress is not None:
+                    progress(done, total)
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Score statistics, whatever their shape but for the last axis."""
