@@ -16,7 +16,10 @@ PAGES = (
     README,
     *(
         ROOT / "docs" / "guide" / f"{name}.md"
-        for name in ("coming-from", "gleu", "metrics", "python", "report", "sweeps", "thresholds", "vectors")
+        for name in (
+            *("coming-from", "differences", "gec", "gleu", "metrics"),
+            *("python", "report", "sweeps", "thresholds", "vectors"),
+        )
     ),
 )
 # What installs or tests is the business of the gate; what comes after the installation is run here.

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.labels import FREQUENCIES, LENGTHS, numbered, read_labels
+from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.metrics.base import Requirements
 from softbleu.scoring.api import Measures, measures_of
-from softbleu.scoring.page_matches import ShownText, shown_text
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.scoring.run import running
 from softbleu.tabular import Tabular

@@ -44,8 +44,9 @@ def compare(
     top: opt.Top = None,
     by: opt.By = None,
     distribution: opt.Distribution = None,
-    output_format: opt.RecordFormat = "text",
+    output_format: opt.Format = "text",
     long_signature: opt.LongSignature = False,
+    title: opt.Title = None,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     plot: Annotated[str | None, _of("--plot")] = None,
@@ -60,7 +61,7 @@ def compare(
     from softbleu.errors import InputError
     from softbleu.executors import cluster_executor
     from softbleu.progress import ProgressBar
-    from softbleu.report import COMPARERS, MATRIX_WRITERS, draw_pairs, write_distribution
+    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, write_distribution
     from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
@@ -69,7 +70,8 @@ def compare(
         return
     if top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name what to show")
-    write = (MATRIX_WRITERS if all_pairs else COMPARERS).find(output_format)
+    page_wanted = output_format.lower() in PAGES
+    write: Any = (PAGES if page_wanted else MATRIX_WRITERS if all_pairs else COMPARERS).find(output_format)
     inputs = input_files(ctx.params)
     target = Output.of(output, inputs)
     target.check_format(output_format)
@@ -89,13 +91,21 @@ def compare(
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     # One that is named twice is computed once.
     distinct = list({each.key: each for each in measures}.values())
+    if page_wanted and (resampled or picture):
+        raise InputError("a page has no --plot and no --distribution: write these with another format")
+    found: Any
     with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
-        tables = compare_corpus(corpus, distinct, progress=progress, **run)
+        if page_wanted:
+            from softbleu.analysis.pages import make_comparison_page
+
+            found = make_comparison_page(corpus, distinct, progress=progress, title=title or "", **run)
+        else:
+            found = compare_corpus(corpus, distinct, progress=progress, **run)
     if resampled is not None:
-        resampled.write(write_distribution(tables))
+        resampled.write(write_distribution(found))
     if picture is not None:
-        picture.write(draw_pairs(tables, picture.suffix))
-    target.write(write(tables, layout))
+        picture.write(draw_pairs(found, picture.suffix))
+    target.write(write(found, layout))
 
 
 def _write_view(options: Options, executor: Executor | None) -> None:

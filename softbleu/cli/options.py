@@ -50,6 +50,7 @@ Differences
 Output
   --score-only -b: Print scores alone: a line a system (or a segment), on it one number a metric.
   --long/--short: Signatures in full, with what has its default, in text, markdown and latex; other formats do.
+  --title TEXT: Of an html page.
   --digits N: Decimals in text, markdown and latex (default: 2); other formats have them all.
   --output -o FILE: Write to this file, complete or not at all (default: standard output).
   --plot FILE: Also draw score against threshold into this .svg, .png or .pdf file (needs softbleu[plots]).
@@ -146,6 +147,7 @@ _BY_SUFFIX = f"{FORMATS} (default: by the suffix of --output, else text)."
 TableFormat = Annotated[str | None, format_option(_BY_SUFFIX, completion.formats)]
 ScoreOnly = Annotated[bool, _of("--score-only")]
 LongSignature = Annotated[bool, _of("--long")]
+Title = Annotated[str | None, _of("--title")]
 Digits = Annotated[int, _of("--digits")]
 Output = Annotated[str | None, _of("--output")]
 Plot = Annotated[str | None, _of("--plot")]

@@ -27,6 +27,7 @@ def score(
     output_format: opt.Format = "text",
     score_only: opt.ScoreOnly = False,
     long_signature: opt.LongSignature = False,
+    title: opt.Title = None,
     digits: opt.Digits = 2,
     output: opt.Output = None,
     jobs: opt.Jobs = 1,
@@ -66,9 +67,9 @@ def score(
     distinct = list({each.key: each for each in measures}.values())
     with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
         if page_wanted:
-            from softbleu.scoring.pages import make_page
+            from softbleu.analysis.pages import make_page
 
-            page = make_page(corpus, measures[0], progress=progress, **run)
+            page = make_page(corpus, measures[0], progress=progress, title=title or "", **run)
             shown, results = page, page.results
         else:
             shown = results = score_corpus(corpus, distinct, progress=progress, **run)

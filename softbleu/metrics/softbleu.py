@@ -316,11 +316,7 @@ class Softbleu(Metric):
 
     def _row(self, similarities: Floats, weight: Floats, other_weight: Floats, known: Sequence[_Known]) -> list[int]:
         """Weights of two lines, from the similarities of their words, which are overwritten."""
-        for here, there, least in known:
-            np.maximum(similarities[here, there], least, out=similarities[here, there])
-        if self.position and similarities.size:
-            middle, other_middle = ((np.arange(size) + 0.5) / size for size in similarities.shape)
-            similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))
+        similarities = self._placed(similarities, known)
         row: list[int] = []
         for n in range(1, self.order + 1):
             height, width = (max(size - n + 1, 0) for size in similarities.shape)
@@ -338,6 +334,28 @@ class Softbleu(Metric):
             matched, found = self._matched(alike, own[:, None] + others[None, :])
             row += [round(SCALE * float(total)) for total in (matched @ own, own.sum(), found @ others, others.sum())]
         return row
+
+    def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
+        """How alike the words of each candidate and of its only reference are, where they stand: a table each."""
+        unit, places = words.vectors.unit(chunk, by_frequency=False)
+        split = len(chunk.candidates.codes)
+        found = []
+        for line, known in enumerate(self._known(chunk, words)):
+            own, other = (slice(*text.offsets[[line, line + 1]]) for text in (chunk.candidates, chunk.references))
+            (left, one), (right, two) = (
+                np.unique(side, return_inverse=True) for side in (places[:split][own], places[split:][other])
+            )
+            found.append(self._placed(self._table(unit, left, right, words)[np.ix_(one, two)], known))
+        return found
+
+    def _placed(self, similarities: Floats, known: Sequence[_Known]) -> Floats:
+        """Similarities of the words of two lines where they stand, written over those of the words alone."""
+        for here, there, least in known:
+            np.maximum(similarities[here, there], least, out=similarities[here, there])
+        if self.position and similarities.size:
+            middle, other_middle = ((np.arange(size) + 0.5) / size for size in similarities.shape)
+            similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))
+        return similarities
 
     def _matched(self, alike: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """How much of each candidate n-gram, and of each reference n-gram, is matched."""

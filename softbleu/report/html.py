@@ -6,19 +6,21 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.analysis.page_marks import HEAT_STEPS
 from softbleu.metrics.bleu import Bleu
 from softbleu.report.records import dump
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from softbleu.analysis.pages import Page, PageTable
+    from softbleu.metrics.base import Score
     from softbleu.report.layout import Layout
-    from softbleu.scoring.pages import Page
     from softbleu.scoring.results import Result
     from softbleu.types import Integers
 
@@ -27,8 +29,10 @@ _SCRIPTS = {
     "score_script": "score.js",
     "data_script": "data.js",
     "tables_script": "tables.js",
+    "lines_script": "lines.js",
     "page_script": "report.js",
 }
+_PART_DIGITS = 4
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -69,6 +73,9 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "label": page.results[0].label,
         "signature": signature,
         "segment_signature": page.segment_signature,
+        "title": page.title,
+        "pair": page.pair,
+        "higher": page.metric.higher_is_better,
         "metric": _metric_of(page),
         "digits": layout.digits,
         "thresholds": [_name(threshold) for threshold in page.thresholds],
@@ -82,6 +89,10 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "glue": "" if page.tokenizer.tokenize in ("char", "char+space") else " ",
         "words": page.text.words,
         "scores": page.segment_scores,
+        "parts": {name: _rounded(values) for name, values in page.parts.items()},
+        "marks": None if page.marks is None else {"kinds": page.marks.kinds, "labels": page.marks.labels},
+        "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": HEAT_STEPS},
+        "tables": [_table(table, layout.digits) for table in page.tables],
         "packed": pack(_columns(page)),
     }
 
@@ -104,35 +115,66 @@ def _columns(page: Page) -> dict[str, Integers]:
     text, matches = page.text, page.matches
     lines = [*text.candidates, text.references, *([] if text.source is None else [text.source])]
     rows = len(text) * len(text.candidates)
-    groups = matches.row * page.metric.order + matches.order - 1
+    groups = matches.row * page.order + matches.order - 1
     return {
         "words": np.concatenate([tokens.codes for tokens in lines]).astype(np.int64),
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
         "statistics": _without_masses(page).reshape(-1),
-        "counts": np.bincount(groups, minlength=rows * page.metric.order),
+        "counts": np.bincount(groups, minlength=rows * page.order),
         "start": matches.start,
         "mass": matches.mass,
         "partner": matches.partner,
         "partner_order": matches.partner_order,
         "first": matches.first,
         "end": matches.end,
+        **_mark_columns(page, rows),
     }
+
+
+def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
+    found: dict[str, Integers] = {}
+    if (marks := page.marks) is not None:
+        found["marks"] = np.bincount(marks.row, minlength=rows)
+        for name in ("side", "start", "length", "kind", "link", "label"):
+            found[f"mark_{name}"] = getattr(marks, name)
+    if (heat := page.heat) is not None:
+        for name in ("heights", "widths", "names", "values"):
+            found[f"heat_{name}"] = getattr(heat, name)
+    return found
+
+
+def _rounded(values: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Numbers that are only shown, in as many digits as anybody reads."""
+    return [[round(value, _PART_DIGITS) for value in own] for own in values]
+
+
+def _table(table: PageTable, digits: int) -> dict[str, Any]:
+    """Cells as the page shows them."""
+    columns = list(dict.fromkeys(name for row in table.rows for name in row))
+    cells = [[_cell(row.get(name), digits) for name in columns] for row in table.rows]
+    numeric = [all(isinstance(row.get(name), int | float | None) for row in table.rows) for name in columns]
+    return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
+
+
+def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, float):
+        return f"{value:.{digits}f}"
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _without_masses(page: Page) -> Integers:
     """Lengths and totals of the rows; what matches, the page adds up."""
-    order = page.metric.order
-    return np.concatenate((page.rows[..., :2], page.rows[..., 2 + order :]), axis=-1)
+    return np.concatenate((page.rows[..., :2], page.rows[..., 2 + page.order :]), axis=-1)
 
 
 def _metric_of(page: Page) -> dict[str, Any]:
     metric, segment_metric = page.metric, page.segment_metric
     if not isinstance(metric, Bleu) or not isinstance(segment_metric, Bleu):
-        return {"name": metric.name, "order": metric.order}
+        return {"name": metric.name, "order": page.order}
     return {
         "name": metric.name,
-        "order": metric.order,
+        "order": page.order,
         "smooth": metric.smooth,
         "smooth_value": metric.smooth_value,
         "effective": metric.effective_order,
@@ -144,6 +186,8 @@ def _slider_note(page: Page) -> str:
     """Why there is no slider; empty where there is one."""
     if page.thresholds:
         return ""
+    if not page.order:
+        return "This metric has no threshold to move."
     if not isinstance(page.metric, Bleu):
         return "This metric's matches are shown for all references together; its scores are those of the run."
     return "This matcher has no threshold to move."
@@ -166,14 +210,32 @@ def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
         "name": result.name,
         "score": score.score,
         "interval": page.intervals[number],
+        "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
+        **(_ngram_numbers(page, number, score) if page.order else {"parts": _numbers(score)}),
+    }
+
+
+def _ngram_numbers(page: Page, number: int, score: Any) -> dict[str, Any]:
+    return {
         "precisions": score.precisions,
         "brevity_penalty": score.brevity_penalty,
         "candidate_length": score.candidate_length,
         "reference_length": score.reference_length,
         "totals": score.totals,
-        "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
         "masses": page.masses[number].tolist(),
     }
+
+
+def _numbers(score: Score) -> list[list[Any]]:
+    """What tables show beside the score: names and numbers, lists an entry an order."""
+    found: list[list[Any]] = []
+    for column in score.columns():
+        value = getattr(score, column.name)
+        if column.short and isinstance(value, list):
+            found += [[f"{column.short}{order}", entry] for order, entry in enumerate(value, start=1)]
+        elif column.short and isinstance(value, int | float):
+            found.append([column.short, value])
+    return found
 
 
 def _read(name: str) -> str:

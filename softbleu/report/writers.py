@@ -17,9 +17,9 @@ from softbleu.report.records import RECORD_WRITERS, Formats, Records, Written
 from softbleu.report.scores import score_records, write_json, write_jsonl, write_latex, write_markdown, write_text
 
 if TYPE_CHECKING:
+    from softbleu.analysis.pages import Page
     from softbleu.report.layout import Layout
     from softbleu.scoring import ComparisonTable, Explanation, Result
-    from softbleu.scoring.pages import Page
 
 Subject = TypeVar("Subject")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -216,6 +216,7 @@ def running(
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
+    whole: bool = False,
 ) -> Iterator[Runner]:
     """Run measures over a corpus, on an executor, on so many jobs of this machine, or here.
 
@@ -226,6 +227,7 @@ def running(
     jobs : processes to use (threads, where compiled kernels do the work); the digits do not depend on it
     executor : any other executor to use instead, e.g. that of a cluster
     kernels : `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
+    whole : whether references and source are prepared even where no measure needs them
     """
     name = choose_kernels(kernels, int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(
@@ -238,6 +240,10 @@ def running(
     needed = {
         tokenizer: all_requirements([measure.metric for measure in own]) for tokenizer, own in by_tokenizer.items()
     }
+    if whole:
+        source = corpus.source is not None or corpus.gold is not None
+        for tokenizer, need in needed.items():
+            needed[tokenizer] = replace(need, references=corpus.has_references, source=source)
     tasks = -(-len(corpus) // segments_at_once(measures))
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(executor, jobs, tasks, threads=threads))

@@ -357,7 +357,8 @@ def test_unknown_baseline_lists_the_systems(refused):
     ("arguments", "parts"),
     [
         (["--test", "t-test"], ["'t-test'", "bootstrap", "randomization"]),
-        (["--format", "html"], ["'html'", *FORMATS]),
+        (["--format", "page"], ["'page'", *FORMATS]),
+        (["--format", "html", "--plot", "a.svg"], ["--plot"]),
         (["--samples", "0"], ["samples", "0"]),
         (["--samples=-2"], ["samples", "-2"]),
         (["--trials", "0"], ["trials", "0"]),

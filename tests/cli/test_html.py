@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-import softbleu.scoring.pages
+import softbleu.analysis.pages
 from softbleu.cli.completion import formats, score_formats
 
 
@@ -88,7 +88,7 @@ def test_a_published_signature(command, arguments, files):
 
 
 def test_a_large_corpus_is_shown_in_part(command, arguments, monkeypatch):
-    monkeypatch.setattr(softbleu.scoring.pages, "ROWS", 2)
+    monkeypatch.setattr(softbleu.analysis.pages, "ROWS", 2)
     done = command(*arguments)
     note = "softbleu: note: the page shows the first 2 of 3 segments; its scores are of all\n"
     assert (done.code, done.err) == (0, note)
@@ -124,7 +124,26 @@ def test_a_page_does_not_replace_an_input(command, arguments, files):
     assert files.candidate.read_bytes() == before
 
 
+def test_a_page_of_a_comparison(command, files):
+    texts = ("-c", files.candidate, files.second, "-r", files.reference)
+    done = command("compare", *texts, "-m", "bleu", "chrf", "-f", "html", "--title", "One <b> & other")
+    assert (done.code, done.err) == (0, "")
+    data = data_of(done.out)
+    assert (data["title"], data["pair"], list(data["parts"])) == ("One <b> & other", [0, 1], ["chrf"])
+    found = json.loads(command("compare", *texts, "-f", "json").out)["systems"]
+    assert [system["score"] for system in data["systems"]] == [system["score"] for system in found]
+    assert [table["title"] for table in data["tables"]] == [
+        "BLEU: differences of pairs",
+        "chrF: differences of pairs",
+        "Scores by length of the segment",
+        "Words by how often the references have them",
+        "N-grams that one system gets and another misses",
+    ]
+    row = dict(zip(data["tables"][0]["columns"], data["tables"][0]["rows"][0], strict=True))
+    assert row["difference"] == f"{found[1]['beside']['difference']:.2f}"
+
+
 def test_other_commands_have_no_page(command, files):
-    assert command("compare", "-c", files.candidate, "-r", files.reference, "-f", "html").code == 2
+    assert command("explain", "-c", files.candidate, "-r", files.reference, "-f", "html").code == 2
     assert "html" in score_formats()
     assert "html" not in formats()

@@ -67,10 +67,10 @@ def browser() -> Iterator[Any]:
 class Report:
     """A page in the browser."""
 
-    def __init__(self, browser: Any, path: Path) -> None:
+    def __init__(self, browser: Any, path: Path, at: str = "") -> None:
         self.browser = browser
         browser.get_log("browser")
-        browser.get(path.as_uri())
+        browser.get(path.as_uri() + at)
         self.wait(lambda: self.ask("return document.documentElement.dataset.ready") == "yes")
 
     def ask(self, script: str, *arguments: object) -> Any:
@@ -290,7 +290,7 @@ def test_hostile_text_stays_text(browser, open_page, tmp_path):
     assert report.texts("#segments .candidate bdi") == hostile
     assert report.texts("#segments .reference bdi") == [f"{line} <b>more</b>" for line in hostile]
     assert report.texts("#systems td:first-child") == [candidate.stem]
-    assert report.ask("return [document.scripts.length, document.images.length, window.hacked]") == [5, 0, None]
+    assert report.ask("return [document.scripts.length, document.images.length, window.hacked]") == [6, 0, None]
     assert report.ask("return document.querySelectorAll('#segments b, #systems b').length") == 0
     directions = (
         "return Array.from(document.querySelectorAll('.candidate bdi'), (e) => getComputedStyle(e).direction)"
@@ -375,6 +375,130 @@ def test_gleu(browser, open_page, inputs, tmp_path):
     assert report.texts("#slider-note")[0].startswith("No slider: This metric's matches")
     assert len(report.texts("#segments .source")) == 10
     assert all(math.isfinite(score) for score in report.values("#segments .score"))
+    assert browser.get_log("browser") == []
+
+
+@pytest.fixture
+def compare_page(browser, tmp_path):
+    def call(*arguments: str, at: str = "") -> Report:
+        path = tmp_path / "compared.html"
+        assert run(["compare", *arguments, "--quiet", "-f", "html", "-o", str(path)]) == 0
+        return Report(browser, path, at)
+
+    return call
+
+
+def test_two_systems_side_by_side(browser, compare_page, printed, inputs):
+    report = compare_page(*inputs, *SETTINGS["vleu"], "-m", "bleu", "chrf", "--title", "A or B?")
+    assert browser.title == "A or B?"
+    assert report.texts("#title") == ["A or B?"]
+    heads = report.texts("#segments th")
+    assert heads == ["Segment", "A", "B", "Difference", "Candidates and references"]
+    by_segment = json.loads(printed(*inputs, *SETTINGS["vleu"], "-f", "json", "--level", "segment"))["systems"]
+    one, other = ([each["score"] for each in system["segments"]] for system in by_segment)
+    expected = [b - a for a, b in zip(one, other, strict=True)]
+    assert report.values("#segments .difference") == pytest.approx(expected, abs=1e-9)
+    first = "#segments tbody tr:nth-child(1)"
+    assert report.texts(f"{first} .candidate bdi") == [CANDIDATE[0], OTHER[0]]
+    assert report.texts(f"{first} .reference bdi") == [REFERENCE[0], SECOND[0]]
+    assert report.texts(f"{first} .parts")[0].startswith("chrf ")
+    # Words of the references that only one of both met.
+    assert report.texts(f"{first} .first-only") == ["sat", "a"]
+    assert report.texts(f"{first} .second-only") == []
+    report.one("#segments th[data-key=difference] button").click()
+    assert report.values("#segments .difference") == pytest.approx(sorted(expected), abs=1e-9)
+    report.one("#filter option[value='second']").click()
+    assert report.values("#segments .difference") == pytest.approx(sorted(x for x in expected if x > 0), abs=1e-9)
+    report.one("#filter option[value='all']").click()
+    report.one("#search").send_keys("hound")
+    assert report.texts("#segments tbody td:first-child") == ["2"]
+    report.one("#system option[value='-1']").click()
+    assert report.texts("#segments th")[1] == "System"
+    assert browser.get_log("browser") == []
+
+
+def test_a_link_leads_to_a_line(compare_page, tmp_path):
+    lines = [f"line number {number}" for number in range(1, 121)]
+    paths = [str(write(tmp_path, name, lines)) for name in ("A.txt", "B.txt", "reference.txt")]
+    report = compare_page("-c", *paths[:2], "-r", paths[2], "--samples", "5", at="#s117")
+    assert report.texts("#place") == ["101 to 120 of 120"]
+    assert report.texts("#segments .target td:first-child") == ["117"]
+    report.ask("location.hash = '#s3'")
+    report.wait(lambda: report.texts("#segments .target td:first-child") == ["3"])
+    report.ask("location.hash = '#s999'")
+    assert report.texts("#place") == ["1 to 50 of 120"]
+
+
+def test_edits_of_conll_2014_add_up_to_the_score(browser, compare_page, printed):
+    folder = shared("data", "conll14")
+    systems = [str(folder / "systems" / f"{name}.txt") for name in ("AMU", "CAMB")]
+    arguments = ("-c", *systems, "--gold", str(folder / "gold.m2"), "-m", "m2")
+    report = compare_page(*arguments, "--samples", "10")
+    scores = json.loads(printed(*arguments, "-f", "json"))["systems"]
+    heads = report.texts("#systems th")
+    for number, system in enumerate(scores, start=1):
+        cells = report.texts(f"#systems tbody tr:nth-child({number}) td")
+        counts = [cells[heads.index(name)] for name in ("correct", "proposed", "gold")]
+        assert counts == [str(system[name]) for name in ("correct", "proposed", "gold")]
+        # The same from the edits that are marked, and from the table of kinds.
+        script = """
+            const found = { hit: new Set(), all: new Set() };
+            rows.filter((row) => row.number === arguments[0]).forEach((row) => {
+              for (const mark of marksOf(row)) {
+                if (mark.side !== "candidate") continue;
+                found.all.add(`${row.row} ${mark.link}`);
+                if (mark.kind === "hit") found.hit.add(`${row.row} ${mark.link}`);
+              }
+            });
+            return [found.hit.size, found.all.size];
+        """
+        assert report.ask(script, number - 1) == [system["correct"], system["proposed"]]
+    kinds = report.ask("return data.tables.find((table) => table.title === 'Corrections by kind').rows")
+    rows = {(row[0], row[1]): [int(cell.replace(",", "")) for cell in row[2:5]] for row in kinds}
+    for name, system in zip(("AMU", "CAMB"), scores, strict=True):
+        assert rows[name, "all"] == [system[key] for key in ("correct", "proposed", "gold")]
+    assert browser.get_log("browser") == []
+
+
+def test_marks_are_pointed_at(browser, compare_page, tmp_path):
+    gold = write(tmp_path, "gold.m2", ["S he eat a apple", "A 1 2|||Vform|||eats|||REQUIRED|||-NONE-|||0", ""])
+    system = write(tmp_path, "system.txt", ["he eats a apple"])
+    report = compare_page("-c", str(system), "--gold", str(gold), "-m", "m2", "--samples", "5")
+    assert report.texts("#segments [data-kind=hit]") == ["eats", "eat"]
+    token = report.one("#segments .candidate [data-kind=hit]")
+    webdriver.ActionChains(browser).move_to_element(token).perform()
+    assert report.texts("#met") == ["eats: hit, Vform: 1 words become “eats”"]
+    assert report.texts("#segments .active") == ["eats", "eat"]
+    line = report.one("#segments .candidate")
+    report.ask("arguments[0].focus({ focusVisible: true })", line)
+    line.send_keys(Keys.HOME)
+    assert report.texts("#met") == ["he: nothing marked"]
+
+
+def test_similarities_of_tokens(browser, compare_page, inputs):
+    report = compare_page(*inputs, "-m", "softbleu", "--samples", "5")
+    report.one("#segments .heat summary").click()
+    report.wait(lambda: report.texts("#segments .similarities"))
+    heads = report.texts("#segments .similarities tr:first-child th")
+    assert heads == [*REFERENCE[0].split(), "P"]
+    assert report.texts("#segments .similarities tr:nth-child(2) td:last-child") == ["1.00"]
+    assert len(report.texts("#segments .heat")) == 10
+    assert browser.get_log("browser") == []
+
+
+def test_hostile_names_and_tables(browser, compare_page, tmp_path):
+    hostile = ["<img src=x onerror=window.hacked=1> </script>", "\u202eevil <b>bold</b>"]
+    odd = write(tmp_path, "<img src=x onerror=window.hacked=1>.txt", hostile)
+    other = write(tmp_path, "b.txt", hostile[::-1])
+    reference = write(tmp_path, "reference.txt", [f"{line} more" for line in hostile])
+    texts = ("-c", str(odd), str(other), "-r", str(reference), "--tokenize", "none", "--samples", "5")
+    report = compare_page(*texts, "--title", "<script>window.hacked = 1</script>")
+    assert browser.title == "<script>window.hacked = 1</script>"
+    assert report.ask(
+        "return [document.images.length, window.hacked, document.querySelectorAll('main b').length]"
+    ) == [*(0, None, 0)]
+    assert report.texts("#tables h2")[0] == "BLEU: differences of pairs"
+    assert odd.stem in report.texts("#tables bdi")
     assert browser.get_log("browser") == []
 
 

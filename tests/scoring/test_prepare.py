@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder, vectors_for
 
 from softbleu import tokens
+from softbleu.analysis.pages import make_page
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
 from softbleu.experiments.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import METRICS
 from softbleu.scoring import Measure, compare_corpus, explain_corpus, measures_of, prepare, score_corpus
-from softbleu.scoring.pages import make_page
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "it's", "sat"]
 VECTORS = {word: [float(number), 1.0, -2.0] for number, word in enumerate(WORDS[:-2])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from softbleu.metrics.imeasure.bands import Band
 from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Node, Triple, find_costs
@@ -10,6 +11,8 @@ from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Node, Triple, find
 COLUMNS = 5
 TRUE_POSITIVE, TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, BOTH = range(COLUMNS)
 
+AlignedColumn = tuple[tuple[int | None, ...], tuple[int, ...]]
+"""Where the words of a column stand in source, candidate and reference, and what it counts as."""
 _NO_WORD = -9
 _MARGIN = 2
 
@@ -39,16 +42,39 @@ def count_alignment(triple: Triple) -> list[int]:
     >>> count_alignment(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))
     [0, 2, 1, 2, 1]
     """
+    counts, ends, _ = _aligned(triple)
+    counts[TRUE_NEGATIVE] += sum(ends)
+    return counts
+
+
+def align_columns(triple: Triple) -> list[AlignedColumn]:
+    """Write out the columns that `count_alignment` counts, from left to right.
+
+    Examples
+    --------
+    >>> align_columns(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))[1:]
+    [((1, 1, 1), (2, 3)), ((2, 2, 2), (1,)), ((None, None, 3), (3,))]
+    """
+    _, (prefix, suffix), middle = _aligned(triple)
+    moved = [
+        (tuple(None if place is None else prefix + place for place in places), kinds) for places, kinds in middle
+    ]
+    before: list[Any] = [((place,) * 3, (TRUE_NEGATIVE,)) for place in range(prefix)]
+    after = [(tuple(len(text) - suffix + place for text in triple), (TRUE_NEGATIVE,)) for place in range(suffix)]
+    return [*before, *moved, *after]
+
+
+def _aligned(triple: Triple) -> tuple[list[int], tuple[int, int], list[AlignedColumn]]:
+    """Counts and columns of what lies between the common ends, and how long these are."""
     prefix, suffix = _common_ends(triple)
     # The common end is aligned with itself by the way that is taken; the common beginning mostly.
     prefix = max(0, prefix - _MARGIN)
     source, candidate, reference = (text[prefix : len(text) - suffix] for text in triple)
-    counts = _count((source, candidate, reference), begun=prefix > 0)
-    if counts is None:
+    found = _count((source, candidate, reference), begun=prefix > 0)
+    if found is None:
         source, candidate, reference = (text[: len(text) - suffix] for text in triple)
-        counts, prefix = _count((source, candidate, reference), begun=False) or [], 0
-    counts[TRUE_NEGATIVE] += prefix + suffix
-    return counts
+        found, prefix = _count((source, candidate, reference), begun=False) or ([], []), 0
+    return found[0], (prefix, suffix), found[1][::-1]
 
 
 def _common_ends(triple: Triple) -> tuple[int, int]:
@@ -66,19 +92,22 @@ def _common_ends(triple: Triple) -> tuple[int, int]:
     return min(prefix, min(map(len, triple)) - suffix), suffix
 
 
-def _count(triple: Triple, *, begun: bool) -> list[int] | None:
+def _count(triple: Triple, *, begun: bool) -> tuple[list[int], list[AlignedColumn]] | None:
     costs = find_costs(triple)
     cost_at: Callable[[Node], int | None] = Band(triple).cost if costs is None else costs.get
     return _follow(triple, cost_at, begun)
 
 
-def _follow(triple: Triple, cost_at: Callable[[Node], int | None], begun: bool) -> list[int] | None:
-    """Follow the alignment from its end, the first of equally cheap ways each time, and count its columns.
+def _follow(
+    triple: Triple, cost_at: Callable[[Node], int | None], begun: bool
+) -> tuple[list[int], list[AlignedColumn]] | None:
+    """Follow the alignment from its end, the first of equally cheap ways each time; count and note its columns.
 
     None where something was cut off before the texts and a way along the border of what is left is followed: others
     might have led there.
     """
     counts = [0] * COLUMNS
+    columns: list[AlignedColumn] = []
     source, candidate, reference = triple
     cell = (len(source), len(candidate), len(reference))
     here = cost_at(cell) or 0
@@ -97,17 +126,19 @@ def _follow(triple: Triple, cost_at: Callable[[Node], int | None], begun: bool) 
             cell = (i - down, j - across, k - onward)
             if cost_at(cell) == before:
                 break
-        _count_column(one, other, third, counts)
+        kinds = _kinds_of(one, other, third)
+        for kind in kinds:
+            counts[kind] += 1
+        places = zip(cell, (down, across, onward), strict=True)
+        columns.append((tuple(place if taken else None for place, taken in places), kinds[:2]))
         here = before
-    return counts
+    return counts, columns
 
 
-def _count_column(source: int, candidate: int, reference: int, counts: list[int]) -> None:
+def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:
     """Say what a column means; a gap is alike a gap, and unlike any word."""
     if candidate == reference:
-        counts[TRUE_NEGATIVE if source == candidate else TRUE_POSITIVE] += 1
-        return
-    wrong, missed = source != candidate, source != reference
-    counts[FALSE_POSITIVE] += wrong
-    counts[FALSE_NEGATIVE] += missed
-    counts[BOTH] += wrong and missed
+        return (TRUE_NEGATIVE if source == candidate else TRUE_POSITIVE,)
+    if source == candidate:
+        return (FALSE_NEGATIVE,)
+    return (FALSE_POSITIVE,) if source == reference else (FALSE_POSITIVE, FALSE_NEGATIVE, BOTH)

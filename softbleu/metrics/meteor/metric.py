@@ -108,6 +108,16 @@ class Meteor(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count words, matches and chunks, of each segment with its best reference: (segments, 24)."""
+        _, rows, best = self._matched(chunk, words)
+        return rows[best]
+
+    def alignments(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers]:
+        """The matches that hold of each candidate with each of its references, and the line of the best of these."""
+        matches, _, best = self._matched(chunk, words)
+        return matches, best
+
+    def _matched(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers, Integers]:
+        """Matches of each candidate with each of its references, their statistics, and the best rows."""
         if words is None:
             raise InputError("METEOR looks at what is known of words: the table of words is missing")
         single = chunk.by_reference()
@@ -115,11 +125,12 @@ class Meteor(Metric):
         similar = similar_pairs(single, words.vectors, self.soft) if self._is_soft else None
         stages = tuple(self.stages.split("+"))
         matches = find_matches(single.candidates, single.references, stages, words, tables, similar)
+        matches = _aligned(single, matches)
         kinds = len(STAGES) + self._is_soft
-        rows = _counted(single, _aligned(single, matches), words.feature("meteor_function"), kinds)
+        rows = _counted(single, matches, words.feature("meteor_function"), kinds)
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return rows[best]
+        return matches, rows, np.array(best, np.int64)
 
     def score(self, row: Integers) -> MeteorScore:
         """Score one row of statistics, or a sum of rows."""

@@ -1,5 +1,6 @@
 "use strict";
 // What the page knows: the data unpacked, rows, and their scores at the slider's threshold.
+// An order of 0 stands for marks that are no n-grams: edits, alignments.
 
 const WIDTHS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
@@ -10,11 +11,14 @@ const tooLong = new Set(data.too_long);
 const at = (id) => document.getElementById(id);
 const state = {
   threshold: data.run,
-  order: 1,
+  order: order ? 1 : 0,
   query: "",
-  system: -1,
+  system: data.pair ? data.pair[0] : -1,
+  beside: data.pair ? data.pair[1] : -1,
+  filter: "all",
   page: 0,
   segments: { key: "segment", down: false },
+  pairs: { key: "segment", down: false },
   systems: { key: null, down: false },
 };
 let columns;
@@ -22,7 +26,9 @@ let rows;
 let systems = data.systems;
 
 async function unpack(packed) {
-  const bytes = Uint8Array.from(atob(packed.data), (char) => char.charCodeAt(0));
+  const text = atob(packed.data);
+  const bytes = new Uint8Array(text.length);
+  for (let place = 0; place < text.length; place += 1) bytes[place] = text.charCodeAt(place);
   const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   const buffer = await new Response(inflated).arrayBuffer();
   const found = {};
@@ -41,39 +47,66 @@ function bounds(sizes) {
   return found;
 }
 
+// A candidate with all that belongs to it; its texts are put together when they are looked at.
+class Row {
+  constructor(texts, number, segment) {
+    this.texts = texts;
+    this.row = number * data.shown + segment;
+    this.number = number;
+    this.segment = segment + 1;
+    this.system = data.systems[number].name;
+    this.length = columns.lengths[this.row];
+    this.groups = texts.groups.subarray(this.row * order, this.row * order + order + 1);
+  }
+
+  // At the slider's threshold; computed when it is asked for.
+  get score() {
+    if (this.scored !== state.threshold) {
+      this.scored = state.threshold;
+      this.ownScore = scoreOf(this);
+    }
+    return this.ownScore;
+  }
+
+  get candidate() {
+    return (this.ownCandidate ??= this.texts.line(this.row));
+  }
+
+  get references() {
+    return (this.ownReferences ??= this.texts.referencesOf(this.segment - 1));
+  }
+
+  get pool() {
+    return (this.ownPool ??= this.references.flat());
+  }
+
+  get source() {
+    return this.texts.sourceOf(this.segment - 1);
+  }
+
+  get found() {
+    const shown = [this.candidate, ...this.references, this.source ?? []];
+    return (this.ownFound ??= shown.map((words) => words.join(data.glue)).join("\n").toLowerCase());
+  }
+}
+
 function makeRows() {
   const lines = bounds(columns.lengths);
   const references = bounds(columns.references);
-  const groups = bounds(columns.counts);
   const candidates = data.shown * data.systems.length;
   const sources = candidates + references[data.shown];
   const line = (number) => Array.from(columns.words.subarray(lines[number], lines[number + 1]), (code) => data.words[code]);
-  const made = [];
-  data.systems.forEach((system, number) => {
-    for (let segment = 0; segment < data.shown; segment += 1) {
-      const row = made.length;
-      const candidate = line(row);
-      const texts = [];
-      for (let k = references[segment]; k < references[segment + 1]; k += 1) texts.push(line(candidates + k));
-      const source = sources < columns.lengths.length ? line(sources + segment) : null;
-      const shown = [candidate, ...texts, source ?? []].map((words) => words.join(data.glue)).join("\n");
-      made.push({
-        row,
-        segment: segment + 1,
-        number,
-        system: system.name,
-        candidate,
-        references: texts,
-        pool: texts.flat(),
-        source,
-        found: shown.toLowerCase(),
-        length: candidate.length,
-        groups: groups.subarray(row * order, row * order + order + 1),
-        score: data.scores[number][segment],
-      });
-    }
-  });
-  return made;
+  const texts = {
+    line,
+    groups: bounds(columns.counts),
+    sourceOf: (segment) => (sources < columns.lengths.length ? line(sources + segment) : null),
+    referencesOf: (segment) => {
+      const found = [];
+      for (let k = references[segment]; k < references[segment + 1]; k += 1) found.push(line(candidates + k));
+      return found;
+    },
+  };
+  return data.systems.flatMap((_, number) => Array.from({ length: data.shown }, (__, segment) => new Row(texts, number, segment)));
 }
 
 // Numbers of the matches of a row and order that are made at the slider's threshold.
@@ -92,21 +125,23 @@ function rescore() {
     ...system,
     ...bleu(system.masses[state.threshold], system.totals, system.candidate_length, system.reference_length, metric, metric.effective),
   }));
-  const width = 2 + order;
-  const masses = new Array(order);
-  for (const row of rows) {
-    if (tooLong.has(row.row)) {
-      row.score = state.threshold === data.run ? data.scores[row.number][row.segment - 1] : null;
-      continue;
+}
+
+function scoreOf(row) {
+  const own = data.scores[row.number][row.segment - 1];
+  if (!sliding) return own;
+  if (tooLong.has(row.row)) return state.threshold === data.run ? own : null;
+  const { metric } = data;
+  const { first, end, mass } = columns;
+  const masses = [];
+  for (let n = 0; n < order; n += 1) {
+    let sum = 0;
+    for (let k = row.groups[n]; k < row.groups[n + 1]; k += 1) {
+      if (first[k] <= state.threshold && state.threshold < end[k]) sum += mass[k];
     }
-    for (let n = 0; n < order; n += 1) {
-      let sum = 0;
-      for (let k = row.groups[n]; k < row.groups[n + 1]; k += 1) {
-        if (columns.first[k] <= state.threshold && state.threshold < columns.end[k]) sum += columns.mass[k];
-      }
-      masses[n] = sum;
-    }
-    const [candidate, reference, ...totals] = columns.statistics.subarray(row.row * width, (row.row + 1) * width);
-    row.score = bleu(masses, totals, candidate, reference, metric, metric.segment_effective).score;
+    masses.push(sum);
   }
+  const width = 2 + order;
+  const [candidate, reference, ...totals] = columns.statistics.subarray(row.row * width, (row.row + 1) * width);
+  return bleu(masses, totals, candidate, reference, metric, metric.segment_effective).score;
 }

@@ -8,6 +8,10 @@ function point(drawn, place) {
     at("met").textContent = "";
     return;
   }
+  if (!state.order) {
+    if (data.marks) pointMark(drawn, "candidate", Math.min(place, drawn.row.candidate.length - 1));
+    return;
+  }
   const { row, candidate, references } = drawn;
   const n = state.order;
   // The last words of a text start no n-gram: they belong to the last one.
@@ -39,14 +43,13 @@ function whichReference(row, place) {
 function pointing() {
   const body = at("segments").tBodies[0];
   const target = (event) => {
-    const line = event.target.closest("tr");
-    const inside = event.target.closest(".candidate");
-    return line?.drawn && inside ? line.drawn : null;
+    return event.target.closest(".candidate")?.drawn ?? null;
   };
   body.addEventListener("pointerover", (event) => {
     const drawn = target(event);
     const place = drawn ? drawn.candidate.tokens.indexOf(event.target) : -1;
     if (place >= 0) point(drawn, place);
+    else if (!drawn && !state.order && data.marks) pointElsewhere(event);
   });
   body.addEventListener("pointerleave", () => point(null));
   body.addEventListener("focusin", (event) => {
@@ -64,6 +67,21 @@ function pointing() {
     const step = moves[event.key] * (getComputedStyle(drawn.candidate.querySelector("bdi")).direction === "rtl" && event.key.startsWith("A") ? -1 : 1);
     point(drawn, Math.max(0, Math.min(last, drawn.place + step)));
   });
+}
+
+// Marks of sources and references can be pointed at, too.
+function pointElsewhere(event) {
+  const line = event.target.closest("tr");
+  for (const drawn of line?.drawn ?? []) {
+    for (const side of ["references", "source"]) {
+      const place = drawn[side].indexOf(event.target);
+      if (place >= 0 && [...marksOf(drawn.row)].some((mark) => mark.side === side && mark.start <= place && place < mark.start + Math.max(mark.length, 1))) {
+        point(null);
+        pointMark(drawn, side, place);
+        return;
+      }
+    }
+  }
 }
 
 function drawThreshold() {
@@ -115,6 +133,48 @@ function setUpSlider() {
   drawThreshold();
 }
 
+function addOrder(n, text) {
+  const label = element("label");
+  const radio = element("input");
+  Object.assign(radio, { type: "radio", name: "order", value: String(n), checked: n === state.order });
+  radio.addEventListener("change", () => {
+    state.order = n;
+    for (const token of document.querySelectorAll("#segments .token")) token.classList.remove("exact", "soft", "first-only", "second-only");
+    drawLegend();
+    drawSegments();
+  });
+  label.append(radio, ` ${text}`);
+  at("orders").append(label);
+}
+
+// Draw the lines of the systems that were chosen.
+function showChosen() {
+  state.page = 0;
+  const two = paired();
+  at("filter-choice").hidden = !two;
+  if (two) {
+    const [one, other] = [state.system, state.beside].map((number) => data.systems[number].name);
+    const titles = { all: "all lines", first: `${one} better`, second: `${other} better`, different: "different text", alike: "equal scores" };
+    at("filter").replaceChildren(...Object.entries(titles).map(([value, title]) => new Option(title, value)));
+    at("filter").value = state.filter;
+  }
+  at("pair-legend").hidden = !two || !order;
+  drawSegmentHead();
+  drawSegments();
+}
+
+function drawLegend() {
+  at("ngram-legend").hidden = !state.order;
+  at("mark-legend").hidden = Boolean(state.order) || !data.marks;
+  if (!data.marks) return;
+  const shown = data.marks.kinds.map((kind) => {
+    const token = element("span", "token", kind);
+    token.dataset.kind = kind;
+    return token;
+  });
+  at("mark-legend").replaceChildren(...shown.flatMap((token) => [token, " "]));
+}
+
 function setUpControls() {
   at("controls").addEventListener("submit", (event) => event.preventDefault());
   at("search").addEventListener("input", () => {
@@ -122,24 +182,27 @@ function setUpControls() {
     state.page = 0;
     drawSegments();
   });
-  at("system").append(new Option("all", "-1"), ...data.systems.map((system, number) => new Option(system.name, String(number))));
-  at("system-choice").hidden = data.systems.length < 2;
-  at("system").addEventListener("change", () => {
-    state.system = Number(at("system").value);
+  const names = data.systems.map((system, number) => new Option(system.name, String(number)));
+  at("system").append(new Option("all", "-1"), ...names);
+  at("beside").append(new Option("none", "-1"), ...names.map((option) => option.cloneNode(true)));
+  at("system-choice").hidden = at("beside-choice").hidden = data.systems.length < 2;
+  for (const name of ["system", "beside"]) {
+    at(name).value = String(state[name]);
+    at(name).addEventListener("change", () => {
+      state[name] = Number(at(name).value);
+      // Beside another stands one system, not all.
+      if (name === "beside" && state.beside >= 0 && state.system < 0) at("system").value = String((state.system = state.beside ? 0 : 1));
+      showChosen();
+    });
+  }
+  at("filter").addEventListener("change", () => {
+    state.filter = at("filter").value;
     state.page = 0;
     drawSegments();
   });
-  for (let n = 1; n <= order; n += 1) {
-    const label = element("label");
-    const radio = element("input");
-    Object.assign(radio, { type: "radio", name: "order", value: String(n), checked: n === 1 });
-    radio.addEventListener("change", () => {
-      state.order = n;
-      drawSegments();
-    });
-    label.append(radio, ` ${n}-grams`);
-    at("orders").append(label);
-  }
+  at("order-choice").hidden = !order;
+  if (order && data.marks) addOrder(0, "what became of words");
+  for (let n = 1; n <= order; n += 1) addOrder(n, `${n}-grams`);
   const turn = (step) => () => {
     state.page += step;
     drawSegments();
@@ -151,6 +214,9 @@ function setUpControls() {
 
 function setUpNotes() {
   const many = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+  const names = data.systems.map((system) => system.name);
+  const title = data.title || `${data.label}: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`;
+  at("title").textContent = document.title = title;
   at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "segment")}`;
   const { samples, seed } = data.significance;
   const where = sliding ? `, at the run’s threshold ${data.thresholds[data.run]} wherever the slider stands` : "";
@@ -169,25 +235,26 @@ function setUpNotes() {
 async function start() {
   columns = await unpack(data.packed);
   rows = makeRows();
+  setUpBounds();
   const precisions = Array.from({ length: order }, (_, n) => [null, `P${n + 1}`, true]);
   const lengths = [["candidate_length", "Length", true], ["reference_length", "Ref. length", true]];
+  const numbers = order ? [...precisions, ["brevity_penalty", "BP", true], ...lengths] : data.systems[0].parts.map(([name]) => [null, name, true]);
   const coverage = data.systems[0].coverage ? [[null, "With a vector", true]] : [];
   const ofSystems = [["name", "System"], ["score", data.label, true], [null, "95% interval", true]];
-  makeHead(at("systems"), [...ofSystems, ...precisions, ["brevity_penalty", "BP", true], ...lengths, ...coverage], "systems", drawSystems);
-  const system = data.systems.length > 1 ? [["system", "System"]] : [];
-  const ofSegments = [["segment", "Segment", true], ...system, ["score", data.label, true], ["length", "Tokens", true]];
-  makeHead(at("segments"), [...ofSegments, [null, "Candidate and references"]], "segments", () => {
-    state.page = 0;
-    drawSegments();
-  });
+  makeHead(at("systems"), [...ofSystems, ...numbers, ...coverage], "systems", drawSystems);
   setUpNotes();
   setUpControls();
   setUpSlider();
   rescore();
   drawSystems();
-  drawSegments();
+  drawLegend();
+  showChosen();
   pointing();
+  drawTables();
+  window.addEventListener("hashchange", goToHash);
+  goToHash();
   document.documentElement.dataset.ready = "yes";
+  document.documentElement.dataset.took = performance.now().toFixed(0);
 }
 
 start().catch((error) => {

@@ -31,7 +31,9 @@ function compare(one, other) {
 
 function sorted(list, { key, down }) {
   if (key === null) return list;
-  return [...list].sort((one, other) => (down ? compare(other[key], one[key]) : compare(one[key], other[key])));
+  const values = list.map((each, place) => [each[key], place]);
+  values.sort(([one, first], [other, second]) => (down ? compare(other, one) : compare(one, other)) || first - second);
+  return values.map(([, place]) => list[place]);
 }
 
 // A head whose buttons sort; `entries` are [key, title], a key null for what cannot be sorted.
@@ -78,17 +80,25 @@ function drawSystems() {
     line.children[1].classList.add("score");
     const interval = system.interval;
     line.append(element("td", "number", interval ? interval.map((end) => fixed(end, data.digits)).join(" to ") : "–"));
+    if (!order) {
+      for (const [, value] of system.parts) line.append(numberCell(value, Number.isInteger(value) ? null : data.digits));
+      return withCoverage(line, system);
+    }
     for (const precision of system.precisions) line.append(numberCell(precision, data.digits));
     line.append(numberCell(system.brevity_penalty, data.digits + 2));
     line.append(numberCell(system.candidate_length, null));
     line.append(numberCell(system.reference_length, Number.isInteger(system.reference_length) ? null : 1));
-    if (data.systems[0].coverage) {
-      const [known, tokens] = system.coverage;
-      line.append(element("td", "number", tokens ? `${fixed((100 * known) / tokens, 1)}%` : "–"));
-    }
-    return line;
+    return withCoverage(line, system);
   });
   table.tBodies[0].replaceChildren(...lines);
+}
+
+function withCoverage(line, system) {
+  if (system.coverage) {
+    const [known, tokens] = system.coverage;
+    line.append(element("td", "number", tokens ? `${fixed((100 * known) / tokens, 1)}%` : "–"));
+  }
+  return line;
 }
 
 function tokenLine(kind, words, className) {
@@ -125,72 +135,149 @@ function paintTokens(tokens, best) {
   });
 }
 
-// Colour the words of a drawn row by the best match, of the order chosen, that covers them.
+// Colour the words of drawn candidates, and of what they share, by the best match of the order chosen that covers them.
 function paint(drawn) {
-  const { row, candidate, references } = drawn;
-  const ofCandidate = [];
-  const ofReferences = [];
+  if (!state.order) {
+    paintMarks(drawn);
+    return;
+  }
   const note = (best, start, length, match) => {
     for (let place = start; place < start + length; place += 1) {
       const had = best[place];
       if (!had || match.exact > had.exact || (match.exact === had.exact && match.mass > had.mass)) best[place] = match;
     }
   };
-  for (const k of matchesOf(row, state.order)) {
-    const match = { mass: columns.mass[k], exact: isExact(row, k, state.order) };
-    note(ofCandidate, columns.start[k], state.order, match);
-    note(ofReferences, columns.partner[k], columns.partner_order[k], match);
-  }
-  paintTokens(candidate.tokens, ofCandidate);
-  paintTokens(references, ofReferences);
+  const ofReferences = drawn.map((each) => {
+    const ofCandidate = [];
+    const met = [];
+    for (const k of matchesOf(each.row, state.order)) {
+      const match = { mass: columns.mass[k], exact: isExact(each.row, k, state.order) };
+      note(ofCandidate, columns.start[k], state.order, match);
+      note(met, columns.partner[k], columns.partner_order[k], match);
+    }
+    clearMarks(each.candidate.tokens);
+    paintTokens(each.candidate.tokens, ofCandidate);
+    return met;
+  });
+  const { references } = drawn[0];
+  const best = [];
+  ofReferences.forEach((met) => met.forEach((match, place) => note(best, place, 1, match)));
+  clearMarks(references);
+  paintTokens(references, best);
+  // Which of two systems met a word of the reference that the other missed.
+  references.forEach((token, place) => {
+    const [one, other] = [ofReferences[0][place], ofReferences.at(-1)[place]];
+    token.classList.toggle("first-only", drawn.length > 1 && Boolean(one) && !other);
+    token.classList.toggle("second-only", drawn.length > 1 && Boolean(other) && !one);
+  });
 }
 
-function segmentLine(row) {
-  const line = element("tr");
-  line.append(numberCell(row.segment, null));
-  if (data.systems.length > 1) line.append(nameCell(row.system));
-  const score = numberCell(row.score, data.digits);
-  score.classList.add("score");
-  const texts = element("td", "texts");
-  const candidate = tokenLine("candidate", row.candidate, "candidate");
-  candidate.tabIndex = 0;
-  candidate.setAttribute("role", "group");
-  candidate.setAttribute("aria-label", `Candidate of segment ${row.segment}: arrow keys go through its n-grams`);
+function candidateLine(row, kind) {
+  const line = tokenLine(kind, row.candidate, "candidate");
+  line.tabIndex = 0;
+  line.setAttribute("role", "group");
+  const whose = data.systems.length > 1 ? ` of ${row.system}` : "";
+  line.setAttribute("aria-label", `Candidate${whose}, segment ${row.segment}: arrow keys go through its words`);
+  return line;
+}
+
+function scoreCell(row) {
+  const cell = numberCell(row.score, data.digits);
+  cell.classList.add("score");
+  return cell;
+}
+
+function linkCell(segment) {
+  const cell = element("td", "number");
+  const link = element("a", "", String(segment));
+  link.href = `#s${segment}`;
+  cell.append(link);
+  cell.dataset.value = String(segment);
+  return cell;
+}
+
+function otherLines(row, texts) {
   const references = row.references.map((words, number) =>
     tokenLine(row.references.length > 1 ? `reference ${number + 1}` : "reference", words, "reference"),
   );
-  texts.append(candidate, ...references);
-  if (row.source) texts.append(tokenLine("source", row.source, "source"));
-  line.append(score, numberCell(row.length, null), texts);
-  line.drawn = { row, candidate, references: references.flatMap((each) => each.tokens), place: 0 };
+  const source = row.source ? [tokenLine("source", row.source, "source")] : [];
+  texts.append(...references, ...source);
+  return { references: references.flatMap((each) => each.tokens), source: source.flatMap((each) => each.tokens) };
+}
+
+// A line of the table: one candidate, or two beside their references.
+function segmentLine(item) {
+  const line = element("tr");
+  const [row] = item.rows;
+  const two = item.rows.length > 1;
+  line.append(linkCell(row.segment));
+  if (data.systems.length > 1 && !two) line.append(nameCell(row.system));
+  const texts = element("td", "texts");
+  const candidates = item.rows.map((each) => candidateLine(each, two ? each.system : "candidate"));
+  // Marks in references and source are those of one system: each has its own copy of these.
+  const alone = two && !order && data.marks;
+  let shared = null;
+  const drawn = item.rows.map((each, number) => {
+    texts.append(candidates[number]);
+    const parts = partsOf(each);
+    if (parts) texts.append(element("div", "parts", parts));
+    if (alone) shared = otherLines(row, texts);
+    return { row: each, candidate: candidates[number], ...shared, place: 0 };
+  });
+  if (!alone) {
+    shared = otherLines(row, texts);
+    drawn.forEach((each) => Object.assign(each, shared));
+  }
+  if (data.heat) item.rows.forEach((each) => texts.append(heatOf(each, two)));
+  line.append(...item.rows.map(scoreCell));
+  if (two) line.append(differenceCell(item));
+  else line.append(numberCell(row.length, null));
+  line.append(texts);
+  line.drawn = drawn;
+  candidates.forEach((candidate, number) => (candidate.drawn = line.drawn[number]));
+  line.item = item;
   paint(line.drawn);
   return line;
 }
 
-function chosenRows() {
+function redraw(line) {
+  paint(line.drawn);
+  line.querySelectorAll(".score").forEach((cell, number) => {
+    const { score } = line.item.rows[number];
+    cell.textContent = score === null ? "–" : fixed(score, data.digits);
+    cell.dataset.value = String(score);
+  });
+  const difference = line.querySelector(".difference");
+  if (difference) difference.replaceWith(differenceCell(line.item));
+  return line;
+}
+
+function chosenItems() {
   const query = state.query.toLowerCase();
-  const kept = rows.filter((row) => (state.system < 0 || row.number === state.system) && row.found.includes(query));
-  return sorted(kept, state.segments);
+  const has = (row) => !query || row.found.includes(query);
+  if (paired()) {
+    const kept = pairItems().filter((item) => passes(item) && item.rows.some(has));
+    return sorted(kept, state.pairs);
+  }
+  const kept = rows.filter((row) => (state.system < 0 || row.number === state.system) && has(row));
+  return sorted(kept, state.segments).map((row) => ({ key: row.row, rows: [row] }));
 }
 
 function drawSegments() {
   const table = at("segments");
-  markHead(table, state.segments);
-  const chosen = chosenRows();
+  markHead(table, paired() ? state.pairs : state.segments);
+  const chosen = chosenItems();
   const pages = Math.max(1, Math.ceil(chosen.length / ROWS_A_PAGE));
   state.page = Math.min(state.page, pages - 1);
   const start = state.page * ROWS_A_PAGE;
   const drawn = chosen.slice(start, start + ROWS_A_PAGE);
   // Lines that are still there are only painted again: the focus stays where it is.
-  const had = new Map(Array.from(table.tBodies[0].rows, (line) => [line.drawn.row.row, line]));
-  const lines = drawn.map((row) => {
-    const line = had.get(row.row);
-    if (!line) return segmentLine(row);
-    paint(line.drawn);
-    const score = line.querySelector(".score");
-    score.textContent = row.score === null ? "–" : fixed(row.score, data.digits);
-    score.dataset.value = String(row.score);
-    return line;
+  const had = new Map(Array.from(table.tBodies[0].rows, (line) => [line.item.key, line]));
+  const lines = drawn.map((item) => {
+    const line = had.get(item.key);
+    if (!line) return segmentLine(item);
+    line.item = item;
+    return redraw(line);
   });
   const same = lines.length === table.tBodies[0].rows.length && lines.every((line, k) => line === table.tBodies[0].rows[k]);
   if (!same) table.tBodies[0].replaceChildren(...lines);

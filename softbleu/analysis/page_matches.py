@@ -57,7 +57,7 @@ class ShownText:
     def chunks(self) -> Iterator[Chunk]:
         """The segments of each system."""
         for tokens in self.candidates:
-            yield Chunk(tokens, self.references, self.offsets)
+            yield Chunk(tokens, self.references, self.offsets, self.source)
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,11 @@ class ShownMatches:
     """Number of the lowest threshold at which the match is made."""
     end: Integers
     """Number of the first threshold above it at which it is not."""
+
+
+def no_matches() -> ShownMatches:
+    """None at all."""
+    return ShownMatches(*(np.zeros(0, np.int64) for _ in fields(ShownMatches)))
 
 
 def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:

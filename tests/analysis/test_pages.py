@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
 import softbleu
+from softbleu.analysis import page_matches, pages
+from softbleu.analysis.page_matches import shown_text
+from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.metrics import Requirements
-from softbleu.scoring import Measure, page_matches, pages
-from softbleu.scoring.page_matches import shown_text
-from softbleu.scoring.pages import make_page
+from softbleu.scoring import Measure
 from softbleu.scoring.prepare import prepare_corpus
 
 VECTORS = {

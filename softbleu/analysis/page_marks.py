@@ -1,0 +1,254 @@
+"""What a page marks in the lines of metrics without single n-gram matches: edits, alignments, similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.analysis.corrections import LineCorrections, find_corrections
+from softbleu.metrics.bertscore import BertScore
+from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.imeasure import IMeasure
+from softbleu.metrics.imeasure.alignment import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, align_columns
+from softbleu.metrics.m2 import M2
+from softbleu.metrics.meteor import Meteor
+from softbleu.metrics.meteor.stages import STAGES
+from softbleu.metrics.softbleu import Softbleu
+from softbleu.ngrams import Chunk
+
+if TYPE_CHECKING:
+    from softbleu.analysis.page_matches import ShownText
+    from softbleu.scoring.measure import Measure
+    from softbleu.scoring.run import Corpus
+    from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokens
+    from softbleu.types import Floats, Integers
+
+CANDIDATE, REFERENCE, SOURCE = range(3)
+HEAT_STEPS = 50
+"""Similarities of a page are so many to 1."""
+LEAST_HEAT = 0.2
+"""Lower ones are left blank."""
+
+Mark = tuple[int, int, int, str, int, str]
+"""Which text (the references of a segment count as one), its first token, how many, the kind, a number that those
+which belong together share, and what is said of it."""
+
+
+@dataclass(frozen=True)
+class ShownMarks:
+    """The marks of the candidates shown, by row; one entry a mark in each array."""
+
+    kinds: list[str]
+    labels: list[str]
+    row: Integers
+    """Number of the candidate: system * segments shown + segment."""
+    side: Integers
+    start: Integers
+    length: Integers
+    kind: Integers
+    link: Integers
+    label: Integers
+
+
+@dataclass(frozen=True)
+class ShownHeat:
+    """How alike the tokens of each candidate and of its best reference are, row by row."""
+
+    labels: list[str]
+    heights: Integers
+    """Tokens of the candidate, of each row."""
+    widths: Integers
+    names: Integers
+    """Numbers of labels: of each row those of the candidate's tokens, then those of the reference's."""
+    values: Integers
+    """In steps of 1 / `HEAT_STEPS`, from left to right and down."""
+
+
+def find_marks(corpus: Corpus, measure: Measure, text: ShownText, words: WordTable | None) -> ShownMarks | None:
+    """Find the marks of a metric that has any."""
+    maker = _MARKERS.get(type(measure.metric))
+    if maker is None:
+        return None
+    rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
+    for row, marks in enumerate(maker(corpus, measure, text, words)):
+        for side, start, length, kind, link, label in marks:
+            numbers = kinds.setdefault(kind, len(kinds)), link, labels.setdefault(label, len(labels))
+            rows.append((row, side, start, length, *numbers))
+    columns = np.array(rows, np.int64).reshape(-1, 7).T
+    return ShownMarks(list(kinds), list(labels), *columns)
+
+
+def find_heat(measure: Measure, text: ShownText, words: WordTable | None) -> ShownHeat | None:
+    """Find how alike tokens are, for a metric that goes by that."""
+    metric = measure.metric
+    if words is None or not isinstance(metric, Softbleu | BertScore):
+        return None
+    heights, widths, names, values = [], [], [], []
+    labels: dict[str, int] = {}
+    for chunk in text.chunks():
+        for table, own, other in _tables(metric, measure, chunk, words, text.words):
+            heights.append(len(own))
+            widths.append(len(other))
+            names += [labels.setdefault(word, len(labels)) for word in (*own, *other)]
+            shown = np.rint(HEAT_STEPS * np.clip(table, 0, 1)).astype(np.int64)
+            values.append(np.where(table < LEAST_HEAT, 0, shown).reshape(-1))
+    return ShownHeat(
+        list(labels),
+        np.array(heights, np.int64),
+        np.array(widths, np.int64),
+        np.array(names, np.int64),
+        np.concatenate(values),
+    )
+
+
+def _tables(
+    metric: Softbleu | BertScore, measure: Measure, chunk: Chunk, words: WordTable, spelt: Sequence[str]
+) -> Iterator[tuple[Floats, list[str], list[str]]]:
+    """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
+    for piece in chunk.pieces(64):
+        single = piece.by_reference()
+        rows = metric.statistics(single, words, None)  # type: ignore[arg-type]  # no kernels are asked
+        scores = metric.scores(rows)
+        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(piece.segment_offsets.tolist())]
+        lines = np.array(best, np.int64)
+        sides = single.candidates.chosen(lines), single.references.chosen(lines)
+        texts = [_spelt(tokens, spelt) for tokens in sides]
+        if isinstance(metric, Softbleu):
+            chosen = Chunk(*sides, np.arange(len(lines) + 1))
+            yield from zip(metric.word_similarities(chosen, words), *texts, strict=True)
+            continue
+        vectors = [words.vectors.pieces(tokens) for tokens in sides]
+        pieces = [_piece_names(measure, lines_of) for lines_of in texts]
+        for line in range(len(lines)):
+            own, other = (each.rows[slice(*each.offsets[[line, line + 1]])] for each in vectors)
+            yield own @ other.T, pieces[0][line], pieces[1][line]
+
+
+def _spelt(tokens: Tokens, words: Sequence[str]) -> list[list[str]]:
+    codes = tokens.codes.tolist()
+    return [[words[code] for code in codes[start:stop]] for start, stop in pairwise(tokens.offsets.tolist())]
+
+
+def _piece_names(measure: Measure, lines: list[list[str]]) -> list[list[str]]:
+    """The word of each piece where it is the first of its word; an ellipsis for others, and at the ends of a line."""
+    pieces = measure.vectors.encoder.tokenize(lines)
+    found = []
+    for line, (start, stop) in zip(lines, pairwise(pieces.offsets.tolist()), strict=True):
+        places = pieces.words[start:stop].tolist()
+        new = [place >= 0 and place != before for before, place in pairwise([-1, *places])]
+        found.append([line[place] if first else "…" for place, first in zip(places, new, strict=True)])
+    return found
+
+
+def _m2_marks(corpus: Corpus, measure: Measure, text: ShownText, words: object) -> Iterator[list[Mark]]:
+    for lines in find_corrections(corpus, measure):
+        yield from (list(_edit_marks(line)) for line in lines[: len(text)])
+
+
+def _edit_marks(line: LineCorrections) -> Iterator[Mark]:
+    link = 0
+    for edit in line.edits:
+        start, end, first, last = edit.spans
+        said = f"{edit.verdict}, {edit.kind}: {end - start} words become “{' '.join(edit.text)}”"
+        yield CANDIDATE, first, last - first, edit.verdict, link, said
+        yield SOURCE, start, end - start, edit.verdict, link, said
+        link += 1
+    for edit in line.gold:
+        start, end, _, _ = edit.spans
+        if edit.verdict == "missed":
+            said = f"missed, {edit.kind}: {end - start} words should become “{' '.join(edit.text)}”"
+            yield SOURCE, start, end - start, "missed", link, said
+            link += 1
+
+
+def _imeasure_marks(corpus: Corpus, measure: Measure, text: ShownText, words: object) -> Iterator[list[Mark]]:
+    """Columns of the alignment with the reference that counts."""
+    metric: Any = measure.metric
+    for chunk in text.chunks():
+        rows = metric.statistics(chunk, None, None)
+        chosen = metric.chosen(rows, chunk.segment_offsets).tolist()
+        sources, candidates, references = (
+            [tuple(tokens.codes[start:stop].tolist()) for start, stop in pairwise(tokens.offsets.tolist())]
+            for tokens in (_source(chunk), chunk.candidates, chunk.references)
+        )
+        starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
+        for segment, line in enumerate(chosen):
+            shift = int(chunk.references.offsets[line] - starts[segment])
+            columns = align_columns((sources[segment], candidates[segment], references[line]))
+            yield list(_column_marks(columns, shift))
+
+
+def _source(chunk: Chunk) -> Tokens:
+    # The metric has refused a corpus without.
+    return chunk.source if chunk.source is not None else chunk.candidates
+
+
+def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
+    said = {"right": "changed as in the reference", "wrong": "changed wrongly", "missed": "should be changed"}
+    for link, ((source, candidate, reference), kinds) in enumerate(columns):
+        if FALSE_POSITIVE in kinds:
+            kind = "wrong"
+        elif TRUE_POSITIVE in kinds:
+            kind = "right"
+        elif FALSE_NEGATIVE in kinds:
+            kind = "missed"
+        else:
+            continue
+        places = ((CANDIDATE, candidate, 0), (REFERENCE, reference, shift), (SOURCE, source, 0))
+        yield from (
+            (side, place + more, 1, kind, link, said[kind]) for side, place, more in places if place is not None
+        )
+
+
+def _meteor_marks(corpus: Corpus, measure: Measure, text: ShownText, words: Any) -> Iterator[list[Mark]]:
+    """The alignment with the best reference, and by which stage words met."""
+    metric: Any = measure.metric
+    names = [*STAGES, "soft"]
+    for chunk in text.chunks():
+        matches, best = metric.alignments(chunk, words)
+        candidates = chunk.by_reference().candidates.offsets
+        order = np.argsort(matches.segment, kind="stable")
+        bounds = np.searchsorted(matches.segment[order], np.stack((best, best + 1)))
+        starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
+        for segment, (line, first, end) in enumerate(zip(best.tolist(), *bounds.tolist(), strict=True)):
+            marks: list[Mark] = []
+            for link, number in enumerate(order[first:end].tolist()):
+                stage = names[int(matches.stage[number])]
+                place = int(matches.start[number] - candidates[line])
+                other = int(matches.place[number] - starts[segment])
+                marks.append((CANDIDATE, place, int(matches.width[number]), stage, link, stage))
+                marks.append((REFERENCE, other, int(matches.size[number]), stage, link, stage))
+            yield marks
+
+
+def _gleu_marks(corpus: Corpus, measure: Measure, text: ShownText, words: object) -> Iterator[list[Mark]]:
+    """What became of each word: clipped counts of source and of the references together."""
+    said = {
+        "kept": "kept: in source and reference",
+        "corrected": "corrected: in the reference, not in the source",
+        "missed": "missed: left as in the source, not in the reference",
+        "spoiled": "spoiled: in neither",
+    }
+    names = [["spoiled", "missed"], ["corrected", "kept"]]
+    for chunk in text.chunks():
+        (right,) = chunk.ngrams(1)
+        (left,) = Chunk(chunk.candidates, _source(chunk), np.arange(len(chunk) + 1)).ngrams(1)
+        offsets = chunk.candidates.offsets
+        # Every candidate token starts a 1-gram, in both.
+        kinds = [names[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]
+        for start, stop in pairwise(offsets.tolist()):
+            own = kinds[start:stop]
+            yield [(CANDIDATE, place, 1, kind, place, said[kind]) for place, kind in enumerate(own)]
+
+
+_MARKERS: dict[type, Callable[..., Iterator[list[Mark]]]] = {
+    M2: _m2_marks,
+    IMeasure: _imeasure_marks,
+    Meteor: _meteor_marks,
+    Gleu: _gleu_marks,
+}

@@ -1,0 +1,138 @@
+"""What pages mark, against what the metrics count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import softbleu
+from softbleu.analysis.page_marks import LEAST_HEAT
+from softbleu.analysis.pages import make_comparison_page, make_page
+from softbleu.corpora import Segments
+from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.scoring import Measure
+
+GOLD = [
+    GoldSegment(
+        "he eat a apple school , today",
+        (
+            Annotation(
+                0,
+                (
+                    GoldEdit(1, 2, "Vform", ("eats",)),
+                    GoldEdit(2, 3, "ArtOrDet", ("an",)),
+                    GoldEdit(4, 4, "Prep", ("at",)),
+                    GoldEdit(5, 6, "Mec", ("",)),
+                ),
+            ),
+        ),
+    ),
+    GoldSegment("it rain all the day", (Annotation(0, ()), Annotation(1, (GoldEdit(1, 2, "SVA", ("rains",)),)))),
+]
+SYSTEMS = {
+    "good": ["he eats an apple at school today", "it rains all the day"],
+    "mixed": ["he eats the apple school , tomorrow", "it rained all day"],
+}
+CORPUS = Segments.of_gold(SYSTEMS, GOLD)
+
+
+def marks_of(page: Any, row: int, side: int | None = None) -> list[tuple[Any, ...]]:
+    """Side, start, length, kind and label of the marks of a row."""
+    shown = page.marks
+    found = zip(shown.row, shown.side, shown.start, shown.length, shown.kind, shown.label, strict=True)
+    return [
+        (int(where), int(start), int(length), shown.kinds[kind], shown.labels[label])
+        for at, where, start, length, kind, label in found
+        if at == row and side in (None, where)
+    ]
+
+
+def test_edits_are_those_that_m2_counts() -> None:
+    page = make_page(CORPUS, Measure.of("m2", max_unchanged_words=0))
+    hit, wrong, over = (kind for kind in ("hit", "wrong", "over"))
+    assert [mark[:4] for mark in marks_of(page, 2, 0)] == [(0, 1, 1, hit), (0, 2, 1, wrong), (0, 6, 1, over)]
+    missed = [mark for mark in marks_of(page, 2, 2) if mark[3] == "missed"]
+    assert missed == [
+        (2, 4, 0, "missed", "missed, Prep: 0 words should become “at”"),
+        (2, 5, 1, "missed", "missed, Mec: 1 words should become “”"),
+    ]
+    for number, result in enumerate(page.results):
+        kinds = Counter(mark[3] for row in (0, 1) for mark in marks_of(page, 2 * number + row, 0))
+        assert kinds["hit"] == result.numbers.correct
+        assert kinds.total() == result.numbers.proposed
+    assert page.parts["gold"] == [[4.0, 1.0], [4.0, 0.0]]
+
+
+@pytest.mark.parametrize("weight", [2.0, 0.5])
+def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
+    page = make_page(CORPUS, Measure.of("imeasure", weight=weight))
+    for number, result in enumerate(page.results):
+        links: Counter[str] = Counter()
+        for row in (2 * number, 2 * number + 1):
+            chosen = page.marks.row == row  # type: ignore[union-attr]
+            pairs = {*zip(page.marks.link[chosen].tolist(), page.marks.kind[chosen].tolist(), strict=True)}  # type: ignore[union-attr]
+            links.update(page.marks.kinds[kind] for _, kind in pairs)  # type: ignore[union-attr]
+        numbers = result.numbers
+        assert links["right"] == numbers.true_positives
+        assert links["wrong"] == numbers.false_positives
+        assert links["missed"] == numbers.false_negatives - numbers.both
+    assert page.marks is not None
+
+
+def test_what_became_of_words_by_gleu() -> None:
+    corpus = Segments.of(["the cat sits on on a mat"], [["the cat sits on the mat"]], ["the cat sit on a a mat"])
+    page = make_page(corpus, Measure.of("gleu", tokenize="none"))
+    assert [mark[3] for mark in marks_of(page, 0)] == [
+        *("kept", "kept", "corrected", "kept", "spoiled", "missed", "kept"),
+    ]
+
+
+def test_the_alignment_is_that_of_meteor() -> None:
+    corpus = Segments.of(["cats sat the mat"], [["nothing here", "the cat sat on mats"]])
+    measure = Measure.of("meteor", stages="exact+stem")
+    page = make_page(corpus, measure)
+    words = corpus.references[0][0].split() + corpus.references[0][1].split()
+    met: dict[int, list[str]] = {}
+    shown = page.marks
+    assert shown is not None
+    for side, start, link in zip(shown.side, shown.start, shown.link, strict=True):
+        text = [corpus.candidates["candidate"][0].split(), words][side]
+        met.setdefault(int(link), []).append(text[start])
+    assert sorted(met.values()) == [["cats", "cat"], ["mat", "mats"], ["sat", "sat"], ["the", "the"]]
+    assert {mark[1:4] for mark in marks_of(page, 0, 0)} == {
+        *((0, 1, "stem"), (1, 1, "exact"), (2, 1, "exact"), (3, 1, "stem")),
+    }
+
+
+def test_similarities_are_those_that_precision_is_made_of() -> None:
+    vectors = {"a": [1.0, 0.1], "b": [0.9, 0.5], "c": [0.2, 1.0], "d": [0.5, 0.9]}
+    corpus = Segments.of({"A": ["a c", "b"], "B": ["d d a", ""]}, [["b d", "c a b"], ["a c"]])
+    measure = Measure.of("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
+    page = make_page(corpus, measure)
+    heat = page.heat
+    assert heat is not None
+    assert heat.heights.tolist() == [2, 1, 3, 0]
+    bounds = np.concatenate(([0], np.cumsum(heat.heights * heat.widths)))
+    scores = softbleu.score_corpus(corpus, measure, level="segment")
+    for row, (system, segment) in enumerate([(0, 0), (0, 1), (1, 0)]):
+        table = heat.values[bounds[row] : bounds[row + 1]].reshape(heat.heights[row], heat.widths[row]) / 50
+        assert table[table > 0].min() >= LEAST_HEAT - 0.01
+        numbers = scores[system].segments[segment]
+        assert table.max(axis=1).mean() * 100 == pytest.approx(numbers.precisions[0], abs=1.01)
+        assert table.max(axis=0).mean() * 100 == pytest.approx(numbers.recalls[0], abs=1.01)
+    assert [heat.labels[code] for code in heat.names[:2]] == ["a", "c"]
+
+
+@pytest.mark.parametrize("metric", ["chrf", "ter", "refless", "m2", "imeasure", "gleu", "softbleu", "bleu"])
+def test_any_metric_has_a_page(metric: str) -> None:
+    page = make_comparison_page(CORPUS, [Measure.of(metric)])
+    assert page.pair == (0, 1)
+    assert page.segment_scores == [
+        [one.score for one in each.segments] for each in softbleu.score_corpus(CORPUS, metric, level="segment")
+    ]
+    kinds = [table for table in page.tables if table.title == "Corrections by kind"]
+    assert len(kinds) == (metric == "m2")
+    assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)
