@@ -10,7 +10,7 @@ from softbleu.cli import options as opt
 
 _of = opt.OptionTable("""
 Output
-  --lines -n N: Lines of each metric to show in text, the most changed first (default: 10; other formats have all).
+  --lines N: Lines of each metric to show in text, the most changed first (default: 10; other formats have all).
 """)
 
 

@@ -12,23 +12,17 @@ from softbleu.cli.settings import takes_settings
 
 _of = opt.OptionTable("""
 Input
+  --lists FILE: JSONL, a segment a line: {"candidates": [text, …]}, maybe with "references", or a list of texts; - is
+    standard input.
   --mean-reference: Compare with the mean of the references' n-gram counts, once, not with each (bleu, chrf).
 """)
-Lists = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help='JSONL: {"candidates": [text, …]}, maybe with "references", or a list of texts, a segment a line; - is '
-        "standard input.",
-    ),
-]
 JsonFormat = Annotated[str, opt.format_option(f"{opt.FORMATS} (default: jsonl).", formats)]
 
 
 @takes_settings(lambda each: each.setting.name != "segment_smoothing")
 def select(
     ctx: typer.Context,
-    lists: Lists,
+    lists: Annotated[str, _of("--lists")],
     mean_reference: Annotated[bool, _of("--mean-reference")] = False,
     encoding: opt.Encoding = "utf-8",
     metric: opt.Metrics = None,

@@ -129,7 +129,7 @@ READERS = [
     _reader("metric.json", "metaeval --human human.tsv --scores metric.json --samples 20"),
     _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20"),
     _reader("da.tsv", "metaeval --da da.tsv -m bleu --samples 20 --table accuracy"),
-    _reader("nbest.jsonl", "select nbest.jsonl -m chrf", "o.jsonl"),
+    _reader("nbest.jsonl", "select --lists nbest.jsonl -m chrf", "o.jsonl"),
     _reader("nbest.jsonl", "matrix --lists nbest.jsonl"),
     _reader("run.json", "diff run.json run.json"),
     _reader("c.txt", "language train c.txt -n 2", "m.arpa"),

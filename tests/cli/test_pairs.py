@@ -25,14 +25,14 @@ def lists(files: Any, monkeypatch: Any) -> Any:
 
 
 def test_select_writes_a_line_a_list(command: Any, lists: Any) -> None:
-    done = command("select", "nbest.jsonl", "-m", "chrf")
+    done = command("select", "--lists", "nbest.jsonl", "-m", "chrf")
     assert (done.code, done.err) == (0, "")
     found = [json.loads(line) for line in done.out.splitlines()]
     assert [each["text"] for each in found] == ["the cat sat", "it rains"]
     assert [(each["segment"], each["candidate"], each["of"]) for each in found] == [(1, 2, 3), (2, 1, 2)]
-    piped = command("select", "-", "-m", "chrf", stdin="\n".join(LISTS).encode())
+    piped = command("select", "--lists", "-", "-m", "chrf", stdin="\n".join(LISTS).encode())
     assert piped.out == done.out
-    table = command("select", "nbest.jsonl", "-m", "chrf", "-f", "text").out
+    table = command("select", "--lists", "nbest.jsonl", "-m", "chrf", "-f", "text").out
     assert "the cat sat" in table
     assert "signature  metric:chrf" in table
 
@@ -61,12 +61,15 @@ def test_matrix_of_corpora_and_of_segments(command: Any, lists: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["select", "missing.jsonl"], "missing.jsonl"),
-        (["select", "a.txt"], "a.txt, line 1, column 1: not JSON"),
-        (["select", "nbest.jsonl", "-m", "ter", "--mean-reference"], "metric 'ter' cannot average references"),
-        (["select", "nbest.jsonl", "-m", "gleu"], "does not compare two texts"),
-        (["select", "nbest.jsonl", "-o", "nbest.jsonl"], "nbest.jsonl"),
-        (["select", "nbest.jsonl", "-m", "bleu", "chrf"], "one metric at a time here, not 2"),
+        (["select", "--lists", "missing.jsonl"], "missing.jsonl"),
+        (["select", "--lists", "a.txt"], "a.txt, line 1, column 1: not JSON"),
+        (
+            ["select", "--lists", "nbest.jsonl", "-m", "ter", "--mean-reference"],
+            "metric 'ter' cannot average references",
+        ),
+        (["select", "--lists", "nbest.jsonl", "-m", "gleu"], "does not compare two texts"),
+        (["select", "--lists", "nbest.jsonl", "-o", "nbest.jsonl"], "nbest.jsonl"),
+        (["select", "--lists", "nbest.jsonl", "-m", "bleu", "chrf"], "one metric at a time here, not 2"),
         (["matrix"], "either -c (and -r) or --lists"),
         (["matrix", "-c", "a.txt", "--lists", "nbest.jsonl"], "either -c (and -r) or --lists"),
         (["matrix", "--lists", "nbest.jsonl", "--level", "corpus"], "lists of texts are no corpora"),
@@ -83,7 +86,7 @@ def test_bad_input(command: Any, lists: Any, arguments: list[str], message: str)
 
 @pytest.mark.parametrize("bad", ["3", '{"candidates": "text"}', '{"candidates": []}', '["a", null]', "{}"])
 def test_bad_lists_name_the_line(command: Any, lists: Any, bad: str) -> None:
-    done = command("select", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
+    done = command("select", "--lists", "-", stdin=f"{LISTS[0]}\n{bad}\n".encode())
     assert done.code == 2
     assert done.err.startswith("softbleu: error: -, line 2: ")
 
