@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, Task, TaskID
 
     from softbleu import types
 
@@ -66,13 +66,28 @@ class ProgressBar:
     def _draw(self, total: int) -> Progress:
         # Imported here, for short runs do without.
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            ProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        class Speed(ProgressColumn):
+            """How much is done a second, lately."""
+
+            def render(self, task: Task) -> str:
+                """Show it, once it is known."""
+                return f"{task.speed:,.0f}/s" if task.speed else ""
 
         # No thread of its own: worker processes may be forked while the bar is shown.
         bar = Progress(
             TextColumn(self._what),
             BarColumn(),
             MofNCompleteColumn(),
+            Speed(),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,

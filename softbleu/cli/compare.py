@@ -52,6 +52,7 @@ def compare(
     plot: Annotated[str | None, _of("--plot")] = None,
     jobs: opt.Jobs = 1,
     cluster: opt.Cluster = None,
+    resume: opt.Resume = False,
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
@@ -88,11 +89,12 @@ def compare(
     given = {name: value for name, value in chosen.items() if value is not None}
     how, signed_baseline = SignificanceSettings.from_signature(signature, **given)
     run: dict[str, Any] = {"baseline": baseline or signed_baseline, "significance": how, "jobs": jobs}
+    journal = target.journal(".compare") if resume else None
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     # One that is named twice is computed once.
     distinct = list({each.key: each for each in measures}.values())
-    if page_wanted and (resampled or picture):
-        raise InputError("a page has no --plot and no --distribution: write these with another format")
+    if page_wanted and (resampled or picture or resume):
+        raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
     found: Any
     with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
         if page_wanted:
@@ -100,12 +102,13 @@ def compare(
 
             found = make_comparison_page(corpus, distinct, progress=progress, title=title or "", **run)
         else:
-            found = compare_corpus(corpus, distinct, progress=progress, **run)
+            found = compare_corpus(corpus, distinct, journal=journal, progress=progress, **run)
     if resampled is not None:
         resampled.write(write_distribution(found))
     if picture is not None:
         picture.write(draw_pairs(found, picture.suffix))
     target.write(write(found, layout))
+    target.drop(journal)
 
 
 def _write_view(options: Options, executor: Executor | None) -> None:
@@ -117,7 +120,7 @@ def _write_view(options: Options, executor: Executor | None) -> None:
     from softbleu.progress import ProgressBar
     from softbleu.report import LINE_WRITERS, VIEWS
 
-    idle = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction")
+    idle = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "resume")
     other = next((name for name in idle if options[name]), "by" if options["show"] and options["by"] else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")

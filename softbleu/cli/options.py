@@ -58,6 +58,7 @@ Output
   --cluster ADDRESS: Work on the Dask cluster whose scheduler has this address, or local:N: N workers here (needs
     softbleu[dask]); the numbers do not depend on it.
   --kernels NAME: Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).
+  --resume: Note what is done beside the --output file, and go on where an earlier run of the same was interrupted.
   --quiet -q: No notes and no progress on standard error.
   --debug: Show where an error came from.
 """
@@ -152,6 +153,7 @@ Digits = Annotated[int, _of("--digits")]
 Output = Annotated[str | None, _of("--output")]
 Plot = Annotated[str | None, _of("--plot")]
 Jobs = Annotated[int, _of("--jobs")]
+Resume = Annotated[bool, _of("--resume")]
 Cluster = Annotated[str | None, _of("--cluster")]
 Kernels = Annotated[str, _of("--kernels", ("auto", "numpy", "numba"))]
 Quiet = Annotated[bool, _of("--quiet")]

@@ -91,6 +91,26 @@ class Output:
             return None
         return self.path.with_name(f".{self.path.name}{suffix}")
 
+    def journal(self, suffix: str) -> str:
+        """Folder beside the file, for what is done of a run.
+
+        Raises
+        ------
+        InputError
+            There is no place beside standard output, a pipe or a device.
+        """
+        beside = (self.url and f"{self.url}{suffix}") or self.beside(suffix)
+        if beside is None:
+            raise InputError("--resume notes what is done beside the --output file: name one")
+        return str(beside)
+
+    def drop(self, journal: str | None) -> None:
+        """Remove that folder, once all is written."""
+        if journal is not None:
+            from softbleu.scoring.journal import remove_blocks
+
+            remove_blocks(journal)
+
     @property
     def colours(self) -> bool:
         """Whether what is written is shown in colours."""

@@ -32,6 +32,7 @@ def score(
     output: opt.Output = None,
     jobs: opt.Jobs = 1,
     cluster: opt.Cluster = None,
+    resume: opt.Resume = False,
     kernels: opt.Kernels = "auto",
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
@@ -52,6 +53,8 @@ def score(
 
     page_wanted = output_format.lower() in PAGES
     write: Any = PAGES.find(output_format) if page_wanted else WRITERS.find(output_format, PAGES)
+    if page_wanted and resume:
+        raise InputError("--resume goes with scores, not with a page: leave out one")
     if score_only:
         if output_format != "text":
             raise InputError("--score-only prints numbers alone: leave out --format")
@@ -60,6 +63,7 @@ def score(
     target.check_format(output_format)
     layout = target.layout(digits, long_signature=long_signature)
     run: dict[str, Any] = {"level": find_level(level, signature), "kernels": kernels.lower(), "jobs": jobs}
+    journal = target.journal(".score") if resume else None
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     shown: Any
     measures = [measure_from(ctx.params)] if page_wanted else measures_from(ctx.params)
@@ -72,10 +76,11 @@ def score(
             page = make_page(corpus, measures[0], progress=progress, title=title or "", **run)
             shown, results = page, page.results
         else:
-            shown = results = score_corpus(corpus, distinct, progress=progress, **run)
+            shown = results = score_corpus(corpus, distinct, journal=journal, progress=progress, **run)
     for broken in () if signature is None else broken_promises(signature, results[0].signature):
         if not quiet:
             say(f"note: {broken}")
     if page_wanted and len(page.text) < page.segments and not quiet:
         say(f"note: the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
     target.write(write(shown, layout))
+    target.drop(journal)

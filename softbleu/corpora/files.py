@@ -18,7 +18,7 @@ from softbleu.data_files import bounded_lines, longest_line, refuse_line
 from softbleu.errors import InputError
 from softbleu.executors import run_in_order
 from softbleu.files import hash_files
-from softbleu.urls import is_url, open_url, read_range, url_size
+from softbleu.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -112,6 +112,15 @@ class TextFile:
         place = _plain(name, encoding, folder)
         lines, bounds = _cut(name, place, block, executor)
         return cls(name, place, lines, block, bounds)
+
+    def state(self) -> tuple[object, ...]:
+        """What changes when the file does: its size and time, or what its place tells."""
+        if is_url(self.name):
+            return self.name, url_state(self.name)
+        path = Path(self.name)
+        if self.name == STDIN or not path.is_file():
+            return self.name, hash_files(Path(self.place))
+        return str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns
 
     def part(self, number: int) -> TextPart:
         """Block `number`."""

@@ -160,6 +160,11 @@ class ParallelFiles:
         """Size of the text."""
         return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
 
+    def states(self) -> tuple[object, ...]:
+        """What changes when the text does."""
+        files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
+        return self.systems, len(self.references), self.gold, *(file.state() for file in files)
+
     def only(self, system: str) -> Self:
         """The same with one of the systems."""
         place = self.systems.index(system)

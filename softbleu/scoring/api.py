@@ -69,6 +69,7 @@ def score_corpus(
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
+    journal: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Score every system of a corpus.
@@ -88,6 +89,9 @@ def score_corpus(
         Any other executor to use instead, e.g. that of a cluster.
     kernels
         `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
+    journal
+        Folder, by path or URL, where what is done is noted, and found again by another run of the same; see
+        `softbleu.scoring.journal`.
     progress
         Called with the number of segments done and of all.
 
@@ -102,7 +106,8 @@ def score_corpus(
         What cannot be scored, and vectors that cannot be read.
     """
     measures = measures_of(metrics)
-    return score_measures(corpus, measures, level, jobs=jobs, executor=executor, kernels=kernels, progress=progress)
+    run: dict[str, Any] = {"jobs": jobs, "executor": executor, "kernels": kernels, "journal": journal}
+    return score_measures(corpus, measures, level, **run, progress=progress)
 
 
 @overload
@@ -114,6 +119,7 @@ def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of na
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    journal: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTable: ...
 
@@ -127,6 +133,7 @@ def compare_corpus(
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    journal: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTables: ...
 
@@ -139,13 +146,14 @@ def compare_corpus(
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    journal: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTable | ComparisonTables:
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
     Of several metrics there is a table each.
     """
-    tables = _compare(corpus, measures_of(metric), baseline, significance, jobs, executor, progress)
+    tables = _compare(corpus, measures_of(metric), baseline, significance, jobs, executor, progress, journal)
     return tables if isinstance(metric, list | tuple) else tables[0]
 
 
@@ -157,6 +165,7 @@ def _compare(
     jobs: int,
     executor: Executor | None,
     progress: Progress | None = None,
+    journal: str | None = None,
 ) -> ComparisonTables:
     statistics = collect_statistics(
         corpus,
@@ -164,6 +173,7 @@ def _compare(
         keep_rows=True,
         jobs=jobs,
         executor=executor,
+        journal=journal,
         progress=progress,
     )
     return ComparisonTables(

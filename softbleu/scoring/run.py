@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from softbleu.corpora.segments import BLOCK
@@ -15,8 +16,10 @@ from softbleu.executors import chosen_executor, run_in_order, single_threaded_bl
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
+from softbleu.scoring.journal import EVERY, BlockJournal
 from softbleu.scoring.prepare import LineCoder, PreparedCorpus, blocks_for, prepare_corpus
 from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
+from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora.parallel import FileBlock
@@ -98,6 +101,7 @@ class Runner:
     corpus: Corpus
     executor: Executor | None
     kernels: KernelName
+    journal: BlockJournal | None = field(repr=False)
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
@@ -146,13 +150,14 @@ class Runner:
         tokenizer = measures[0].tokenizer
         needed = self._needed[tokenizer]
         systems = self.corpus.systems if system is None else (system,)
+        key = (__version__, tokenizer, systems, *zip(measures, kept, strict=True))
         if not needed.table and tokenizer not in self._prepared:
             tasks = tuple(Task(each.metric, None, keep) for each, keep in zip(measures, kept, strict=True))
             work: Any = BlockWork(tasks, tokenizer, needed, self.kernels)
             if self.executor is None:
                 work = partial(work, coder=LineCoder(tokenizer))
             corpus = self.corpus if system is None else self.corpus.only(system)
-            totals = self._add_up(work, tasks, blocks_for(corpus, self.executor), progress)
+            totals = self._add_up(work, tasks, blocks_for(corpus, self.executor), progress, key=key)
             return [_statistics(systems, measure, total) for measure, total in zip(measures, totals, strict=True)]
         prepared = self.prepared(tokenizer)
         tables: list[CorpusWords] = []
@@ -173,7 +178,9 @@ class Runner:
         if step < BLOCK:
             blocks = (block.part(at, at + step) for block in blocks for at in range(0, len(block), step))
         with single_threaded_blas():
-            totals = self._add_up(work, tasks_of, blocks, progress, step, contents)
+            totals = self._add_up(
+                work, tasks_of, blocks, progress, step, contents, (*key, *(table.identity for table in tables))
+            )
         return [
             _statistics(systems, measure, total, None if task.table is None else tables[task.table])
             for measure, task, total in zip(measures, tasks_of, totals, strict=True)
@@ -193,19 +200,27 @@ class Runner:
         progress: Progress | None,
         step: int | None = None,
         contents: Mapping[str, bytes] | None = None,
+        key: Sequence[object] = (),
     ) -> list[BlockStatistics]:
-        parts: list[list[BlockStatistics]] = [[] for _ in tasks]
-        done = 0
-        for found in run_in_order(work, blocks, self.executor, contents):
-            for task, own, part in zip(tasks, parts, found, strict=True):
-                if task.keep_rows or not own:
-                    own.append(part)
-                else:
-                    own[0] = added(own[0], part)
-            done = min(done + (step or BLOCK), len(self.corpus))
+        noted, name, since = 0, "", _Sums(tasks)
+        total = _Sums(tasks)
+        if self.journal is not None:
+            name = self.journal.key(*key)
+            noted, known = self.journal.read(name, len(tasks))
+            for found in known:
+                total.add(found)
+        todo = islice(blocks, noted, None)
+        for number, found in enumerate(run_in_order(work, todo, self.executor, contents), start=noted + 1):
+            total.add(found)
+            if self.journal is not None:
+                since.add(found)
+                if number - noted == EVERY:
+                    self.journal.note(name, noted, number, since.taken())
+                    noted = number
+            done = min(number * (step or BLOCK), len(self.corpus))
             if progress is not None:
                 progress(done, len(self.corpus))
-        return [joined(own) for own in parts]
+        return total.taken()
 
 
 @contextmanager
@@ -217,6 +232,7 @@ def running(
     executor: Executor | None = None,
     kernels: KernelName = "auto",
     whole: bool = False,
+    journal: str | None = None,
 ) -> Iterator[Runner]:
     """Run measures over a corpus, on an executor, on so many jobs of this machine, or here.
 
@@ -228,6 +244,8 @@ def running(
     executor : any other executor to use instead, e.g. that of a cluster
     kernels : `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
     whole : whether references and source are prepared even where no measure needs them
+    journal : folder, by path or URL, where what is done is noted, and found again by another run of the same; the
+        caller removes it by `remove_blocks`
     """
     name = choose_kernels(kernels, int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(
@@ -247,7 +265,8 @@ def running(
     tasks = -(-len(corpus) // segments_at_once(measures))
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(executor, jobs, tasks, threads=threads))
-        yield Runner(corpus, chosen, name, needed, stack)
+        kept = None if journal is None else BlockJournal(journal, corpus)
+        yield Runner(corpus, chosen, name, kept, needed, stack)
 
 
 def segments_at_once(measures: Sequence[Measure]) -> int:
@@ -264,10 +283,11 @@ def collect_statistics(
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
+    journal: str | None = None,
     progress: Progress | None = None,
 ) -> list[Statistics]:
     """Compute the statistics of a corpus by every measure; see `running` and `Runner.collect`."""
-    with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels) as runner:
+    with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels, journal=journal) as runner:
         return runner.collect(measures, keep_rows=keep_rows, progress=progress)
 
 
@@ -279,6 +299,7 @@ def score_measures(
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
+    journal: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Score every system of a corpus by every measure.
@@ -296,9 +317,32 @@ def score_measures(
         jobs=jobs,
         executor=executor,
         kernels=kernels,
+        journal=journal,
         progress=progress,
     )
     return Results(result for each in statistics for result in make_results(each, level))
+
+
+class _Sums:
+    """Statistics added up, or put one behind the other where rows are kept."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
+
+    def add(self, found: Sequence[BlockStatistics]) -> None:
+        """Add those of the next blocks, by every task."""
+        for task, own, part in zip(self._tasks, self._parts, found, strict=True):
+            if task.keep_rows or not own:
+                own.append(part)
+            else:
+                own[0] = added(own[0], part)
+
+    def taken(self) -> list[BlockStatistics]:
+        """Give what there is, and begin anew."""
+        found = [joined(own) for own in self._parts]
+        self._parts = [[] for _ in self._tasks]
+        return found
 
 
 def _statistics(

@@ -87,3 +87,12 @@ def test_standard_output_may_be_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(ValueError, match="standard output is closed"):
         Output.of(None)
+
+
+def test_a_bar_says_how_much_is_done_a_second(terminal):
+    with ProgressBar(quiet=False) as bar:
+        for done in (1_000, 2_000, 4_000):
+            bar(done, 30_000)
+        assert bar._bar is not None
+        shown = [str(column.render(bar._bar.tasks[0])) for column in bar._bar.columns]
+    assert any(text.endswith("/s") and text.removesuffix("/s").replace(",", "").isdecimal() for text in shown)

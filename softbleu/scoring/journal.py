@@ -1,0 +1,127 @@
+"""What is done of a long run, kept in a folder beside its output: an interrupted one goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.files import write_whole
+from softbleu.scoring.blocks import BlockStatistics
+from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url
+
+if TYPE_CHECKING:
+    from softbleu.scoring.run import Corpus
+
+EVERY = 64
+"""Blocks that are noted together."""
+_PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
+_FIELDS = ("rows", "counts", "coverage", "references")
+
+
+def corpus_identity(corpus: Corpus) -> str:
+    """Hex SHA-256 of what tells a corpus from others: the text, or the places, sizes and times of its files."""
+    digest = hashlib.sha256()
+    states = getattr(corpus, "states", None)
+    if states is not None:
+        digest.update(repr(states()).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+    for block in corpus.blocks():
+        segments = block.load()
+        text = repr((dict(segments.candidates), segments.references, segments.source))
+        digest.update(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+class BlockJournal:
+    """Statistics of the blocks that are done, in files of a folder, each complete or not there at all.
+
+    Parameters
+    ----------
+    place : path or URL of the folder
+    corpus : what is scored
+
+    Raises
+    ------
+    InputError
+        Something else lies there.
+    """
+
+    def __init__(self, place: str, corpus: Corpus) -> None:
+        self._place, self._remote = place, is_url(place)
+        self._corpus = corpus_identity(corpus)
+        self._parts: dict[str, dict[int, tuple[int, str]]] = {}
+        for name in self._names():
+            if found := _PART.fullmatch(name):
+                self._parts.setdefault(found[1], {})[int(found[2])] = int(found[3]), name
+            else:
+                raise InputError(f"{place}: no journal of an interrupted run, which would lie there: move it away")
+
+    def key(self, *work: object) -> str:
+        """What tells some work on the corpus from other work."""
+        return hashlib.sha256(repr((self._corpus, *work)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def read(self, key: str, tasks: int) -> tuple[int, list[list[BlockStatistics]]]:
+        """How many blocks of some work are done, and for each task the statistics of them, in order."""
+        done, found = 0, []
+        parts = self._parts.get(key, {})
+        while done in parts:
+            stop, name = parts[done]
+            try:
+                with np.load(io.BytesIO(self._read(name)), allow_pickle=False) as arrays:
+                    found.append([_made(arrays, task) for task in range(tasks)])
+            # What a damaged archive says is of many kinds; it is computed anew.
+            except Exception:
+                break
+            done = stop
+        return done, found
+
+    def note(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
+        """Note the statistics of the blocks from `start` up to `stop`, of each task."""
+        content = io.BytesIO()
+        arrays = {
+            f"{field}-{task}": np.asarray(getattr(part, field))
+            for task, part in enumerate(parts)
+            for field in _FIELDS
+        }
+        np.savez(content, allow_pickle=False, **arrays)
+        name = f"{key}-{start}-{stop}.npz"
+        if self._remote:
+            write_url(f"{self._place}/{name}", content.getvalue())
+        else:
+            Path(self._place).mkdir(exist_ok=True)
+            write_whole(Path(self._place, name), content.getbuffer())
+
+    def _names(self) -> list[str]:
+        if self._remote:
+            return [url.rpartition("/")[2] for url in find_urls(self._place)]
+        folder = Path(self._place)
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            return [""]
+        return [path.name for path in folder.iterdir() if path.suffix != ".draft"] if folder.exists() else []
+
+    def _read(self, name: str) -> bytes:
+        if not self._remote:
+            return Path(self._place, name).read_bytes()
+        with open_url(f"{self._place}/{name}") as stream:
+            return stream.read()
+
+
+def remove_blocks(place: str) -> None:
+    """Remove a journal, once what it notes is kept elsewhere."""
+    if is_url(place):
+        remove_urls(find_urls(place))
+    else:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _made(arrays: Any, task: int) -> BlockStatistics:
+    rows, counts, coverage, references = (arrays[f"{field}-{task}"] for field in _FIELDS)
+    return BlockStatistics(rows, counts, coverage, (int(references[0]), int(references[1])))

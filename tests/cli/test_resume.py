@@ -1,0 +1,137 @@
+"""An interrupted run goes on where it was, with the digits of a whole one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softbleu.corpora import ParallelFiles
+from softbleu.scoring import journal, run
+from softbleu.scoring.api import compare_corpus, score_corpus
+
+MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf"]
+WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
+LINES = 5000
+
+
+@pytest.fixture
+def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Five blocks of text, of which two are noted at a time."""
+    monkeypatch.setattr(run, "EVERY", 2)
+    draw = np.random.default_rng(3)
+    for name in ("c.txt", "r.txt"):
+        (tmp_path / name).write_text(
+            "".join(" ".join(line) + "\n" for line in draw.choice(WORDS, (LINES, 6)).tolist())
+        )
+    return [str(tmp_path / "c.txt"), str(tmp_path / "r.txt")]
+
+
+class StopError(Exception):
+    """The run is interrupted."""
+
+
+def stop_after(segments: int) -> Any:
+    def progress(done: int, total: int) -> None:
+        if done / total >= segments / LINES:
+            raise StopError
+
+    return progress
+
+
+def parts_of(place: Path) -> list[str]:
+    return sorted(path.name.partition("-")[2] for path in place.iterdir())
+
+
+@pytest.mark.parametrize("level", ["corpus", "segment"])
+@pytest.mark.parametrize("metric", MEASURES)
+def test_a_run_goes_on_where_it_was(texts: list[str], tmp_path: Path, metric: str, level: Any) -> None:
+    place = tmp_path / "journal"
+    with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
+        whole = score_corpus(corpus, metric, level=level)
+        with pytest.raises(StopError):
+            score_corpus(corpus, metric, level=level, journal=str(place), progress=stop_after(4096))
+        assert parts_of(place) == ["0-2.npz", "2-4.npz"]
+        seen: list[int] = []
+        again = score_corpus(
+            corpus, metric, level=level, journal=str(place), progress=lambda done, _: seen.append(done)
+        )
+    assert again == whole
+    assert seen == [LINES]
+
+
+def test_a_comparison_goes_on(texts: list[str], tmp_path: Path) -> None:
+    with ParallelFiles.open({"one": texts[0], "two": texts[1]}, texts[1:]) as corpus:
+        whole = compare_corpus(corpus).records()
+        with pytest.raises(StopError):
+            compare_corpus(corpus, journal=str(tmp_path / "journal"), progress=stop_after(3000))
+        assert compare_corpus(corpus, journal=str(tmp_path / "journal")).records() == whole
+
+
+def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tmp_path: Path) -> None:
+    place = tmp_path / "journal"
+
+    def started(metric: str = "bleu") -> int:
+        """Segments that a run has done after its first block."""
+        with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
+            seen: list[int] = []
+            score_corpus(corpus, metric, journal=str(place), progress=lambda done, _: seen.append(done))
+        return seen[0]
+
+    assert started() == 1024
+    assert started() == LINES
+    assert started("bleu(order=2)") == 1024
+    for part in place.glob("*-2-4.npz"):
+        part.write_bytes(part.read_bytes()[:100])
+    assert started() == 3 * 1024
+    Path(texts[1]).write_text("other text\n" * LINES)
+    assert started() == 1024
+
+
+def test_a_journal_at_a_url(texts: list[str]) -> None:
+    place = "memory://journals/one"
+    with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
+        with pytest.raises(StopError):
+            score_corpus(corpus, journal=place, progress=stop_after(4096))
+        seen: list[int] = []
+        again = score_corpus(corpus, journal=place, progress=lambda done, _: seen.append(done))
+        assert again == score_corpus(corpus)
+    assert seen == [LINES]
+    journal.remove_blocks(place)
+    assert journal.find_urls(place) == []
+
+
+def test_the_command_removes_the_journal_once_all_is_written(command: Any, texts: list[str], tmp_path: Path) -> None:
+    output, place = tmp_path / "out.json", tmp_path / ".out.json.score"
+    options = ["score", "-c", texts[0], "-r", texts[1], "-f", "json"]
+    with ParallelFiles.open(texts[:1], texts[1:]) as corpus, pytest.raises(StopError):
+        score_corpus(corpus, journal=str(place), progress=stop_after(4096))
+    assert len(list(place.iterdir())) == 2
+    done = command(*options, "-o", output, "--resume")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert output.read_text() == command(*options).out
+    assert not place.exists()
+
+
+def test_a_journal_needs_a_place_of_its_own(command: Any, texts: list[str], tmp_path: Path) -> None:
+    options = ["score", "-c", texts[0], "-r", texts[1], "--resume"]
+    done = command(*options)
+    assert (done.code, done.err) == (
+        2,
+        "softbleu: error: --resume notes what is done beside the --output file: name one\n",
+    )
+    place = tmp_path / ".out.json.score"
+    for make in (place.touch, place.mkdir):
+        make()
+        if place.is_dir():
+            (place / "letter.txt").write_text("mine")
+        done = command(*options, "-o", tmp_path / "out.json")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "no journal of an interrupted run" in done.err
+        if place.is_file():
+            place.unlink()
+    assert (place / "letter.txt").read_text() == "mine"
+    shutil.rmtree(place)
