@@ -33,6 +33,9 @@ _LOCAL = "local:"
 _RETRIES = 3
 _CONNECT = 10
 """Seconds in which a scheduler must answer."""
+_SPAWNED = "distributed.nanny.pre-spawn-environ"
+_KEEP_MEMORY = {f"{_SPAWNED}.MALLOC_{name}_THRESHOLD_": 1 << 28 for name in ("TRIM", "MMAP")}
+"""Dask has memory given back at once, which the arrays of each block then ask for again."""
 _JOIN = 60
 """Seconds in which a first worker must be there."""
 
@@ -271,8 +274,9 @@ def _open_client(address: str) -> Iterator[Any]:
             jobs = address.removeprefix(_LOCAL)
             if not (jobs.isascii() and jobs.isdecimal() and 1 <= int(jobs[:9]) <= MOST_JOBS):
                 raise InputError(f"--cluster {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
+            stack.enter_context(import_module("dask").config.set(_KEEP_MEMORY))
             how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            place = stack.enter_context(distributed.LocalCluster(int(jobs), **how))
+            place = stack.enter_context(distributed.LocalCluster(n_workers=int(jobs), **how))
         else:
             with _told(refused):
                 distributed.comm.resolve_address(address)

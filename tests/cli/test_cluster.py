@@ -46,14 +46,15 @@ def alone(corpus: Any) -> Any:
 def threads() -> Iterator[Client]:
     """A cluster whose workers are threads of this process."""
     how: dict[str, Any] = {"threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
-    with LocalCluster(1, **how) as cluster, Client(cluster, set_as_default=False) as client:
+    with LocalCluster(n_workers=1, **how) as cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Any]:
-    """The executor of a cluster of two processes."""
-    with cluster_executor("local:2") as executor:
+    """The executor of a cluster of three processes."""
+    with cluster_executor("local:3") as executor:
+        assert len(executor._client.cluster.workers) == count_workers(executor) == 3
         yield executor
 
 
@@ -173,7 +174,7 @@ def test_what_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> Non
 
 def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
     how: dict[str, Any] = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
-    with LocalCluster(1, **how) as cluster, Client(cluster, set_as_default=False) as client:
+    with LocalCluster(n_workers=1, **how) as cluster, Client(cluster, set_as_default=False) as client:
 
         def lose(*_: int) -> None:
             cluster.close()
