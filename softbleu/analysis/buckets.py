@@ -10,6 +10,7 @@ import numpy as np
 
 from softbleu.analysis.labels import FREQUENCIES, LENGTHS, numbered, read_labels
 from softbleu.analysis.page_matches import ShownText, shown_text
+from softbleu.errors import InputError
 from softbleu.metrics.base import Requirements
 from softbleu.scoring.api import Measures, measures_of
 from softbleu.scoring.prepare import prepare_corpus
@@ -156,6 +157,10 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
 
 
 def _of_words(corpus: Corpus, measure: Measure, by: str) -> BucketScores:
+    if not corpus.has_references:
+        raise InputError(
+            f"words by {by} are counted against references, and there are none: --by length takes a source"
+        )
     prepared = prepare_corpus(corpus, measure.tokenizer, Requirements())
     text = shown_text(prepared, len(corpus))
     if by == "coverage":

@@ -81,6 +81,8 @@ def ngram_differences(
     check_order(order)
     if len(corpus.systems) < 2:
         raise InputError("one system has nothing to differ from: name two or more")
+    if not corpus.has_references:
+        raise InputError("n-grams are right where references have them, and there are none")
     baseline = corpus.systems[0] if baseline is None else baseline
     if baseline not in corpus.systems:
         raise UnknownNameError("system", baseline, corpus.systems)

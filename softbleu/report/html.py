@@ -33,6 +33,7 @@ _SCRIPTS = {
     "page_script": "report.js",
 }
 _PART_DIGITS = 4
+_PROBABILITIES = ("p_value", "corrected")
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -152,12 +153,15 @@ def _rounded(values: Sequence[Sequence[float]]) -> list[list[float]]:
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
     """Cells as the page shows them."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    cells = [[_cell(row.get(name), digits) for name in columns] for row in table.rows]
-    numeric = [all(isinstance(row.get(name), int | float | None) for row in table.rows) for name in columns]
+    places = [digits + 2 if name in _PROBABILITIES else digits for name in columns]
+    cells = [[_cell(row.get(name), n) for name, n in zip(columns, places, strict=True)] for row in table.rows]
+    numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
 
 
 def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, tuple):
+        return " to ".join(_cell(each, digits) for each in value)
     if isinstance(value, float):
         return f"{value:.{digits}f}"
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

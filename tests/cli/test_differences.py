@@ -124,3 +124,13 @@ def test_corrections_by_kind(command, files):
     refused = command("compare", "-c", system, "-r", system, "--by", "operation")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "m2" in refused.err
+
+
+def test_without_references_words_are_not_counted(command, given, files):
+    texts = [*given[:3], "-s", files.reference, "-m", "refless"]
+    for view in (["--by", "rarity"], ["--by", "coverage"], ["--show", "ngrams"]):
+        done = command("compare", *texts, *view)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "references" in done.err
+    assert command("compare", *texts, "--by", "length").code == 0
+    assert command("compare", *texts, "-f", "html", "--quiet").code == 0

@@ -140,7 +140,10 @@ def test_a_page_of_a_comparison(command, files):
         "N-grams that one system gets and another misses",
     ]
     row = dict(zip(data["tables"][0]["columns"], data["tables"][0]["rows"][0], strict=True))
-    assert row["difference"] == f"{found[1]['beside']['difference']:.2f}"
+    beside = found[1]["beside"]
+    assert row["difference"] == f"{beside['difference']:.2f}"
+    assert row["interval"] == " to ".join(f"{end:.2f}" for end in beside["interval"])
+    assert row["p_value"] == f"{beside['p_value']:.4f}"
 
 
 def test_other_commands_have_no_page(command, files):
