@@ -12,8 +12,8 @@ from oracles import softbleu as oracle
 
 import softbleu
 from softbleu.errors import MissingExtraError
-from softbleu.metrics.meteor import resources
 from softbleu.scoring import Measure, score_corpus
+from softbleu.thesaurus import resources
 
 PLAIN: dict[str, Any] = {
     "order": 1,

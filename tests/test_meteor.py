@@ -25,11 +25,12 @@ from softbleu import InputError
 from softbleu.corpora.segments import make_corpus
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.meteor.metric import _alone
-from softbleu.metrics.meteor.resources import PACKAGE, MeteorData
-from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS, stem
+from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
 from softbleu.normaliser import normalised
 from softbleu.scoring import Measure
 from softbleu.scoring.run import collect_statistics
+from softbleu.thesaurus.resources import PACKAGE, MeteorData
+from softbleu.thesaurus.stems import stem
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))
 WORDS = sorted(
@@ -230,7 +231,7 @@ def test_what_is_kept_is_used_and_what_is_damaged_made_again(tmp_path: Path, mon
     folder = write_meteor_data(tmp_path / "own", [("one", "two three")])
 
     def row() -> list[int]:
-        from softbleu.metrics.meteor.resources import _open
+        from softbleu.thesaurus.resources import _open
 
         _open.cache_clear()
         found: list[int] = rows_of(["two three"], ["one"], meteor_data=str(folder))[0, [21, 22]].tolist()
@@ -255,7 +256,7 @@ def test_a_table_that_is_not_sorted_is_read_as_well(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.metrics.meteor.resources.find_spec", lambda name: None)
+    monkeypatch.setattr("softbleu.thesaurus.resources.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
         softbleu.score(["a"], ["a"], metric="meteor")
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100

@@ -118,8 +118,8 @@ def _stub() -> Iterator[str]:
         "from collections.abc import Callable\nfrom pathlib import Path\n"
         "from typing import Literal, TypedDict\n\n"
         "from softbleu.embeddings import VectorLocation\nfrom softbleu.matchers.base import Matcher\n"
-        "from softbleu.metrics.meteor.resources import MeteorData\n"
         "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.scoring.measure import Measure\n"
+        "from softbleu.thesaurus.resources import MeteorData\n"
     )
     every: dict[str, list[str]] = {}
     for door in DOORS.values():

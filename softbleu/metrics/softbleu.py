@@ -15,10 +15,10 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
-from softbleu.metrics.meteor.resources import MeteorData, data_setting, needed_data
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
 from softbleu.ngrams import Chunk
+from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Literal, TypedDict
 
 from softbleu.embeddings import VectorLocation
 from softbleu.matchers.base import Matcher
-from softbleu.metrics.meteor.resources import MeteorData
 from softbleu.metrics.softbleu import IdfCorpus
 from softbleu.scoring.measure import Measure
+from softbleu.thesaurus.resources import MeteorData
 
 class MatchSettings(TypedDict, total=False):
     threshold: float | str | None

@@ -19,10 +19,10 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.matchers import MATCHERS as MATCHER_CLASSES
 from softbleu.matchers import make_matcher
 from softbleu.metrics import M2, Bleu, Gleu, IMeasure
-from softbleu.metrics.meteor.resources import MeteorData
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu
 from softbleu.scoring import VectorChoice, read_measure
 from softbleu.signature import format_value, parse_signature, signature_of
+from softbleu.thesaurus.resources import MeteorData
 from softbleu.tokens import Tokenizer
 from softbleu.version import __version__
 

@@ -13,9 +13,9 @@ from softbleu.similarity import round_millionths, threshold_in_millionths
 from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
-    from softbleu.metrics.meteor.resources import MeteorTables
     from softbleu.ngrams import Chunk
     from softbleu.similarity import Vectors, WordTable
+    from softbleu.thesaurus.resources import MeteorTables
     from softbleu.types import Flags, Integers
 
 STAGES = ("exact", "stem", "synonym", "paraphrase")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.thesaurus.stems import stem
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.metrics.meteor.resources import MeteorData
+    from softbleu.thesaurus.resources import MeteorData
 
 _WORDS = """
     's 't a about after all also an and are as at be been but by can could first for from had has have he her his i if
@@ -22,8 +23,6 @@ _WORDS = """
 """
 METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())
 """English words, in any case, that METEOR 1.5 was seen to weigh as function words."""
-_MASK = "\ue000"
-"""Stands for a letter that is none to the stemmer."""
 
 
 @dataclass(frozen=True)
@@ -76,24 +75,3 @@ def code(word: str) -> int:
     for low, high in zip(units[::2], units[1::2], strict=True):
         found = (31 * found + low + 256 * high) & 0xFFFFFFFF
     return found
-
-
-@lru_cache(1 << 17)
-def stem(word: str) -> str:
-    """Stem a word as METEOR 1.5 does, by the Snowball stemmer for English of its day.
-
-    >>> stem("geologists"), stem("geology"), stem("adding")
-    ('geologist', 'geolog', 'ad')
-    """
-    # That stemmer did not know the ending -ogist yet.
-    if "ogist" in word:
-        return _stemmer()(word.replace("ogist", f"ogis{_MASK}")).replace(_MASK, "t")
-    return _stemmer()(word)
-
-
-@lru_cache(1)
-def _stemmer() -> Callable[[str], str]:
-    from snowballstemmer.english_stemmer import EnglishStemmer
-
-    stemmed: Callable[[str], str] = EnglishStemmer().stemWord
-    return stemmed

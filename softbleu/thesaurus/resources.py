@@ -16,7 +16,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
-from softbleu.metrics.meteor.table import LONGEST, joined_words, read_table
+from softbleu.thesaurus.table import LONGEST, joined_words, read_table
 from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
