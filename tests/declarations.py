@@ -14,6 +14,7 @@ from softbleu.errors import InputError
 from softbleu.matchers import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric
+from softbleu.networks.rules import NetworkRules
 from softbleu.scoring import Measure, VectorChoice
 from softbleu.tokens import Tokenizer
 
@@ -29,6 +30,9 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "idf": st.just("references"),
     "layers": st.sampled_from(["0", "4", "4,6"]),
     "meteor_data": st.none(),
+    "network_vectors": st.none(),
+    "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
+    "notation": st.just("text"),
 }
 """Values of settings that say less about themselves than they mean."""
 GOES_WITH: dict[str, dict[str, Any]] = {
@@ -41,7 +45,15 @@ GOES_WITH: dict[str, dict[str, Any]] = {
 def every_setting() -> list[tuple[type[Declared], Setting]]:
     """The fields of all metrics, matchers, tokenizers and vectors, each with the class that has it."""
     owners: list[type[Declared]] = [*METRICS.classes(), *MATCHERS.classes(), Tokenizer, VectorChoice, WordMeasure]
-    return [(owner, each) for owner in owners for each in own_settings(owner) if each.name != "measure"]
+    return [(owner, each) for owner in owners for each in _spread(owner) if each.name != "measure"]
+
+
+def _spread(owner: type[Declared]) -> list[Setting]:
+    """Settings of a class; of rules for networks, which have no name, each by itself."""
+    found: list[Setting] = []
+    for each in own_settings(owner):
+        found += own_settings(NetworkRules) if each.part is NetworkRules else [each]
+    return found
 
 
 def setting_id(value: Any) -> str:
@@ -82,7 +94,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    if setting.name in ("vectors", "quantile", "idf", "meteor_data"):
+    if setting.name in ("vectors", "quantile", "idf", "meteor_data", "network_vectors"):
         return []
     if setting.choices or setting.name == "matcher":
         return ["nonesuch", 3.5]
@@ -117,7 +129,7 @@ def measures(draw: st.DrawFn) -> Measure:
         start["matcher"] = draw(st.sampled_from(MATCHERS.names()))
         owners.append(MATCHERS.find(start["matcher"]))
     for owner in owners:
-        for each in own_settings(owner):
+        for each in _spread(owner):
             if each.name not in ("matcher", "measure") and draw(st.booleans()):
                 start[each.name] = draw(values_of(each))
     if start.get("smooth") not in ("floor", "add-k"):
@@ -126,5 +138,8 @@ def measures(draw: st.DrawFn) -> Measure:
         start.pop("mutual", None)
     if start.get("assignment") == "optimal":
         start.pop("consumption", None)
+    if start.get("shifts"):
+        for name in ("idf", "window", "extra", "replacing"):
+            start.pop(name, None)
     made = Measure.of(metric.name, **start)
     return made if made.metric.requires.vectors else Measure(made.metric, made.tokenizer)

@@ -20,7 +20,7 @@ TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MOD
 # What `softbleu.kernels.Kernels` asks of a backend.
 BACKEND = {"NAME", "clipped_counts", "code_lines"}
 # A budget: the command line had 4,174 lines before each setting was declared once.
-CLI_LINES = 3_400
+CLI_LINES = 3_700
 
 
 def lines(folder: Path) -> int:

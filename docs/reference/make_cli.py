@@ -102,6 +102,7 @@ _TYPES = {
     "vectors": "VectorLocation",
     "idf": "str | Path | IdfCorpus",
     "meteor_data": "str | MeteorData",
+    "network_vectors": "str | NetworkVectors",
     "matcher": "str | Matcher",
 }
 """Of settings that hold more than their kind says."""
@@ -118,8 +119,8 @@ def _stub() -> Iterator[str]:
         "from collections.abc import Callable\nfrom pathlib import Path\n"
         "from typing import Literal, TypedDict\n\n"
         "from softbleu.embeddings import VectorLocation\nfrom softbleu.matchers.base import Matcher\n"
-        "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.scoring.measure import Measure\n"
-        "from softbleu.thesaurus.resources import MeteorData\n"
+        "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.networks.rules import NetworkVectors\n"
+        "from softbleu.scoring.measure import Measure\nfrom softbleu.thesaurus.resources import MeteorData\n"
     )
     every: dict[str, list[str]] = {}
     for door in DOORS.values():

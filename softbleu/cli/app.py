@@ -22,6 +22,7 @@ from softbleu.cli.explain import explain
 from softbleu.cli.language import language_app
 from softbleu.cli.matrix import matrix
 from softbleu.cli.metaeval import metaeval
+from softbleu.cli.networks import networks_app
 from softbleu.cli.score import score
 from softbleu.cli.select import select
 from softbleu.cli.settings import FindOptions, options_of, setting_options, spread_settings
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 for each in (score, compare, explain, sweep, metaeval, matrix, select, diff):
     app.command()(each)
-for group in (corpora_app, embeddings_app, experiments_app, language_app):
+for group in (corpora_app, embeddings_app, experiments_app, language_app, networks_app):
     app.add_typer(group)
 
 

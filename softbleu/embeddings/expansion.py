@@ -157,11 +157,12 @@ def _fit(word: str, near: Iterable[tuple[str, float]], expansion: Expansion) -> 
     fitting: dict[str, float] = {}
     for name, similarity in near:
         if similarity > expansion.threshold and name.casefold() != word.casefold():
-            fitting.setdefault(_spell_like(word, name), similarity)
+            fitting.setdefault(spell_like(word, name), similarity)
     return list(fitting.items())[: expansion.neighbours]
 
 
-def _spell_like(word: str, name: str) -> str:
+def spell_like(word: str, name: str) -> str:
+    """Spell a name as a word is: with a capital, or in capitals."""
     if word.isupper() and len(word) > 1:
         return name.upper()
     return name[0].upper() + name[1:] if word[0].isupper() else name

@@ -170,6 +170,11 @@ class Metric(Declared):
         return None
 
     @property
+    def shows_matches(self) -> bool:
+        """Whether its matches are with words of the references as they stand."""
+        return self.matching is not None
+
+    @property
     def requires(self) -> Requirements:
         """What it must be given."""
         return Requirements()

@@ -106,7 +106,7 @@ class BlockWork:
         families: dict[tuple[int, int], list[tuple[int, Bleu]]] = {}
         for place, task in enumerate(self.tasks):
             metric = task.metric
-            if isinstance(metric, Bleu) and task.table is not None:
+            if type(metric) is Bleu and task.table is not None:
                 families.setdefault((metric.order, task.table), []).append((place, metric))
                 continue
             seen = gold if metric.requires.gold and gold is not None else piece

@@ -87,6 +87,7 @@ DOORS = {
         "Softbleu": "softbleu",
         "Chrf": "chrf",
         "Ter": "ter",
+        "Hyter": "hyter",
         "BertScore": "bertscore",
         "Green": "green",
         "Meteor": "meteor",

@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 from softbleu.embeddings import VectorLocation
 from softbleu.matchers.base import Matcher
 from softbleu.metrics.softbleu import IdfCorpus
+from softbleu.networks.rules import NetworkVectors
 from softbleu.scoring.measure import Measure
 from softbleu.thesaurus.resources import MeteorData
 
@@ -61,6 +62,22 @@ class Settings(MatchSettings, total=False):
     no_punct: bool
     asian_support: bool
     case_sensitive: bool
+    extra: float
+    replacing: Literal["greater", "both"]
+    window: int
+    move: float
+    shifts: bool
+    notation: Literal["text", "brackets", "network"]
+    stem_cost: float | None
+    synonym_cost: float | None
+    paraphrase_cost: float | None
+    neighbour_cost: float | None
+    optional_cost: float | None
+    neighbour_quantile: str
+    alternatives: int
+    mutual_neighbours: bool
+    inflection: bool
+    network_vectors: str | NetworkVectors | None
     average: Literal["segments", "pieces"]
     task: Literal["rank", "adq"]
     stages: Literal["exact", "exact+stem", "exact+synonym", "exact+paraphrase", "exact+stem+synonym", "exact+stem+paraphrase", "exact+synonym+paraphrase", "exact+stem+synonym+paraphrase"]
@@ -72,7 +89,7 @@ class Settings(MatchSettings, total=False):
     gamma: float
     t: float
     aggregate: Literal["mean", "share"]
-    preset: Literal["morgan2014", "paraphrases"]
+    preset: Literal["morgan2014", "terp", "networks", "paraphrases"]
 
 def Bleu(
     *,
@@ -285,6 +302,43 @@ def Ter(
     function_words: Literal["soft", "exact"] = ...,
 ) -> Measure:
     """Make a value of Ter: settings by name, scores by `corpus_score` and `sentence_score`."""
+
+def Hyter(
+    *,
+    extra: float = ...,
+    replacing: Literal["greater", "both"] = ...,
+    window: int = ...,
+    move: float = ...,
+    shifts: bool = ...,
+    idf: str | Path | IdfCorpus | None = ...,
+    rarity: float = ...,
+    notation: Literal["text", "brackets", "network"] = ...,
+    stem_cost: float | None = ...,
+    synonym_cost: float | None = ...,
+    paraphrase_cost: float | None = ...,
+    neighbour_cost: float | None = ...,
+    optional_cost: float | None = ...,
+    neighbour_quantile: str = ...,
+    alternatives: int = ...,
+    mutual_neighbours: bool = ...,
+    inflection: bool = ...,
+    network_vectors: str | NetworkVectors | None = ...,
+    meteor_data: str | MeteorData | None = ...,
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
+    lowercase: bool = ...,
+    vectors: VectorLocation = ...,
+    vector_case: Literal["exact", "fallback"] = ...,
+    normalize: bool = ...,
+    layers: str | None = ...,
+    exact_words: Literal["one", "cosine"] | None = ...,
+    similarity: Literal["cosine", "csls"] = ...,
+    vectors_postprocess: str = ...,
+    neighbours: int | None = ...,
+    mutual: bool = ...,
+    function_words: Literal["soft", "exact"] = ...,
+    preset: Literal["terp", "networks"] = ...,
+) -> Measure:
+    """Make a value of Hyter: settings by name, scores by `corpus_score` and `sentence_score`."""
 
 def BertScore(
     *,

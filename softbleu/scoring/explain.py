@@ -143,6 +143,8 @@ def matching_of(measure: Measure) -> Matcher:
     """
     if measure.matcher is None:
         raise InputError(f"metric {measure.metric.name!r} has no matcher, so there are no matches to show")
+    if not measure.metric.shows_matches:
+        raise InputError(f"metric {measure.metric.name!r} matches n-grams of networks: there are no matches to show")
     return measure.matcher
 
 

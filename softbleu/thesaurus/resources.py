@@ -201,7 +201,7 @@ class MeteorTables:
     def synsets(self, words: Sequence[str]) -> list[Integers]:
         """Numbers of the synonym sets of words, and of the words of which they are forms."""
         places, bases = self._synonym_places, self._bases
-        sets, bounds = self._array("synonym_sets"), self._array("synonym_bounds").tolist()
+        sets, bounds = self._array("synonym_sets"), self._array("synonym_bounds")
         nothing = np.zeros(0, np.int64)
         found = []
         for word in words:
@@ -224,7 +224,7 @@ class MeteorTables:
 
     def word_numbers(self, words: Sequence[str]) -> Integers:
         """Numbers of words in paraphrases, -1 for those that none has."""
-        places = self._places("phrase_words")
+        places = self._phrase_places
         return np.fromiter((places.get(word, -2) + 1 for word in words), np.int64, len(words))
 
     def phrases(self, words: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
@@ -258,13 +258,31 @@ class MeteorTables:
     def paraphrases(self, nodes: Integers, wanted: Flags) -> tuple[Integers, Integers, Integers]:
         """Paraphrases of phrases, those that are wanted: which phrase, the other's node, its rank in the table."""
         bounds = self._array("phrase_bounds")
-        starts, counts = bounds[nodes].astype(np.int64), np.diff(bounds)[nodes] if len(nodes) else bounds[:0]
+        starts = bounds[nodes].astype(np.int64)
+        counts = bounds[nodes + 1] - starts
         owner = np.repeat(np.arange(len(nodes)), counts)
         offsets = np.cumsum(counts) - counts
         ranks = np.arange(len(owner)) + np.repeat(starts - offsets, counts)
         others = self._array("phrase_targets")[ranks]
         kept = wanted[others]
         return owner[kept], others[kept].astype(np.int64), ranks[kept]
+
+    def phrase(self, node: int) -> tuple[str, ...]:
+        """Words of a phrase."""
+        edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
+        words: list[str] = []
+        while node:
+            node, word = divmod(int(edges[node - 1]), count)
+            words.append(self._phrase_words[word - 1])
+        return tuple(words[::-1])
+
+    @cached_property
+    def _phrase_places(self) -> dict[str, int]:
+        return self._places("phrase_words")
+
+    @cached_property
+    def _phrase_words(self) -> list[str]:
+        return self._array("phrase_words").tobytes().decode().split("\n")
 
     @property
     def nodes(self) -> int:

@@ -1,0 +1,368 @@
+"""Least edit costs of candidates to any path of a lattice, many at once: step k takes arc k of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from softbleu.types import Flags, Integers
+
+BATCH = 128
+"""Lattices that are gone through together: few enough for the cache. Results do not depend on it."""
+HUNDRED = 100
+"""Weights of words are hundredths; costs are hundredths of these, so that a word of full weight costs 10,000."""
+_FAR = np.int64(1) << 60
+_NO_WORD = -2
+
+
+@dataclass(frozen=True)
+class Lattices:
+    """Lattices in one row: the arcs of lattice b are entries ``offsets[b]`` to ``offsets[b + 1]``.
+
+    No arc comes before another that leads to where it begins. Paths go from state 0 to the last state.
+    """
+
+    offsets: Integers
+    states: Integers
+    """Number of states of each lattice."""
+    ends: Integers
+    """Last state of each."""
+    sources: Integers
+    targets: Integers
+    words: NDArray[np.int32]
+    """Codes; -1 is a word that no candidate has, -2 none."""
+    costs: Integers
+    """Hundredths."""
+    kinds: Integers
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @cached_property
+    def empty(self) -> Flags:
+        """Which arcs have no word."""
+        found: Flags = self.words == _NO_WORD
+        return found
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """Number of arcs of each."""
+        return np.diff(self.offsets)
+
+    def batches(self) -> Iterator[Integers]:
+        """Numbers of lattices that are gone through together, those with most arcs first."""
+        order = np.argsort(-self.sizes, kind="stable")
+        for start in range(0, len(order), BATCH):
+            yield order[start : start + BATCH]
+
+    def greatest(self, values: Integers) -> Integers:
+        """Greatest sum over a path of values that arcs have, none below 0: one number a lattice."""
+        found = np.zeros(len(self), np.int64)
+        for batch in self.batches():
+            sums = np.full((len(batch), int(self.states[batch].max())), -1, np.int64)
+            sums[:, 0] = 0
+            for rows, arcs in self.steps(batch):
+                there = sums[rows, self.sources[arcs]] + values[arcs]
+                targets = self.targets[arcs]
+                sums[rows, targets] = np.maximum(sums[rows, targets], there)
+            found[batch] = sums[np.arange(len(batch)), self.ends[batch]]
+        return found
+
+    def steps(self, batch: Integers) -> Iterator[tuple[Integers, Integers]]:
+        """Of each step the places in the batch of lattices that have an arc left, and the number of that arc."""
+        sizes, starts = self.sizes[batch], self.offsets[batch]
+        rows = np.arange(len(batch))
+        count = len(batch)
+        for step in range(int(sizes.max(initial=0))):
+            while sizes[count - 1] <= step:
+                count -= 1
+            yield rows[:count], starts[:count] + step
+
+
+@dataclass(frozen=True)
+class CandidateTexts:
+    """Candidates, one a lattice, as a table with as many columns as the longest has words."""
+
+    words: NDArray[np.int32]
+    lengths: Integers
+    weights: Integers
+    """Hundredths."""
+
+
+@dataclass(frozen=True)
+class EditPrices:
+    """What edits cost, and in which order the words of a candidate may be taken."""
+
+    extra: int = HUNDRED
+    """Of a word of the candidate that is left out, in hundredths of its weight."""
+    both: bool = False
+    """A word in another's place costs as much as leaving the one out and putting the other in, not the greater."""
+    window: int = 1
+    """Words are taken out of so many from the first that is left."""
+    move: int = 0
+    """Of each word that is taken before the first that is left, in ten thousandths."""
+
+
+def least_ratios(
+    lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices | None = None
+) -> tuple[Integers, Integers, Integers]:
+    """Find the path to which the edit cost over the path's weight is least, by Dinkelbach's method, exactly.
+
+    What a word of a path weighs, it costs if the candidate lacks it; an arc adds its own cost times its word's weight
+    (an empty arc as if of full weight).
+
+    Parameters
+    ----------
+    lattices, texts : as many of the one as of the other
+    weights : of the arcs' words, in hundredths; 0 for empty arcs
+    edits : what they cost
+
+    Returns
+    -------
+    Cost in ten thousandths, weight of the path in hundredths, greatest weight of all paths: of each lattice. Among
+    equal ratios that of the least weight.
+    """
+    edits = edits or EditPrices()
+    costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
+    longest = lattices.greatest(weights)
+    for batch in lattices.batches():
+        costs[batch], lengths[batch] = _ratios(lattices, batch, texts, weights, edits, longest[batch])
+    return costs, lengths, longest
+
+
+def greatest_exponent(
+    lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
+) -> int:
+    """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
+    words = HUNDRED * longest.max(initial=0) + edits.extra * texts.weights.sum(axis=1).max(initial=0)
+    words += edits.move * texts.lengths.max(initial=0)
+    own = lattices.greatest(_arc_costs(lattices, weights)).max(initial=0)
+    cost = int(words + own)
+    length = int(longest.max(initial=0)) + 1
+    return (2 * cost * length).bit_length() + length.bit_length()
+
+
+def _arc_costs(lattices: Lattices, weights: Integers) -> Integers:
+    found: Integers = lattices.costs * np.where(lattices.empty, HUNDRED, weights)
+    return found
+
+
+def _ratios(
+    lattices: Lattices,
+    batch: Integers,
+    texts: CandidateTexts,
+    weights: Integers,
+    edits: EditPrices,
+    longest: Integers,
+) -> tuple[Integers, Integers]:
+    """Cost and weight of the best path of each lattice of a batch."""
+    # The ratio to beat: at first that of as many edits as words.
+    above, below = np.full(len(batch), HUNDRED), np.ones(len(batch), np.int64)
+    cost, length = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
+    going = np.arange(len(batch))
+    while len(going):
+        values, lengths = least_costs(
+            lattices, batch[going], texts, weights, edits, above[going], below[going], longest[going]
+        )
+        found = (values + above[going] * lengths) // below[going]
+        cost[going], length[going] = found, lengths
+        # A path without words has no ratio, unless there is no other: then the longest is looked for.
+        bare = (lengths == 0) & (found > 0) & (longest[going] > 0)
+        better = (values != 0) & ~bare & (lengths > 0)
+        above[going[better]], below[going[better]] = found[better], lengths[better]
+        above[going[bare]] = found[bare] + 1
+        below[going[bare]] = 1
+        going = going[better | bare]
+    return cost, length
+
+
+def closest_ways(
+    lattices: Lattices,
+    texts: CandidateTexts,
+    weights: Integers,
+    edits: EditPrices,
+    costs: Integers,
+    lengths: Integers,
+) -> list[list[tuple[int, int]]]:
+    """Show the edits behind ratios that `least_ratios` found, words being taken in their order.
+
+    Returns
+    -------
+    Of each lattice the number of an arc and the place of a word of the candidate that meet, in order; -1 where the
+    one or the other is missing.
+    """
+    found: list[list[tuple[int, int]]] = [[]] * len(lattices)
+    longest = lattices.greatest(weights)
+    for batch in lattices.batches():
+        above, below = costs[batch], np.maximum(lengths[batch], 1)
+        shift = int(longest[batch].max(initial=0)).bit_length()
+        table = CostTable(lattices, batch, texts, weights, edits, above, below, shift)
+        table.fill()
+        for row, number in enumerate(batch.tolist()):
+            found[number] = table.way(row)
+    return found
+
+
+def least_costs(
+    lattices: Lattices,
+    batch: Integers,
+    texts: CandidateTexts,
+    weights: Integers,
+    edits: EditPrices,
+    above: Integers,
+    below: Integers,
+    longest: Integers,
+) -> tuple[Integers, Integers]:
+    """Least ``below * cost - above * weight`` of a path, and that path's weight: of each lattice of a batch."""
+    shift = int(longest.max(initial=0)).bit_length()
+    table = CostTable(lattices, batch, texts, weights, edits, above, below, shift)
+    table.fill()
+    found = table.values()
+    return found >> shift, found & ((1 << shift) - 1)
+
+
+class CostTable:
+    """Of every state the least value of a way to it that has taken some of the candidate's words.
+
+    Values have a path's weight in their lowest bits, and do without the prices of the words that lie before the first
+    that is left: then a word that is left out costs nothing more.
+    """
+
+    def __init__(
+        self,
+        lattices: Lattices,
+        batch: Integers,
+        texts: CandidateTexts,
+        weights: Integers,
+        edits: EditPrices,
+        above: Integers,
+        below: Integers,
+        shift: int,
+    ) -> None:
+        self._lattices, self._batch, self._texts, self._shift = lattices, batch, texts, shift
+        self._below, self._both = below, edits.both
+        # A word taken out of order: which of those ahead, and what is then the first that is left.
+        self._masks = 1 << (edits.window - 1)
+        self._moves = [
+            (mask, ahead, *_taken(mask, ahead))
+            for mask in range(self._masks)
+            for ahead in range(edits.window)
+            if not (mask << 1) >> ahead & 1
+        ]
+        self._price = (edits.move * below) << shift
+        width = int(texts.lengths[batch].max(initial=0))
+        self._words = texts.words[batch, :width]
+        prices = (below[:, None] * edits.extra * texts.weights[batch, :width]) << shift
+        self._prices = np.where(np.arange(width) < texts.lengths[batch, None], prices, 0)
+        self._before = np.zeros((len(batch), width + 1), np.int64)
+        np.cumsum(self._prices, axis=1, out=self._before[:, 1:])
+        size = len(batch), int(lattices.states[batch].max(initial=1)), self._masks, width + 1
+        self._cells = np.full(size, _FAR)
+        self._cells[:, 0, 0] = 0
+        self._above, self._weights = above, weights
+        self._arc_costs = _arc_costs(lattices, weights)
+
+    def fill(self) -> None:
+        """Go through all arcs."""
+        lattices = self._lattices
+        for rows, arcs in lattices.steps(self._batch):
+            base, word = self._prices_of(rows, arcs)
+            here = self._with_insertions(rows, self._cells[rows, lattices.sources[arcs]])
+            made = here + word[:, None, None]
+            self._take(made, here, rows, arcs, word)
+            made += base[:, None, None]
+            targets = lattices.targets[arcs]
+            self._cells[rows, targets] = np.minimum(self._cells[rows, targets], made)
+
+    def _prices_of(self, rows: Integers, arcs: Integers) -> tuple[Integers, Integers]:
+        """What it costs to go along arcs, and what more if the candidate lacks their words."""
+        weight, below = self._weights[arcs], self._below[rows]
+        base = ((below * self._arc_costs[arcs] - self._above[rows] * weight) << self._shift) + weight
+        return base, (HUNDRED * below * weight) << self._shift
+
+    def _take(self, made: Integers, here: Integers, rows: Integers, arcs: Integers, word: Integers) -> None:
+        """Let words of the candidate meet the words of arcs."""
+        cost = self._meetings(rows, arcs, word)
+        width = cost.shape[1]
+        for mask, ahead, after, gone in self._moves:
+            if width - ahead < 1:
+                continue
+            there = here[:, mask, : width - ahead] + cost[:, ahead:]
+            if ahead:
+                there = there + self._price[rows, None]
+            end = min(width - ahead, width + 1 - gone)
+            part = made[:, after, gone : gone + end]
+            np.minimum(part, there[:, :end], out=part)
+
+    def _meetings(self, rows: Integers, arcs: Integers, word: Integers) -> Integers:
+        """What words of the candidate cost in the place of arcs' words, without what it costs to leave them out."""
+        words, prices = self._words[rows], self._prices[rows]
+        other = word[:, None] if self._both else np.maximum(word[:, None] - prices, 0)
+        cost = np.where(words == self._lattices.words[arcs][:, None], -prices, other)
+        cost[self._lattices.empty[arcs]] = _FAR
+        return cost
+
+    def way(self, row: int) -> list[tuple[int, int]]:
+        """Arcs and words of the candidate that meet on the best way of a lattice of the batch; see `closest_ways`."""
+        number = int(self._batch[row])
+        arcs = np.arange(self._lattices.offsets[number], self._lattices.offsets[number + 1])
+        rows = np.full(len(arcs), row)
+        base, word = self._prices_of(rows, arcs)
+        met = self._meetings(rows, arcs, word)
+        exact = self._cells[row, :, 0]
+        closed = np.minimum.accumulate(exact, axis=1)
+        into: dict[int, list[int]] = {}
+        for place, target in enumerate(self._lattices.targets[arcs].tolist()):
+            into.setdefault(target, []).append(place)
+        state, left = int(self._lattices.ends[number]), int(self._texts.lengths[number])
+        way: list[tuple[int, int]] = []
+        while True:
+            value = closed[state, left]
+            start = int(np.flatnonzero(exact[state, : left + 1] == value)[0])
+            way += [(-1, place) for place in range(left - 1, start - 1, -1)]
+            left = start
+            if not state:
+                return way[::-1]
+            for place in into[state]:
+                source = int(self._lattices.sources[arcs[place]])
+                if closed[source, left] + word[place] + base[place] == value:
+                    way.append((int(arcs[place]), -1))
+                elif left and closed[source, left - 1] + met[place, left - 1] + base[place] == value:
+                    left -= 1
+                    way.append((int(arcs[place]), left))
+                else:
+                    continue
+                state = source
+                break
+
+    def _with_insertions(self, rows: Integers, cells: Integers) -> Integers:
+        """Let words that are left be left out."""
+        for mask in range(self._masks - 1, 0, -1):
+            after, gone = _taken(mask, 0)
+            part = cells[:, after, gone:]
+            np.minimum(part, cells[:, mask, : part.shape[1]], out=part)
+        np.minimum.accumulate(cells[:, 0], axis=1, out=cells[:, 0])
+        return cells
+
+    def values(self) -> Integers:
+        """Values of the ways to the last states that have taken all words."""
+        rows = np.arange(len(self._batch))
+        cells = self._with_insertions(rows, self._cells[rows, self._lattices.ends[self._batch]])
+        lengths = self._texts.lengths[self._batch]
+        found: Integers = cells[rows, 0, lengths] + self._before[rows, lengths]
+        return found
+
+
+def _taken(mask: int, ahead: int) -> tuple[int, int]:
+    """Which words ahead are taken once one more is, and how far the first that is left then moves."""
+    full = mask << 1 | 1 << ahead
+    gone = (~full & (full + 1)).bit_length() - 1
+    return full >> gone >> 1, gone

@@ -1,0 +1,269 @@
+"""HyTER: the least edit cost to any path of a network of references, over the length of that path."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.kernels.lattices import (
+    HUNDRED,
+    CandidateTexts,
+    EditPrices,
+    Lattices,
+    closest_ways,
+    greatest_exponent,
+    least_ratios,
+)
+from softbleu.metrics.base import Metric, Requirements, Score, column
+from softbleu.metrics.softbleu import IdfCorpus, read_idf
+from softbleu.metrics.ter.search import fewest_edits
+from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, lattices_of
+from softbleu.networks.lattice import ARC_KINDS, WordNetwork
+from softbleu.networks.rules import NetworkRules
+from softbleu.tokens import Tokenizer, Vocabulary
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokens
+    from softbleu.types import Integers
+
+Replacing = Literal["greater", "both"]
+_FULL = HUNDRED * HUNDRED
+_RARE = math.log(1000)
+"""Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
+_MOST_BITS = 60
+
+
+@dataclass(frozen=True)
+class HyterScore(Score):
+    """Edits per word of the network's path, in per cent; less is better."""
+
+    edits: float = column("edits", "edits", "count")
+    length: float = column("path length", "path length", "tokens")
+
+
+@dataclass(frozen=True)
+class Hyter(Metric):
+    """HyTER (Dreyer & Marcu 2012) over networks of references that are given, or made of the references by rules.
+
+    The least cost of edits (words put in, left out, put in the place of others) from the candidate to any path, over
+    the number of words of that path, the path being that for which the ratio is least; arcs may cost something
+    themselves. Exact, whatever the number of paths is. Against a plain reference it is TER without shifts. Of several
+    networks of a segment the best counts.
+
+    Parameters
+    ----------
+    extra
+        Price of a word of the candidate that the path lacks, where one of the path that the candidate lacks costs 1.
+    replacing
+        A word in the place of another costs the `greater` of the two prices, or `both`.
+    window
+        Words of the candidate may be taken out of order, among so many from the first that is left; 1: none are.
+    move
+        Price of each word that is taken before the first that is left.
+    shifts
+        Shift phrases of the candidate to where the best path has them, as TER does (TERp, Snover et al. 2009): each
+        costs a word, and the path stays.
+    idf
+        What says how rare words are, which they then weigh and cost: ln((D + 2) / (d + 1)), d of D lines having it,
+        over ln 1000.     rarity
+        Power of these weights.
+    rules
+        How references become networks.
+
+    Examples
+    --------
+    >>> Hyter().score(np.array([20_000, 800]))
+    HyterScore(score=25.0, edits=2.0, length=8.0)
+    """
+
+    extra: float = setting(1.0, "Price of a word of the candidate that the path lacks", least=0, most=10)
+    replacing: Replacing = setting(
+        "greater", "A word in another's place costs the greater of both prices, or both (as out and in)"
+    )
+    window: int = setting(1, "Words of the candidate may be taken out of order within so many", least=1, most=6)
+    move: float = setting(0.0, "Price of a word that is taken out of order", least=0, most=10)
+    shifts: bool = setting(False, "Let phrases of the candidate be shifted, as TER does, to meet the best path")
+    idf: IdfCorpus | Literal["references"] | None = setting(
+        None,
+        "Weigh words by how rare they are among the lines of a text, or of the `references`",
+        metavar="FILE",
+        unset="words weigh alike",
+        read=lambda text: None if text == "none" else read_idf(text),
+        hashed=True,
+    )
+    rarity: float = setting(1.0, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
+    rules: NetworkRules = setting(factory=NetworkRules)
+    name: ClassVar[str] = "hyter"
+    higher_is_better: ClassVar[bool] = False
+    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a", lowercase=True)
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "terp": {"shifts": True, "stem_cost": 0.2, "synonym_cost": 0.4, "paraphrase_cost": 0.4},
+        "networks": {
+            "idf": "references",
+            "extra": 0.25,
+            "replacing": "both",
+            "stem_cost": 0.2,
+            "synonym_cost": 0.4,
+            "paraphrase_cost": 0.4,
+            "neighbour_cost": 1.0,
+        },
+    }
+
+    def check(self) -> None:
+        """See that the settings go together."""
+        plain = self.idf is None and (self.window, self.extra, self.replacing) == (1, 1.0, "greater")
+        if self.shifts and not plain:
+            raise InputError(
+                "shifts are counted in words that weigh alike: leave out idf, window, extra and replacing"
+            )
+
+    @property
+    def label(self) -> str:
+        """Its name as the paper has it."""
+        return "HyTER"
+
+    @property
+    def requires(self) -> Requirements:
+        """The marks of networks, and how rare words are."""
+        return Requirements(idf=self.idf, parts=(NetworkMarks(),))
+
+    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
+        """A tokenizer that makes networks of references."""
+        return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, self.rules)
+
+    def resolved(self) -> Self:
+        """With the resources that rules look at."""
+        rules = self.rules.resolved()
+        return self if rules is self.rules else replace(self, rules=rules)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Cost, in ten thousandths of a word, and length, in hundredths, by the best network: (segments, 2)."""
+        if words is None:
+            raise InputError("HyTER looks at networks: the table of words is missing")
+        single = chunk.by_reference()
+        lattices = lattices_of(single.references, words)
+        texts = self._texts(single.candidates, words)
+        weights = self._weights(lattices, words)
+        longest = lattices.greatest(weights)
+        edits = EditPrices(
+            round(HUNDRED * self.extra), self.replacing == "both", self.window, round(_FULL * self.move)
+        )
+        if greatest_exponent(lattices, texts, weights, edits, longest) > _MOST_BITS:
+            most = int(max(texts.lengths.max(), lattices.states.max()))
+            raise InputError(f"a segment of some {most:,} words is too long for hyter: split it")
+        costs, lengths, _ = least_ratios(lattices, texts, weights, edits)
+        if self.shifts:
+            ways = closest_ways(lattices, texts, weights, edits, costs, lengths)
+            costs = np.minimum(costs, _shifted_costs(lattices, single.candidates, ways))
+        rows = np.column_stack((costs, lengths))
+        rates = self.scores(rows)
+        best = [first + int(rates[first:end].argmin()) for first, end in pairwise(chunk.segment_offsets.tolist())]
+        return rows[best]
+
+    def _texts(self, candidates: Tokens, words: WordTable) -> CandidateTexts:
+        lengths = candidates.lengths
+        table = np.full((len(lengths), int(lengths.max(initial=0))), -3, np.int32)
+        there = np.arange(table.shape[1]) < lengths[:, None]
+        table[there] = candidates.codes
+        weights = np.zeros(table.shape, np.int64)
+        weights[there] = self._word_weights(words, candidates.codes.astype(np.int64))
+        return CandidateTexts(table, lengths, weights)
+
+    def _weights(self, lattices: Lattices, words: WordTable) -> Integers:
+        codes = lattices.words.astype(np.int64)
+        return np.where(lattices.empty, 0, self._word_weights(words, codes))
+
+    def _word_weights(self, words: WordTable, codes: Integers) -> Integers:
+        """Weights of words in hundredths; words that no text has are of full weight."""
+        if self.idf is None or not self.rarity:
+            return np.full(len(codes), HUNDRED)
+        rarity = np.maximum(words.feature("rarity") / _RARE, 0) ** self.rarity
+        by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)
+        return np.where(codes >= 0, by_word[codes], HUNDRED)
+
+    def score(self, row: Integers) -> HyterScore:
+        """Score one row of statistics, or a sum of rows."""
+        edits, length = float(row[0]) / _FULL, float(row[1]) / HUNDRED
+        rate = edits / length if length else float(edits > 0)
+        return HyterScore(100 * rate, edits, length)
+
+
+def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
+    """Costs of TER's edits and shifts between candidates and the paths of ways, with what their arcs cost."""
+    found = []
+    texts = pairwise(candidates.offsets.tolist())
+    for (start, end), way in zip(texts, ways, strict=True):
+        arcs = [arc for arc, _ in way if arc >= 0]
+        path = [int(lattices.words[arc]) for arc in arcs if not lattices.empty[arc]]
+        edits = fewest_edits(candidates.codes[start:end].tolist(), path)
+        found.append(_FULL * edits + HUNDRED * int(lattices.costs[arcs].sum()))
+    return np.array(found, np.int64)
+
+
+class EditStep(NamedTuple):
+    """A word of the candidate, and the word of the path that it meets; empty where either is missing."""
+
+    candidate: str
+    word: str
+    kind: str
+    """Of the path's arc."""
+    cost: float
+
+
+class ClosestPath(NamedTuple):
+    """The path that a score is about, beside its candidate."""
+
+    steps: tuple[EditStep, ...]
+    edits: float
+    length: float
+
+
+def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
+    """Show the path of a network to which a candidate is closest; words weigh alike and are taken in order.
+
+    Examples
+    --------
+    >>> network = WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")])
+    >>> for step in closest_path(network, ["a", "hound", "barks"]).steps:
+    ...     print(step)
+    EditStep(candidate='a', word='a', kind='reference', cost=0.0)
+    EditStep(candidate='hound', word='hound', kind='synonym', cost=0.2)
+    EditStep(candidate='barks', word='', kind='', cost=1.0)
+    """
+    metric = metric or Hyter()
+    edits = EditPrices(round(HUNDRED * metric.extra), metric.replacing == "both")
+    codes = Vocabulary()
+    text = codes.encode([candidate])
+    words = np.array([codes[word] if word else -2 for word in network.words], np.int32)
+    lattices = Lattices(
+        np.array([0, len(network)]),
+        np.array([network.states]),
+        np.array([network.states - 1]),
+        network.sources,
+        network.targets,
+        words,
+        network.costs,
+        network.kinds,
+    )
+    weights = np.where(lattices.empty, 0, HUNDRED)
+    texts = CandidateTexts(text.codes[None], text.lengths, np.full((1, len(candidate)), HUNDRED))
+    costs, lengths, _ = least_ratios(lattices, texts, weights, edits)
+    (way,) = closest_ways(lattices, texts, weights, edits, costs, lengths)
+    steps = []
+    for arc, place in way:
+        own = candidate[place] if place >= 0 else ""
+        word, kind = (network.words[arc], ARC_KINDS[network.kinds[arc]]) if arc >= 0 else ("", "")
+        found, lost = metric.extra * (place >= 0), float(bool(word))
+        price = 0.0 if own == word else found + lost if metric.replacing == "both" else max(found, lost)
+        steps.append(EditStep(own, word, kind, price + (float(network.costs[arc]) / HUNDRED if arc >= 0 else 0.0)))
+    return ClosestPath(tuple(steps), float(costs[0]) / _FULL, float(lengths[0]) / HUNDRED)

@@ -1,0 +1,74 @@
+"""BLEU and its soft kin against networks: n-grams as often as some single path has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from softbleu.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import Requirements, requirements_of
+from softbleu.metrics.bleu import Bleu
+from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, SpeltNetworkTokenizer
+from softbleu.networks.pools import pool_chunk
+from softbleu.networks.rules import NetworkRules
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.ngrams import Chunk
+    from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokenizer
+    from softbleu.types import Integers
+
+
+@dataclass(frozen=True)
+class NetBleu(Bleu):
+    """BLEU over any matcher against networks of references, that are given or made of the references by rules.
+
+    The pool has each n-gram as often as some single path has it, and the reference length is the nearest that a path
+    has, both exactly. What arcs cost is not looked at. Against plain references it is BLEU.
+
+    Parameters
+    ----------
+    rules
+        How references become networks.
+    """
+
+    rules: NetworkRules = setting(factory=NetworkRules)
+    name: ClassVar[str] = "netbleu"
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+
+    @property
+    def label(self) -> str:
+        """BLEU, or what it is called over that matcher, and what it is against."""
+        return f"{super().label}, networks"
+
+    @property
+    def shows_matches(self) -> bool:
+        """Not those with paths."""
+        return False
+
+    @property
+    def requires(self) -> Requirements:
+        """What the matcher looks at, and the marks of networks."""
+        return requirements_of(self.matcher, self.order, parts=(NetworkMarks(),))
+
+    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
+        """A tokenizer that makes networks of references."""
+        kind = SpeltNetworkTokenizer if self.matcher.needs_vectors(self.order) else NetworkTokenizer
+        return kind(tokenizer.tokenize, tokenizer.lowercase, self.rules)
+
+    def resolved(self) -> Self:
+        """With the resources that rules look at."""
+        rules = self.rules.resolved()
+        return self if rules is self.rules else replace(self, rules=rules)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Statistics of each segment, as BLEU has them."""
+        if words is None:
+            raise InputError("BLEU against networks needs the table of words: it is missing")
+        whole = self.matcher.needs_vectors(self.order)
+        pool = pool_chunk(chunk, words, self.order, whole=whole, single=False)
+        vectors = words.vectors if whole else None
+        return self.statistics_of(pool, self.matcher.matched(pool, vectors, self.order, kernels))

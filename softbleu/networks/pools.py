@@ -1,0 +1,236 @@
+"""What networks offer to metrics over n-grams: each n-gram as often as some single path has it, exactly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.networks.coding import lattices_of
+from softbleu.ngrams import Chunk
+from softbleu.tokens import Tokens
+
+if TYPE_CHECKING:
+    from softbleu.kernels.lattices import Lattices
+    from softbleu.similarity import WordTable
+    from softbleu.types import Integers, Words
+
+MOST_NGRAMS = 20_000
+"""N-grams of a network that can be compared by similarity."""
+_Step = tuple[int, int, int]
+"""Source, target, word; below 0 there is no word."""
+
+
+@dataclass(frozen=True)
+class PoolChunk(Chunk):
+    """Segments whose references are pieces of paths: together they have each n-gram as often as some path has it."""
+
+    closest: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Of each segment the length nearest to its candidate's that a path has; of two equally near, the shorter."""
+
+    def closest_reference_lengths(self) -> Integers:
+        """Lengths of paths, not of their pieces."""
+        return self.closest
+
+    def by_reference(self) -> Self:
+        """The same: each network is a segment already."""
+        return self
+
+    def part(self, start: int, end: int) -> PoolChunk:
+        """Take the segments from `start` up to `end`."""
+        own = super().part(start, end)
+        return PoolChunk(
+            own.candidates, own.references, own.segment_offsets, own.source, own.gold, self.closest[start:end]
+        )
+
+
+def pool_chunk(chunk: Chunk, words: WordTable, order: int, *, whole: bool, single: bool) -> PoolChunk:
+    """Put pieces of paths in the place of networks.
+
+    Parameters
+    ----------
+    chunk : references are networks
+    words : with `softbleu.networks.coding.NetworkMarks`
+    order : of the longest n-grams
+    whole : all n-grams are wanted, not only those that the candidate has
+    single : every network is a segment of its own
+    """
+    apart = chunk.by_reference()
+    lattices = lattices_of(apart.references, words)
+    texts = [tuple(line) for line in _lines(apart.candidates)]
+    lengths = [path_lengths(steps, last) for steps, last in _networks(lattices)]
+    pieces = [
+        list(_pieces(steps, None if whole else text, order))
+        for (steps, _), text in zip(_networks(lattices), texts, strict=True)
+    ]
+    offsets = np.arange(len(apart) + 1) if single else chunk.segment_offsets
+    groups = list(pairwise(offsets.tolist()))
+    lines = [list(dict.fromkeys(line for own in pieces[start:end] for line in own)) for start, end in groups]
+    candidates = apart.candidates if single else chunk.candidates
+    closest = [
+        min((abs(length - own), length) for each in lengths[start:end] for length in each)[1]
+        for (start, end), own in zip(groups, candidates.lengths.tolist(), strict=True)
+    ]
+    flat = [line for own in lines for line in own]
+    bounds = np.cumsum([0, *map(len, flat)])
+    codes = np.fromiter((code for line in flat for code in line), np.int32, int(bounds[-1]))
+    # Words that no candidate has are all alike, and like none that one has.
+    codes[codes < 0] = len(words.feature("network_role"))
+    return PoolChunk(
+        candidates,
+        Tokens(codes, bounds),
+        np.cumsum([0, *map(len, lines)]),
+        apart.source if single else chunk.source,
+        None,
+        np.array(closest, np.int64),
+    )
+
+
+def _lines(tokens: Tokens) -> Iterator[list[int]]:
+    codes = tokens.codes.tolist()
+    return (codes[start:end] for start, end in pairwise(tokens.offsets.tolist()))
+
+
+def _networks(lattices: Lattices) -> Iterator[tuple[list[_Step], int]]:
+    """The steps of each, and its last state."""
+    columns = (lattices.sources.tolist(), lattices.targets.tolist(), lattices.words.tolist())
+    steps = list(zip(*columns, strict=True))
+    for (start, end), last in zip(pairwise(lattices.offsets.tolist()), lattices.ends.tolist(), strict=True):
+        yield steps[start:end], last
+
+
+def path_lengths(steps: Sequence[_Step], last: int) -> list[int]:
+    """All numbers of words that paths have.
+
+    >>> path_lengths([(0, 1, 7), (1, 2, 8), (0, 2, 9), (2, 3, -2)], 3)
+    [1, 2]
+    """
+    # Bit k: a path of k words leads here.
+    lengths = {0: 1}
+    for source, target, word in steps:
+        lengths[target] = lengths.get(target, 0) | lengths[source] << (word != -2)
+    return [length for length in range(lengths[last].bit_length()) if lengths[last] >> length & 1]
+
+
+def _pieces(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[Words]:
+    """Pieces of paths that have the n-grams of a text, or all there are, as often as a path has them."""
+    after = _after(steps)
+    wanted = None if text is None else [_ngrams(text, n) for n in range(1, order + 1)]
+    found = list(_found(steps, after, wanted, order))
+    within = {ngram[1:] for level in found for ngram in level} | {ngram[:-1] for level in found for ngram in level}
+    for level in found:
+        yield from (ngram for ngram in level if ngram not in within)
+    twice: set[int] = set()
+    arcs = Counter(word for _, _, word in steps)
+    for number, level in enumerate(found):
+        for ngram in level:
+            often = MOST_NGRAMS if wanted is None else wanted[number][ngram]
+            repeats = arcs[ngram[0]] > 1 if number == 0 else twice.issuperset(ngram)
+            if often > 1 and repeats:
+                count, path = most_often(steps, ngram)
+                if count > 1:
+                    yield path
+                    twice.update(ngram if number == 0 else ())
+
+
+def _ngrams(text: Words, n: int) -> Counter[Words]:
+    return Counter(text[start : start + n] for start in range(len(text) - n + 1))
+
+
+def _after(steps: Sequence[_Step]) -> Mapping[int, frozenset[int]]:
+    """Where empty arcs lead from each state that they leave, itself included."""
+    found: dict[int, frozenset[int]] = {}
+    for source, target, word in reversed(steps):
+        if word == -2:
+            found[source] = found.get(source, frozenset((source,))) | found.get(target, frozenset((target,)))
+    return found
+
+
+def _found(
+    steps: Sequence[_Step],
+    after: Mapping[int, frozenset[int]],
+    wanted: Sequence[Mapping[Words, int]] | None,
+    order: int,
+) -> Iterator[list[Words]]:
+    """N-grams of each order that paths have, of those that are wanted."""
+    leaving: dict[int, dict[int, set[int]]] = {}
+    by_word: dict[int, list[tuple[int, int]]] = {}
+    for source, target, word in steps:
+        if word >= 0:
+            leaving.setdefault(source, {}).setdefault(word, set()).add(target)
+            by_word.setdefault(word, []).append((source, target))
+    ends: dict[Words, set[int]] = {(): set()}
+    known = 0
+    for n in range(order):
+        longer: dict[Words, set[int]] = {}
+        for ngram in _next(ends, after, leaving, wanted[n] if wanted is not None else None):
+            states = _closure(ends[ngram[:-1]], after)
+            targets = {target for source, target in by_word.get(ngram[-1], ()) if n == 0 or source in states}
+            if targets:
+                longer[ngram] = targets
+        known += len(longer)
+        if wanted is None and known > MOST_NGRAMS:
+            raise InputError(
+                f"a network with more than {MOST_NGRAMS:,} different n-grams is too large to compare by similarity: "
+                "allow fewer alternatives, or lower order"
+            )
+        ends = longer
+        yield list(longer)
+
+
+def _next(
+    ends: Mapping[Words, set[int]],
+    after: Mapping[int, frozenset[int]],
+    leaving: Mapping[int, Mapping[int, set[int]]],
+    wanted: Iterable[Words] | None,
+) -> Iterator[Words]:
+    """N-grams that may be, by those that are one word shorter."""
+    if wanted is not None:
+        yield from (ngram for ngram in wanted if ngram[:-1] in ends)
+        return
+    for ngram, targets in ends.items():
+        states = _closure(targets, after) if ngram else leaving
+        yield from dict.fromkeys((*ngram, word) for state in states for word in leaving.get(state, ()))
+
+
+def _closure(states: set[int], after: Mapping[int, frozenset[int]]) -> set[int]:
+    return states.union(*(after[state] for state in states if state in after)) if after else states
+
+
+def most_often(steps: Sequence[_Step], ngram: Words) -> tuple[int, Words]:
+    """How often a path has an n-gram that has it most often, and the words of such a path.
+
+    >>> most_often([(0, 1, 7), (1, 2, 7), (1, 2, 8), (2, 3, 7)], (7, 7))
+    (2, (7, 7, 7))
+    """
+    # How far the n-gram has come after each word, as Knuth, Morris and Pratt have it.
+    best: dict[tuple[int, int], tuple[int, Words]] = {(0, 0): (0, ())}
+    begun: dict[int, list[int]] = {0: [0]}
+    last = 0
+    for source, target, word in steps:
+        last = max(last, target)
+        for matched in begun[source]:
+            count, words = best[source, matched]
+            now = matched
+            if word != -2:
+                now = _matched(ngram, matched, word)
+                count, words = count + (now == len(ngram)), (*words, word)
+            key = target, now
+            if key not in best:
+                begun.setdefault(target, []).append(now)
+            if key not in best or count > best[key][0]:
+                best[key] = count, words
+    return max((best[last, matched] for matched in begun[last]), key=lambda found: found[0])
+
+
+def _matched(ngram: Words, before: int, word: int) -> int:
+    """How many words of an n-gram are matched after a word, so many having been before it."""
+    words = (*ngram[:before], word)
+    return next(
+        size for size in range(min(len(words), len(ngram)), -1, -1) if words[len(words) - size :] == ngram[:size]
+    )

@@ -1,0 +1,101 @@
+"""Networks by enumeration: every path, every order of the candidate's words, every n-gram."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+from softbleu.networks import NetworkArc, WordNetwork
+
+
+def all_paths(network: WordNetwork) -> Iterator[tuple[NetworkArc, ...]]:
+    """Arcs of every path."""
+    by_state: dict[int, list[NetworkArc]] = {}
+    for arc in network.arcs():
+        by_state.setdefault(arc.source, []).append(arc)
+
+    def onward(state: int) -> Iterator[tuple[NetworkArc, ...]]:
+        if state == network.states - 1:
+            yield ()
+        for arc in by_state.get(state, ()):
+            for rest in onward(arc.target):
+                yield arc, *rest
+
+    yield from onward(0)
+
+
+def words_of(path: Sequence[NetworkArc]) -> tuple[str, ...]:
+    """The reference that a path spells."""
+    return tuple(arc.word for arc in path if arc.word)
+
+
+def all_texts(network: WordNetwork) -> set[tuple[str, ...]]:
+    """Every different reference."""
+    return {words_of(path) for path in all_paths(network)}
+
+
+def edit_cost(
+    candidate: Sequence[str],
+    reference: Sequence[str],
+    weights: dict[str, Fraction],
+    *,
+    extra: Fraction = Fraction(1),
+    both: bool = False,
+    window: int = 1,
+    move: Fraction = Fraction(0),
+) -> Fraction:
+    """Least cost of edits, words of the candidate being taken one by one out of a window."""
+
+    @cache
+    def cost(place: int, left: tuple[int, ...]) -> Fraction:
+        ways = []
+        if not left and place == len(reference):
+            return Fraction(0)
+        if left:
+            ways.append(extra * weights[candidate[left[0]]] + cost(place, left[1:]))
+        if place < len(reference):
+            lost = weights[reference[place]]
+            ways.append(lost + cost(place + 1, left))
+            for each in left:
+                if each < left[0] + window:
+                    found = extra * weights[candidate[each]]
+                    same = candidate[each] == reference[place]
+                    price = Fraction(0) if same else (found + lost if both else max(found, lost))
+                    price += move if each > left[0] else 0
+                    ways.append(price + cost(place + 1, tuple(other for other in left if other != each)))
+        return min(ways)
+
+    return cost(0, tuple(range(len(candidate))))
+
+
+def best_ratio(
+    candidate: Sequence[str], network: WordNetwork, weights: dict[str, Fraction], **prices: object
+) -> Fraction | None:
+    """Least cost of a path over its weight; None if no path has a word."""
+    ratios = []
+    for path in all_paths(network):
+        length = sum((weights[word] for word in words_of(path)), Fraction(0))
+        own = sum((_hundredths(arc.cost) * (weights[arc.word] if arc.word else 1) for arc in path), Fraction(0))
+        if length:
+            ratios.append((own + edit_cost(candidate, words_of(path), weights, **prices)) / length)  # type: ignore[arg-type]
+    return min(ratios, default=None)
+
+
+def pool(network: WordNetwork, order: int) -> Counter[tuple[str, ...]]:
+    """How often each n-gram stands in the reference that has it most often."""
+    most: Counter[tuple[str, ...]] = Counter()
+    for text in all_texts(network):
+        most |= Counter(text[k : k + order] for k in range(len(text) - order + 1))
+    return most
+
+
+def _hundredths(cost: float) -> Fraction:
+    return Fraction(round(100 * cost), 100)
+
+
+def product_texts(choices: Sequence[Sequence[str]]) -> set[tuple[str, ...]]:
+    """Texts of a choice at every place; empty ones leave it out."""
+    return {tuple(word for word in text if word) for text in product(*choices)}
