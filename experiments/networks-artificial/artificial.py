@@ -25,7 +25,7 @@ from softbleu.networks.build import meaning_network
 from softbleu.networks.paths import cheapest_paths, count_texts
 from softbleu.networks.rules import NetworkRules
 
-SENTENCES, TRIES = 100, 20
+SENTENCES, TRIES, MOST = 40, 20, 300
 RULES: dict[str, dict[str, Any]] = {
     "reference alone": {},
     "stems": {"stem_cost": 0.2},
@@ -92,7 +92,7 @@ def main() -> None:
         drawn = []
         while len(drawn) < SENTENCES:
             derivation = derivations.draw(chance)
-            if count_texts(meaning_network(derivations, derivation)) <= 5000:
+            if count_texts(meaning_network(derivations, derivation)) <= MOST:
                 drawn.append(derivation)
         gold = [{path.words for path in cheapest_paths(meaning_network(derivations, each))} for each in drawn]
         lines, same, other = [], [], []
