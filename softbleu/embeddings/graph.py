@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softbleu.embeddings.cache import read_cached, write_cached
+from softbleu.cache import read_cached, write_cached
 from softbleu.embeddings.faiss_kinds import IndexKind
 from softbleu.embeddings.index import NeighbourIndex, build_index
 from softbleu.errors import InputError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from softbleu.embeddings.store_source import damaged, map_vectors
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
 from softbleu.files import hash_files
+from softbleu.resources import package_folder
 
 if TYPE_CHECKING:
     import pyarrow
@@ -127,13 +127,13 @@ def is_installed(name: str) -> bool:
     UnknownNameError
         There is no such set.
     """
-    return _folder_of(_find(name)) is not None
+    return package_folder(_find(name).module) is not None
 
 
 def package_files(name: str) -> list[Path]:
     """Files of the vectors of an installed package."""
     package = _find(name)
-    folder = _folder_of(package)
+    folder = package_folder(package.module)
     return [] if folder is None else [folder / package.rows, folder / package.words]
 
 
@@ -151,7 +151,7 @@ def open_package(name: str) -> PackageSource:
     """
     package = _find(name)
     parquet, errors = _load_parquet(name)
-    folder = _folder_of(package)
+    folder = package_folder(package.module)
     if folder is None:
         raise _not_installed(name, "that package")
     rows_path, words_path = folder / package.rows, folder / package.words
@@ -174,12 +174,6 @@ def _find(name: str) -> VectorPackage:
     if name not in PACKAGES:
         raise UnknownNameError("vector package", name, PACKAGES)
     return PACKAGES[name]
-
-
-def _folder_of(package: VectorPackage) -> Path | None:
-    found = find_spec(package.module)
-    places = found.submodule_search_locations if found is not None else None
-    return Path(next(iter(places))) if places else None
 
 
 def _load_parquet(name: str) -> tuple[Any, type[Exception]]:

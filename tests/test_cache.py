@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.embeddings.cache import cache_folder, read_cached, write_cached
+from softbleu.cache import cache_folder, read_cached, write_cached
 from softbleu.files import write_whole
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from softbleu.embeddings.cache import cache_folder
+from softbleu.cache import cache_folder
 from softbleu.errors import InputError
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
