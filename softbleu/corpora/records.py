@@ -41,8 +41,8 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     """Read tab-separated values under a line of column names.
 
     Columns: `candidate` or, for several systems, `candidate:NAME`; `reference`, `reference2` or whatever begins
-    with "reference"; `source`. Others are passed over. An empty cell is an empty text; a line may end before its
-    last references, which are then missing.
+    with "reference"; `source`. Others are passed over. There are references, a source, or both. An empty cell is an
+    empty text; a line may end before its last references, which are then missing.
     """
     where, header = next(lines, ("", ""))
     if not where:
@@ -52,7 +52,8 @@ def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     known = [kind for kind in kinds if kind is not None]
     if len(set(known)) < len(known):
         raise InputError(f"{where}: two columns have the same name, {':'.join(_repeated(known)).rstrip(':')!r}")
-    if not {"candidate", "reference"} <= {kind for kind, _ in known}:
+    kinds_known = {kind for kind, _ in known}
+    if "candidate" not in kinds_known or not kinds_known & {"reference", "source"}:
         raise InputError(f"{where}: the first line must name columns 'candidate' and 'reference', not {names}")
     for where, line in lines:
         cells = line.split("\t")
@@ -125,7 +126,8 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     Raises
     ------
     InputError
-        A segment has no reference, lacks a system that others have, or cannot be read; the line is named.
+        A segment has no reference, though others have, or neither reference nor source; lacks a system that others
+        have; or cannot be read; the line is named.
     """
     file_format = file_format or format_of(name)
     if file_format not in _FORMATS:
@@ -137,8 +139,10 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     with closing(open_text(name, encoding)) as text:
         lines = ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1))
         for number, record in enumerate(_FORMATS[file_format](lines), start=first_line):
-            if not record.references:
+            if not record.references and (record.source is None or any(references)):
                 raise InputError(f"{name}, line {number}: the segment has no reference")
+            if record.references and references and not references[0]:
+                raise InputError(f"{name}, line {number}: the segment has a reference, though others have none")
             if not references:
                 candidates = {system: [] for system in record.candidates}
             if record.candidates.keys() != candidates.keys():
@@ -154,4 +158,5 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     if source and len(source) < len(sources):
         number = sources.index(None) + first_line
         raise InputError(f"{name}, line {number}: no source, though other segments have one")
-    return Segments.of(candidates, references, source if len(source) == len(references) else None)
+    referred = references if references[0] else None
+    return Segments.of(candidates, referred, source if len(source) == len(references) else None)
