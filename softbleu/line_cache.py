@@ -5,11 +5,12 @@ Losing it loses time only: what cannot be read is made again, what cannot be wri
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -99,6 +100,43 @@ def write_lines(entries: Mapping[bytes, bytes]) -> None:
             except sqlite3.DatabaseError:
                 # Damaged: begun anew.
                 path.unlink(missing_ok=True)
+
+
+def kept_lines(
+    judge: str, lines: Sequence[str], make: Callable[[Sequence[str]], Iterator[Mapping[str, bytes]]]
+) -> dict[str, bytes]:
+    """What is kept of lines; made, and kept part by part, of those of which there is nothing.
+
+    Parameters
+    ----------
+    judge
+        Names who found it out, with all that it depends on.
+    lines
+        Lines of text.
+    make
+        Finds it out of some lines, and gives it part by part.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from unittest.mock import patch
+    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
+    ...     made = kept_lines("lengths", ["one"], lambda some: iter([{line: bytes([len(line)]) for line in some}]))
+    ...     again = kept_lines("lengths", ["one", "one"], lambda some: iter([{line: b"none" for line in some}]))
+    >>> made == again == {"one": bytes([3])}
+    True
+    """
+    keys = {line: _key(judge, line) for line in lines}
+    kept = read_lines(list(keys.values()))
+    found = {line: kept[key] for line, key in keys.items() if key in kept}
+    for part in make([line for line in keys if line not in found]):
+        found |= part
+        write_lines({keys[line]: content for line, content in part.items()})
+    return found
+
+
+def _key(judge: str, line: str) -> bytes:
+    return hashlib.blake2b(f"{judge} {line}".encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
 
 def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int) -> None:

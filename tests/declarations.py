@@ -33,6 +33,8 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "network_vectors": st.none(),
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
+    "language_model": st.none(),
+    "coefficients": st.none(),
 }
 """Values of settings that say less about themselves than they mean."""
 GOES_WITH: dict[str, dict[str, Any]] = {
@@ -94,7 +96,8 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
 
 def wrong_values(setting: Setting) -> list[Any]:
     """Values that a setting may not have."""
-    if setting.name in ("vectors", "quantile", "idf", "meteor_data", "network_vectors"):
+    files = ("vectors", "idf", "meteor_data", "network_vectors", "language_model", "coefficients")
+    if setting.name in (*files, "quantile"):
         return []
     if setting.choices or setting.name == "matcher":
         return ["nonesuch", 3.5]

@@ -9,7 +9,7 @@ from shared_data import shared
 import softbleu
 from softbleu.errors import InputError
 from softbleu.language import VALUES, default_language
-from softbleu.metrics.refless.judging import Coefficients, default_judge
+from softbleu.metrics.refless.judging import Coefficients
 from softbleu.metrics.refless.meaning import meaning
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
@@ -47,7 +47,7 @@ def test_equal_words_are_matched_before_equal_stems():
 
 def test_criteria():
     values = dict(zip(VALUES, default_language().values([BETTER[0]])[0].tolist(), strict=True))
-    judge = default_judge()
+    judge = softbleu.Refless().metric._judge()
     grammar, fluency = judge.judge([BETTER[0]])[0].tolist()
     coefficients = judge._coefficients
     logit = coefficients.constant + sum(

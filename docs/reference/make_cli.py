@@ -103,6 +103,8 @@ _TYPES = {
     "idf": "str | Path | IdfCorpus",
     "meteor_data": "str | MeteorData",
     "network_vectors": "str | NetworkVectors",
+    "language_model": "str | ModelChoice",
+    "coefficients": "str | CoefficientsFile",
     "matcher": "str | Matcher",
 }
 """Of settings that hold more than their kind says."""
@@ -118,7 +120,9 @@ def _stub() -> Iterator[str]:
         '"""Made of the declarations by docs/reference/make_cli.py."""\n\n'
         "from collections.abc import Callable\nfrom pathlib import Path\n"
         "from typing import Literal, TypedDict\n\n"
-        "from softbleu.embeddings import VectorLocation\nfrom softbleu.matchers.base import Matcher\n"
+        "from softbleu.embeddings import VectorLocation\nfrom softbleu.language import ModelChoice\n"
+        "from softbleu.matchers.base import Matcher\n"
+        "from softbleu.metrics.refless.judging import CoefficientsFile\n"
         "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.networks.rules import NetworkVectors\n"
         "from softbleu.scoring.measure import Measure\nfrom softbleu.thesaurus.resources import MeteorData\n"
     )

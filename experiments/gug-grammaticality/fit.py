@@ -1,8 +1,10 @@
 """Fit what tells grammatical sentences (GUG: Heilman et al. 2014), and the bounds of fluency. Needs softbleu.
 
-python experiments/gug-grammaticality/fit.py GUG/gug_annotations.tsv
+python experiments/gug-grammaticality/fit.py GUG/gug_annotations.tsv language/en-small/grammar.json
+python experiments/gug-grammaticality/fit.py GUG/gug_annotations.tsv language/smollm2-135m/grammar-harper.json \
+    --language-model smollm2-135m --detector harper
 
-The data (CC BY-NC-SA 4.0) is not part of this project; the coefficients go to language/en-small/grammar.json.
+The data (CC BY-NC-SA 4.0) is not part of this project.
 """
 
 from __future__ import annotations
@@ -17,9 +19,8 @@ import typer
 from scipy.optimize import minimize
 from scipy.stats import rankdata
 
-from softbleu.language import VALUES, default_language
+from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_language
 
-TARGET = Path(__file__).resolve().parents[2] / "language" / "en-small" / "grammar.json"
 GOOD = 3.5
 """Mean judgement, from 1 to 4, from which a sentence is grammatical."""
 PENALTY = 1.0
@@ -47,15 +48,19 @@ def area(scores: Any, good: Any) -> float:
 
 def main(
     data: Annotated[Path, typer.Argument(help="gug_annotations.tsv")],
-    target: Annotated[Path, typer.Option(help="Where the coefficients go.")] = TARGET,
+    target: Annotated[Path, typer.Argument(help="Where the coefficients go.")],
+    language_model: Annotated[str, typer.Option(help="A name, or a model of one's own.")] = DEFAULT_LANGUAGE,
+    detector: Annotated[str, typer.Option(help="What finds errors: spelling or harper.")] = "spelling",
 ) -> None:
     """Fit on train and dev, and say how well test is told."""
     with data.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
-    values = default_language().values([row["Sentence"] for row in rows])
+    values = open_language(ModelChoice.of(language_model), detector).values([row["Sentence"] for row in rows])
     good = np.array([float(row["Average"]) >= GOOD for row in rows])
     learnt = np.array([row["Dataset"] != "test" for row in rows])
     means, spreads = values[learnt].mean(axis=0), values[learnt].std(axis=0)
+    # What never differs tells nothing.
+    spreads[spreads == 0] = 1
     weights = fit((values[learnt] - means) / spreads, good[learnt])
     coefficients = weights[1:] / spreads
     constant = float(weights[0] - coefficients @ means)
@@ -64,6 +69,8 @@ def main(
     rounded = {name: round(float(each), 6) for name, each in zip(VALUES, coefficients, strict=True)}
     found = {
         "format": 1,
+        "language_model": language_model,
+        "detector": detector,
         "constant": round(constant, 6),
         "coefficients": rounded,
         "fluency": [round(float(least), 6), round(float(most), 6)],

@@ -7,7 +7,7 @@ import shutil
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from softbleu.embeddings.cache import cache_folder
+from softbleu.cache import cache_folder
 from softbleu.errors import VectorError
 from softbleu.files import draft_folder, put_in_place
 from softbleu.urls import find_urls, is_url, open_url, url_state

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class LineJudgements:
     """What a language model makes of lines."""
 
     log_probabilities: Floats
-    """Of each line, to base 10: the sum over its tokens and its end."""
+    """Of each line, to base 10: the sum over its tokens and, if the model judges that, its end."""
     tokens: Integers
     """Their numbers, ends not counted."""
     unknown: Integers
@@ -72,6 +72,8 @@ class NgramModel:
     """All words, `<unk>`, `<s>` and `</s>` among them; a word's number is its place here and in the first table."""
     tables: Sequence[NgramTable]
     """Those of n = 1, 2, …"""
+    cased: ClassVar[bool] = False
+    ends: ClassVar[bool] = True
 
     @property
     def order(self) -> int:
@@ -96,6 +98,11 @@ class NgramModel:
         """Judge lines of words."""
         offsets = np.cumsum([0, *map(len, lines)])
         return self.judge_codes(self.codes(chain.from_iterable(lines)), offsets)
+
+    def judge_words(self, line: Sequence[str]) -> list[float]:
+        """Logarithm of the probability of each word of a line after those before it."""
+        found: list[float] = self.token_log_probabilities(self.codes(line), np.array([0, len(line)]))[:-1].tolist()
+        return found
 
     def judge_codes(self, codes: Integers, offsets: Integers) -> LineJudgements:
         """Judge lines whose words are numbers: line i has ``codes[offsets[i]:offsets[i + 1]]``."""

@@ -12,49 +12,65 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.language.arpa import read_arpa
+from softbleu.language.detector import ErrorDetector
 from softbleu.language.ngrams import LineJudgements
 from softbleu.language.spelling import Spelling, WordList
-from softbleu.language.words import split_words
+from softbleu.language.words import as_written, split_words
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers
 
 DEFAULT_LANGUAGE = "en-small"
 """The set that travels with the package."""
-VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i")
+VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i", "errors")
 """What is known of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
 logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
-with a mark, has an `i` by itself."""
+with a mark, has an `i` by itself; how many other errors were found."""
 _ENDS = tuple(".?!\"')…")
 
 
 class LanguageModel(Protocol):
     """What says how likely lines are."""
 
+    @property
+    def cased(self) -> bool:
+        """Whether it reads words as they are, not in lower case."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether it judges that a line ends where it does."""
+
     def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
         """Judge lines of words; a line's digits do not depend on the others."""
+
+    def judge_words(self, line: Sequence[str]) -> list[float]:
+        """Logarithm (base 10) of the probability of each word of a line after those before it."""
 
 
 @dataclass(frozen=True)
 class LanguageSet:
-    """A language model, the unigrams that it is compared with, and a spelling, all of words in lower case."""
+    """A language model, the unigrams (of words in lower case) that it is compared with, a spelling, a detector."""
 
     model: LanguageModel
     unigrams: LanguageModel
     spelling: Spelling
+    detector: ErrorDetector | None = None
 
     @classmethod
-    def open(cls, folder: Path) -> LanguageSet:
-        """Read the files of a folder: `model.arpa.gz`, `unigrams.arpa.gz`, `words.txt.gz`.
+    def open(
+        cls, folder: Path, model: LanguageModel | None = None, detector: ErrorDetector | None = None
+    ) -> LanguageSet:
+        """Read the files of a folder: `model.arpa.gz`, unless there is another, `unigrams.arpa.gz`, `words.txt.gz`.
 
         Raises
         ------
         InputError, VectorError
             One is missing or no such file.
         """
-        model, unigrams = (read_arpa(folder / f"{name}.arpa.gz") for name in ("model", "unigrams"))
-        return cls(model, unigrams, WordList.read(folder / "words.txt.gz"))
+        own = read_arpa(folder / "model.arpa.gz") if model is None else model
+        words = WordList.read(folder / "words.txt.gz")
+        return cls(own, read_arpa(folder / "unigrams.arpa.gz"), words, detector)
 
     def values(self, lines: Sequence[str]) -> Floats:
         """Values of each line, in the order of `VALUES`: (lines, values).
@@ -67,20 +83,32 @@ class LanguageSet:
         """
         words = [split_words(line) for line in lines]
         lower = [[word.lower() for word in line] for line in words]
-        judged, alone = self.model.judge(lower), self.unigrams.judge(lower)
-        tokens = judged.tokens
+        # What reads words as they are reads them where they are.
+        judged = self.model.judge([line.split() for line in lines] if self.model.cased else lower)
+        alone = self.unigrams.judge(lower)
+        tokens = alone.tokens
+        # What the model does not judge, the unigrams need not either.
+        end = 0.0 if self.model.ends else float(self.unigrams.judge([[]]).log_probabilities[0])
+        gain = judged.log_probabilities - (alone.log_probabilities - end)
         misspelt = np.array([sum(self.spelling.misspelt(line)) for line in words], np.float64)
         return np.column_stack(
             (
-                (judged.log_probabilities - alone.log_probabilities) / (tokens + 1),
+                gain / np.maximum(tokens + self.model.ends, 1),
                 np.log(np.maximum(tokens, 1)),
                 misspelt,
                 misspelt / np.maximum(tokens, 1),
                 [line[:1].isupper() for line in lines],
                 [line.rstrip().endswith(_ENDS) for line in lines],
                 ["i" in line for line in words],
+                self._errors(words),
             )
         ).reshape(len(lines), len(VALUES))
+
+    def _errors(self, lines: Sequence[Sequence[str]]) -> Integers:
+        if self.detector is None:
+            return np.zeros(len(lines), np.int64)
+        found = self.detector.errors([as_written(line) for line in lines])
+        return np.array([len(errors) for errors in found], np.int64)
 
 
 @cache
@@ -92,7 +120,18 @@ def default_language() -> LanguageSet:
     InputError
         This installation lacks it.
     """
+    return LanguageSet.open(default_folder())
+
+
+def default_folder() -> Path:
+    """Folder of the set that travels with the package.
+
+    Raises
+    ------
+    InputError
+        This installation lacks it.
+    """
     folder = find_resource("language", DEFAULT_LANGUAGE)
     if folder is None:
         raise InputError(f"this installation lacks the language model {DEFAULT_LANGUAGE}: install softbleu again")
-    return LanguageSet.open(folder)
+    return folder

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from softbleu.embeddings import VectorLocation
+from softbleu.language import ModelChoice
 from softbleu.matchers.base import Matcher
+from softbleu.metrics.refless.judging import CoefficientsFile
 from softbleu.metrics.softbleu import IdfCorpus
 from softbleu.networks.rules import NetworkVectors
 from softbleu.scoring.measure import Measure
@@ -44,7 +46,7 @@ class Settings(MatchSettings, total=False):
     iterations: int
     seed: int
     segment_smoothing: bool
-    beta: float
+    beta: float | float | None
     power: float
     rarity: float
     position: float
@@ -85,10 +87,13 @@ class Settings(MatchSettings, total=False):
     soft_weight: float
     max_unchanged_words: int
     annotators: Literal["running", "best", "last"]
-    alpha: float
-    gamma: float
+    alpha: float | None
+    gamma: float | None
     t: float
     aggregate: Literal["mean", "share"]
+    language_model: str | ModelChoice | None
+    detector: Literal["spelling", "harper"] | None
+    coefficients: str | CoefficientsFile | None
     preset: Literal["morgan2014", "terp", "networks", "paraphrases"]
 
 def Bleu(
@@ -440,11 +445,14 @@ def IMeasure(
 
 def Refless(
     *,
-    alpha: float = ...,
-    beta: float = ...,
-    gamma: float = ...,
+    alpha: float | None = ...,
+    beta: float | None = ...,
+    gamma: float | None = ...,
     t: float = ...,
     aggregate: Literal["mean", "share"] = ...,
+    language_model: str | ModelChoice | None = ...,
+    detector: Literal["spelling", "harper"] | None = ...,
+    coefficients: str | CoefficientsFile | None = ...,
     tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"] = ...,
     lowercase: bool = ...,
     vectors: VectorLocation = ...,

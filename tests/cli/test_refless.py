@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import softbleu
+from softbleu.language import VALUES
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
 BETTER = ["He went to school yesterday .", "This is good information .", "I like it ."]
@@ -22,3 +25,64 @@ def test_the_command_needs_no_references(program, files):
         assert refused.code == 2
         assert said in refused.err
         assert refused.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["tsv", "jsonl"])
+def test_pairs_need_no_references(program, files, kind):
+    rows = list(zip(BETTER, SOURCE, strict=True))
+    text = {
+        "tsv": ["candidate\tsource", *("\t".join(row) for row in rows)],
+        "jsonl": [json.dumps({"candidate": own, "source": source}) for own, source in rows],
+    }[kind]
+    path = files.write(f"texts.{kind}", text)
+    done = program("score", "--pairs", path, "-m", "refless", "--score-only", "--digits", 6)
+    assert (done.code, done.err) == (0, "")
+    assert float(done.out) == pytest.approx(softbleu.score(BETTER, None, SOURCE, metric="refless").score, abs=1e-6)
+    refused = program("score", "--pairs", path, "-m", "bleu")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "needs references" in refused.err
+
+
+def test_segments_have_references_all_or_none(program, files):
+    rows = [{"candidate": "a", "source": "b"}, {"candidate": "a", "source": "b", "reference": "c"}]
+    for name, entries, said in (
+        ("one.jsonl", rows, "line 2: the segment has a reference, though others have none"),
+        ("other.jsonl", rows[::-1], "line 2: the segment has no reference"),
+        ("none.jsonl", [{"candidate": "a"}], "line 1: the segment has no reference"),
+    ):
+        refused = program("score", "--pairs", files.write(name, map(json.dumps, entries)), "-m", "refless")
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert said in refused.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--language-model", "nonesuch"), "'nonesuch': no language model; give a GGUF file"),
+        (("--language-model", "source.txt"), "no coefficients of grammaticality come with source.txt"),
+        (("--language-model", "source.txt", "--coefficients", "own.json"), "source.txt, line 1: an n-gram model"),
+        (("--coefficients", "missing.json"), "missing.json"),
+        (("--coefficients", "source.txt"), "source.txt, column 1: not JSON"),
+        (("--coefficients", "bad.json"), "bad.json: no coefficients of grammaticality"),
+        (("--coefficients", "turned.json"), "turned.json: fluency must have two bounds, the lower one first"),
+        (("--detector", "language-tool"), "language-tool"),
+    ],
+)
+def test_bad_models(program, files, monkeypatch, options, said):
+    monkeypatch.chdir(files.folder)
+    files.write("source.txt", SOURCE)
+    own = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 1), "fluency": [0, 1]}
+    for name, content in {"own": own, "bad": {}, "turned": {**own, "fluency": [1, 0]}}.items():
+        files.write(f"{name}.json", [json.dumps(content)])
+    refused = program("score", "-c", "source.txt", "-s", "source.txt", "-m", "refless", *options)
+    assert refused.code == 2
+    assert said in refused.err
+
+
+def test_coefficients_of_ones_own(program, files):
+    text = files.write("source.txt", SOURCE)
+    own = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 0), "fluency": [0, 1]}
+    path = files.write("own.json", [json.dumps(own)])
+    options = ("-m", "refless(alpha=1, beta=0, gamma=0)", "--coefficients", path, "--score-only")
+    done = program("score", "-c", text, "-s", text, *options)
+    assert (done.code, done.out.strip()) == (0, "50.00")

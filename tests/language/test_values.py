@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softbleu.errors import InputError
-from softbleu.language import VALUES, WordList, default_language, split_words
+from softbleu.language import VALUES, FoundError, LanguageSet, WordList, default_language, split_words
 
 LINES = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
 
@@ -53,6 +53,33 @@ def test_values():
     gain = model.judge(line).log_probabilities[0] - unigrams.judge(line).log_probabilities[0]
     assert values["fluency"][0] == gain / 7
     assert values["fluency"][0] > values["fluency"][1]
+
+
+def test_errors_are_found_in_lines_as_they_are_written():
+    class Detector:
+        def errors(self, lines):
+            return [tuple(FoundError(0, 1, "", "") for _ in range(line.count("n't"))) for line in lines]
+
+    own = default_language()
+    found = LanguageSet(own.model, own.unigrams, own.spelling, Detector()).values(["I do n't and don't .", "It is ."])
+    assert found[:, VALUES.index("errors")].tolist() == [2, 0]
+    assert (own.values(LINES)[:, VALUES.index("errors")] == 0).all()
+
+
+def test_models_that_read_capitals_read_lines_as_they_are():
+    class Model:
+        cased, ends = True, False
+
+        def judge(self, lines):
+            self.seen = lines
+            return default_language().model.judge(lines)
+
+    own, model = default_language(), Model()
+    values = LanguageSet(model, own.unigrams, own.spelling).values(["I don't  know.", ""])
+    assert model.seen == [["I", "don't", "know."], []]
+    log, alone = own.model.judge(model.seen), own.unigrams.judge([["i", "do", "n't", "know", "."], []])
+    end = alone.log_probabilities[1]
+    assert values[0, 0] == pytest.approx((log.log_probabilities[0] - alone.log_probabilities[0] + end) / 5)
 
 
 def test_no_lines():

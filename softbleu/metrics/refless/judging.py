@@ -6,14 +6,16 @@ import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.data_files import read_json
+from softbleu.data_files import parse_score, read_json
 from softbleu.errors import InputError
-from softbleu.language import DEFAULT_LANGUAGE, VALUES, LanguageSet, default_language
+from softbleu.files import hash_files
+from softbleu.language import VALUES, LanguageSet, ModelChoice, open_language
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
@@ -35,11 +37,27 @@ class Coefficients:
     """Fluency that is taken for 0 and for 1: percentiles of learners' lines."""
 
     @classmethod
-    def of(cls, content: Any) -> Coefficients:
-        """Take them from what a file says."""
-        weights = np.array([float(content["coefficients"][name]) for name in VALUES])
-        least, most = content["fluency"]
-        return cls(float(content["constant"]), weights, (float(least), float(most)))
+    def read(cls, path: Path) -> Coefficients:
+        """Read a file as `experiments/gug-grammaticality/fit.py` writes it.
+
+        Raises
+        ------
+        InputError
+            It is none.
+        """
+        content = read_json(path)
+        try:
+            weights = np.array([parse_score(content["coefficients"][name]) for name in VALUES])
+            least, most = map(parse_score, content["fluency"])
+            constant = parse_score(content["constant"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{path}: no coefficients of grammaticality ({type(error).__name__}: {error}); "
+                "make them by experiments/gug-grammaticality/fit.py"
+            ) from error
+        if not least < most:
+            raise InputError(f"{path}: fluency must have two bounds, the lower one first")
+        return cls(constant, weights, (least, most))
 
     def judge(self, values: Floats) -> Floats:
         """Grammaticality and fluency of each line: (lines, 2)."""
@@ -77,16 +95,49 @@ class LineJudge:
         return np.array([found[line] for line in lines], np.float64).reshape(-1, 2)
 
 
-@cache
-def default_judge() -> LineJudge:
-    """Judge by the set that travels with the package.
+@dataclass(frozen=True)
+class CoefficientsFile:
+    """A file of coefficients of one's own; what it holds is its identity."""
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def parse(cls, text: str) -> CoefficientsFile | None:
+        """Name a file; `none` stands for those that come with softbleu."""
+        if text == "none":
+            return None
+        try:
+            return cls(text, hash_files(Path(text)))
+        except OSError as error:
+            raise InputError(f"{text}: cannot be read ({error.strerror})") from error
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+
+@lru_cache(4)
+def line_judge(model: ModelChoice, detector: str, own: CoefficientsFile | None) -> LineJudge:
+    """Judge by a model and a detector, with the coefficients that go with them unless there are others.
 
     Raises
     ------
     InputError
-        This installation lacks it.
+        None are known for the model, or something cannot be read.
+    MissingExtraError
+        What the model or the detector needs is not installed.
     """
-    path = find_resource("language", DEFAULT_LANGUAGE, "grammar.json")
+    path = Path(own.location) if own else _fitted(model, detector)
+    return LineJudge(open_language(model, detector), Coefficients.read(path))
+
+
+def _fitted(model: ModelChoice, detector: str) -> Path:
+    """Coefficients that come with softbleu."""
+    file = "grammar.json" if detector == "spelling" else f"grammar-{detector}.json"
+    path = find_resource("language", model.name, file) if model.name else None
     if path is None:
-        raise InputError(f"this installation lacks the coefficients of {DEFAULT_LANGUAGE}: install softbleu again")
-    return LineJudge(default_language(), Coefficients.of(read_json(path)))
+        raise InputError(
+            f"no coefficients of grammaticality come with {model.location} and detector {detector!r}: fit them by "
+            "experiments/gug-grammaticality/fit.py, and name the file with --coefficients"
+        )
+    return path

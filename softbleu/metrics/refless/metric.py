@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, detector_names
 from softbleu.metrics.base import Metric, Requirements, Score, column
-from softbleu.metrics.refless.judging import default_judge
+from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
 from softbleu.metrics.refless.meaning import meaning
 from softbleu.metrics.refless.text import SpeltWords, spelt_lines
 
@@ -22,7 +23,19 @@ if TYPE_CHECKING:
 
 _PARTS = 10**6
 """What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
+_SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)
+"""With the small model, and with others."""
 Aggregate = Literal["mean", "share"]
+
+
+def _weight(criterion: str, place: int) -> Any:
+    small, other = (str(weights[place]) for weights in (_SMALL_WEIGHTS, _WEIGHTS))
+    unset = f"{small} with {DEFAULT_LANGUAGE}, {other} with other models"
+    return setting(None, f"Weight of {criterion}", least=0, most=1, unset=unset)
+
+
+def _read_model(text: str) -> ModelChoice | None:
+    return None if text == "none" else ModelChoice.of(text)
 
 
 @dataclass(frozen=True)
@@ -41,9 +54,9 @@ class Refless(Metric):
     """Grammaticality, fluency and meaning of corrections, without references (Asano, Mizumoto and Inui 2017).
 
     The score is alpha G + beta F + gamma M, divided by the sum of the weights. G: logistic regression of
-    misspellings, fluency and marks. F: (log P(line) - log P(its words by themselves)) / tokens by the bundled n-gram
-    models, between fixed percentiles of learners' lines. M: F of the content words that the line shares with its
-    source, equal or of equal stems. Of an empty line all three are 0.
+    misspellings, other errors, fluency and marks. F: (log P(line) - log P(its words by themselves)) / words by a
+    language model and unigrams, between fixed percentiles of learners' lines. M: F of the content words that the line
+    shares with its source, equal or of equal stems. Of an empty line all three are 0.
 
     Parameters
     ----------
@@ -53,6 +66,12 @@ class Refless(Metric):
         Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
     aggregate
         A corpus has the mean of its segments' scores, or the `share` of those that score higher than their source.
+    language_model
+        What says how likely lines are: `en-small`, `smollm2-135m`, or a model of one's own.
+    detector
+        What finds errors: the word list alone, or Harper beside it.
+    coefficients
+        Those of G and the bounds of F, as `experiments/gug-grammaticality/fit.py` makes them.
 
     Examples
     --------
@@ -60,11 +79,33 @@ class Refless(Metric):
     67.5
     """
 
-    alpha: float = setting(0.5, "Weight of grammaticality", least=0, most=1)
-    beta: float = setting(0.2, "Weight of fluency", least=0, most=1)
-    gamma: float = setting(0.3, "Weight of meaning", least=0, most=1)
+    alpha: float | None = _weight("grammaticality", 0)
+    beta: float | None = _weight("fluency", 1)
+    gamma: float | None = _weight("meaning", 2)
     t: float = setting(0.85, "Weight of precision in the mean that is meaning", least=0, most=1)
     aggregate: Aggregate = setting("mean", "Mean of segments, or share of those better than their source")
+    language_model: ModelChoice | None = setting(
+        None,
+        "What says how likely lines are: a name, a GGUF file, a folder for ctranslate2, or an ARPA file",
+        read=_read_model,
+        hashed=True,
+        metavar="NAME|PATH",
+        unset=f"{DEFAULT_LANGUAGE}, the small one in the box",
+    )
+    detector: str | None = setting(
+        None,
+        "What finds errors: spelling alone, or harper beside it",
+        choices=detector_names(),
+        unset=f"spelling with {DEFAULT_LANGUAGE}, harper with other models",
+    )
+    coefficients: CoefficientsFile | None = setting(
+        None,
+        "Coefficients of grammaticality, from experiments/gug-grammaticality/fit.py",
+        read=CoefficientsFile.parse,
+        hashed=True,
+        metavar="FILE",
+        unset="those that come with the model",
+    )
     name: ClassVar[str] = "refless"
 
     @property
@@ -76,6 +117,31 @@ class Refless(Metric):
     def requires(self) -> Requirements:
         """The source, no references, and how words are spelt."""
         return Requirements(references=False, source=True, parts=(SpeltWords(),))
+
+    def resolved(self) -> Self:
+        """With the model in the box where none is named, and the detector that goes with it."""
+        alpha, beta, gamma = self._weights
+        model, detector = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE), self._detector
+        whole = replace(self, alpha=alpha, beta=beta, gamma=gamma, language_model=model, detector=detector)
+        return self if whole == self else whole
+
+    @property
+    def _is_small(self) -> bool:
+        return self.language_model is None or self.language_model.name == DEFAULT_LANGUAGE
+
+    @property
+    def _detector(self) -> str:
+        return self.detector or ("spelling" if self._is_small else "harper")
+
+    @property
+    def _weights(self) -> tuple[float, ...]:
+        usual = _SMALL_WEIGHTS if self._is_small else _WEIGHTS
+        given = (self.alpha, self.beta, self.gamma)
+        return tuple(own if each is None else each for each, own in zip(given, usual, strict=True))
+
+    def _judge(self) -> LineJudge:
+        model = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE)
+        return line_judge(model, self._detector, self.coefficients)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Find the criteria of each segment: 1, grammaticality, fluency, meaning in millionths, 1 if better.
@@ -92,9 +158,9 @@ class Refless(Metric):
         own, others = (spelt_lines(text, words) for text in (chunk.candidates, chunk.source))
         rows = np.zeros((len(own), 2, 4), np.int64)
         rows[:, :, 0] = 1
-        for side, lines in enumerate((own, others)):
-            judged = default_judge().judge([" ".join(line) for line in lines])
-            rows[:, side, 1:3] = np.rint(_PARTS * judged)
+        # Both sides at once: the more lines, the more of one length.
+        judged = self._judge().judge([" ".join(line) for side in (own, others) for line in side])
+        rows[:, :, 1:3] = np.rint(_PARTS * judged).reshape(2, len(own), 2).swapaxes(0, 1)
         for row, candidate, source in zip(rows, own, others, strict=True):
             row[:, 3] = [round(_PARTS * meaning(each, source, self.t)) if each else 0 for each in (candidate, source)]
         scores = self._means(rows.reshape(-1, 4)).reshape(-1, 2)
@@ -103,7 +169,7 @@ class Refless(Metric):
 
     def _means(self, rows: Integers | Floats) -> Floats:
         """Weighted means of the criteria of rows that begin with those, in per cent."""
-        weights = (self.alpha, self.beta, self.gamma)
+        weights = self._weights
         total = np.zeros(len(rows))
         for weight, criterion in zip(weights, rows.T[1:4], strict=True):
             total += weight * criterion

@@ -1,0 +1,93 @@
+"""What finds errors in lines: Harper, a checker of English grammar."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+from softbleu.errors import MissingExtraError
+from softbleu.line_cache import kept_lines
+
+if TYPE_CHECKING:
+    from harper import Linter
+
+_PACKAGE = "harper-py"
+_OTHERS = ("Spelling", "Regionalism")
+"""Kinds of errors that are left out: how words are spelt, in any country's manner, the word list says."""
+_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class FoundError:
+    """What is wrong with a line."""
+
+    start: int
+    end: int
+    """Characters of the line that it is about."""
+    kind: str
+    message: str
+
+
+class ErrorDetector(Protocol):
+    """What finds errors in lines."""
+
+    def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
+        """Find the errors of each line, misspelt words left out; they do not depend on the other lines."""
+
+
+class Harper:
+    """Harper, as the package harper-py has it; each distinct line is checked once, and kept for later runs."""
+
+    def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
+        """Find the errors of each line; see `ErrorDetector.errors`.
+
+        Raises
+        ------
+        MissingExtraError
+            harper-py is not installed.
+        """
+        found = kept_lines(f"harper 1 {self.version}", lines, self._checked)
+        known = {line: tuple(FoundError(*each) for each in json.loads(text)) for line, text in found.items()}
+        return [known[line] for line in lines]
+
+    @cached_property
+    def version(self) -> str:
+        """The installed version.
+
+        Raises
+        ------
+        MissingExtraError
+            It is not installed.
+        """
+        # Imported here, for it takes a tenth of a short run.
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version(_PACKAGE)
+        except PackageNotFoundError:
+            raise MissingExtraError(
+                f"the error detector needs {_PACKAGE}, which is not installed: pip install 'softbleu[refless]', or "
+                "leave it out (detector=spelling)"
+            ) from None
+
+    def _checked(self, lines: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
+        for start in range(0, len(lines), _AT_ONCE):
+            yield {line: self._check(line) for line in lines[start : start + _AT_ONCE]}
+
+    def _check(self, line: str) -> bytes:
+        lints = self._linter.lint(line, language="plaintext")
+        errors = [
+            FoundError(each.span.start, each.span.end, each.lint_kind, each.message)
+            for each in lints
+            if each.lint_kind not in _OTHERS
+        ]
+        return json.dumps([astuple(error) for error in errors]).encode()
+
+    @cached_property
+    def _linter(self) -> Linter:
+        from harper import Linter
+
+        return Linter()

