@@ -43,8 +43,10 @@ class Kernels(Protocol):
     ) -> Integers:
         """Count the candidate n-grams found in the references, clipped: (segments, order)."""
 
-    def code_lines(self, text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
-        """Code the whitespace tokens of UTF-8 text: codes of all tokens, bounds of the lines, and the words."""
+    def code_lines(
+        self, text: bytes, *, marks: bool = False
+    ) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
+        """Code the tokens of UTF-8 text: codes of all, bounds of the lines, and the words. With `marks` 13a's."""
 
 
 def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:

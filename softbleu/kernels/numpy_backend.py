@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
-from softbleu.tokens import Vocabulary
+from softbleu.tokens import Vocabulary, WordParts, split_13a
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,8 +73,13 @@ def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
     return counts
 
 
-def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
+def code_lines(text: bytes, *, marks: bool = False) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
     """Code the whitespace tokens of UTF-8 text whose lines all end with a newline.
+
+    Parameters
+    ----------
+    text : the lines
+    marks : whether punctuation marks are split off, as 13a does
 
     Returns
     -------
@@ -83,4 +88,7 @@ def code_lines(text: bytes) -> tuple[NDArray[np.int32], Integers, Callable[[], l
     """
     vocabulary = Vocabulary()
     tokens = vocabulary.encode([line.split() for line in text.decode().split("\n")[:-1]])
+    if marks:
+        known, vocabulary = vocabulary, Vocabulary()
+        tokens = tokens.spread(WordParts.of(known, split_13a, vocabulary))
     return tokens.codes, tokens.offsets, lambda: list(vocabulary)

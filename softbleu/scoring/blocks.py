@@ -70,7 +70,9 @@ class BlockWork:
         """Compute the statistics of a block, by every metric; a coder knows lines from blocks before."""
         kernels = choose_kernels(self.kernels)
         plain = self.tokenizer.by_word and not self.needed.gold
-        if isinstance(block, FileBlock) and block.gold is None and plain and not self.tables:
+        # In NumPy it pays to know lines and words from blocks before.
+        compiled = kernels.NAME == "numba" and not self.tables
+        if isinstance(block, FileBlock) and block.gold is None and plain and compiled:
             return self._add_up([list(_chunks_of_texts(block, self.tokenizer, kernels))], [], kernels)
         if not isinstance(block, CodedBlock):
             block = CodedBlock.of(block.load(), self._fresh(coder), self.needed)
@@ -81,8 +83,10 @@ class BlockWork:
         return self._add_up(pieces, gold, kernels)
 
     def _fresh(self, coder: LineCoder | None) -> LineCoder:
-        if coder is None or coder.size > MOST_KEPT:
+        if coder is None:
             return LineCoder(self.tokenizer)
+        if coder.size > MOST_KEPT:
+            coder.start_over()
         return coder
 
     def _add_up(
@@ -159,9 +163,10 @@ def joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
 
 def _chunks_of_texts(block: FileBlock, tokenizer: Tokenizer, kernels: Kernels) -> Iterator[Chunk]:
     references, candidates, source = block.texts()
-    codes, bounds, words = kernels.code_lines(b"".join((*references, *candidates, *source)))
+    marks = tokenizer == Tokenizer("13a")
+    codes, bounds, words = kernels.code_lines(b"".join((*references, *candidates, *source)), marks=marks)
     tokens = Tokens(codes, bounds)
-    if not tokenizer.splits_at_whitespace:
+    if not (marks or tokenizer.splits_at_whitespace):
         tokens = tokens.spread(WordParts.of(words(), tokenizer.word_splitter))
     count, segments = len(references), len(block)
 

@@ -45,8 +45,12 @@ class LineCoder:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
-        self.vocabulary = Vocabulary()
         self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Forget the lines and the words."""
+        self.vocabulary = Vocabulary()
         self._words = Vocabulary()
         self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
         self.forget()

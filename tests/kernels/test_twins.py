@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import soft
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from softbleu.errors import UnknownNameError
 from softbleu.kernels import LARGE, Kernels, choose_kernels, positions, small_backend
-from softbleu.tokens import Vocabulary
+from softbleu.tokens import Vocabulary, split_13a
 
 Lines = list[list[int]]
 
@@ -161,9 +164,10 @@ def test_great_codes(kernels: Kernels) -> None:
 # coding text
 
 
-def assert_coded_as_split(kernels: Kernels, lines: list[str]) -> None:
-    codes, offsets, found = kernels.code_lines("".join(f"{line}\n" for line in lines).encode())
-    expected = [line.split() for line in lines]
+def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[str], list[str]] = str.split) -> None:
+    text = "".join(f"{line}\n" for line in lines).encode()
+    codes, offsets, found = kernels.code_lines(text, marks=split is not str.split)
+    expected = [split(line) for line in lines]
     assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
     words = [word for line in expected for word in line]
     assert len(codes) == len(words)
@@ -226,6 +230,48 @@ def test_a_very_long_word(kernels: Kernels) -> None:
 @settings(max_examples=200)
 def test_any_text(lines: list[str], name: str) -> None:
     assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines])
+
+
+# 13a
+
+ANY_13A = st.lists(
+    st.one_of(
+        st.sampled_from("ab019.,-- &;<>'\"()/é\u00a0\u3000"),
+        st.sampled_from(["<skipped>", "&quot;", "&amp;", "&lt;", "&gt;", "1,000.5", "...", "日本"]),
+        st.characters(codec="utf-8"),
+    ),
+    max_size=20,
+).map("".join)
+"""Letters, digits, marks, entities and anything else."""
+
+
+def by_sacrebleu(line: str) -> list[str]:
+    tokens: list[str] = Tokenizer13a()(line.rstrip()).split()
+    return tokens
+
+
+@given(lines=st.lists(ANY_13A, max_size=4), name=st.sampled_from(["numpy", "numba"]))
+@settings(max_examples=500)
+def test_any_text_with_13a_is_that_of_sacrebleu(lines: list[str], name: str) -> None:
+    assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], by_sacrebleu)
+
+
+@given(line=ANY_13A | ANY_13A.map(lambda line: line.replace(" ", "\n")))
+@settings(max_examples=500)
+def test_any_line_with_13a_is_that_of_sacrebleu(line: str) -> None:
+    assert split_13a(line) == by_sacrebleu(line)
+
+
+def test_all_short_words_of_digits_marks_and_letters(kernels: Kernels) -> None:
+    words = ["".join(word) for size in range(1, 6) for word in product("a1.-,(", repeat=size)]
+    assert_coded_as_split(kernels, [" ".join(words)], by_sacrebleu)
+    assert [split_13a(word) for word in words] == list(map(by_sacrebleu, words))
+
+
+def test_every_code_point_beside_marks(kernels: Kernels) -> None:
+    points = [chr(point) for point in (*range(0x3100), *range(0xFE00, 0x10100), 0x1D7D8) if point != ord("\n")]
+    points = [point for point in points if not 0xD800 <= ord(point) < 0xE000]
+    assert_coded_as_split(kernels, [f"{point}.{point}-1,{point} a{point}." for point in points], by_sacrebleu)
 
 
 # choosing
