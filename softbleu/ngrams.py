@@ -15,6 +15,8 @@ from softbleu.tokens import Tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from softbleu.corpora.m2 import CodedGold
     from softbleu.types import Flags, Floats, Integers
 
@@ -149,6 +151,11 @@ class Chunk:
             self.references.lengths,
             self.reference_numbers,
         )
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """Tokens of all candidates, then of all references."""
+        return np.concatenate((self.candidates.codes, self.references.codes))
 
     @property
     def size(self) -> int:

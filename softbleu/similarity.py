@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from softbleu.kernels.pairs import TokenPairs
     from softbleu.ngrams import Chunk
     from softbleu.tokens import Tokens
     from softbleu.types import Flags, Floats, Integers
@@ -90,7 +92,7 @@ class TokenVectors:
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words of a chunk, and the row of each position."""
-        return self.weighted(by_frequency=by_frequency).of_words(chunk.positions.codes)
+        return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
         """Words have none."""
@@ -229,6 +231,21 @@ class UnitVectors:
         if self.weights is None:
             return plain, plain
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
+
+    def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
+        """Plain token products of the pairs of some segments, whose tokens are given as rows."""
+        own, others = self.rows[left], self.rows[right]
+        found = np.empty(int(pairs.cells[-1]))
+        bounds = zip(*(each.tolist() for each in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
+        for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
+            block = found[cell:end].reshape(row_end - row, column_end - column)
+            np.matmul(own[row:row_end], others[column:column_end].T, out=block)
+        one, other = (side[places] for side, places in zip((left, right), pairs.tokens, strict=True))
+        if self.relation is not None:
+            self.relation.apply(found, one, other)
+        if self.equal_is_one:
+            np.copyto(found, 1.0, where=self.words[one] == self.words[other])
+        return found
 
     def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:
         """Weighted products of tokens 0, 1, …, order - 1 apart in one text: (batch, tokens - distance) each."""

@@ -211,6 +211,11 @@ class WordParts:
     codes: NDArray[Any]
     bounds: NDArray[np.int64]
 
+    @cached_property
+    def kinds(self) -> int:
+        """Bound of the codes."""
+        return int(self.codes.max(initial=-1)) + 1
+
     @classmethod
     def of(
         cls, words: Iterable[str], parts: Callable[[str], Sequence[str]], vocabulary: Vocabulary | None = None

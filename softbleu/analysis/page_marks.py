@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.corrections import LineCorrections, find_corrections
+from softbleu.kernels import choose_kernels
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import IMeasure
@@ -112,7 +113,7 @@ def _tables(
     """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
     for piece in chunk.pieces(64):
         single = piece.by_reference()
-        rows = metric.statistics(single, words, None)  # type: ignore[arg-type]  # no kernels are asked
+        rows = metric.statistics(single, words, choose_kernels("numpy"))
         scores = metric.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(piece.segment_offsets.tolist())]
         lines = np.array(best, np.int64)

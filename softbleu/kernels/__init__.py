@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from softbleu.types import Integers
+    from softbleu.kernels.assignment import WaitingBatch
+    from softbleu.kernels.pairs import TokenPairs
+    from softbleu.tokens import WordParts
+    from softbleu.types import Floats, Integers
 
 
 KernelName = Literal["auto", "numpy", "numba"]
@@ -31,6 +34,12 @@ class Kernels(Protocol):
     """What both backends offer; see `softbleu.kernels.numpy_backend` for the meaning."""
 
     NAME: KernelName
+    PAIRS_AT_ONCE: int
+    """TokenPairs of words that are best compared together: few enough for the cache."""
+
+    @property
+    def serve(self) -> Callable[[WaitingBatch, int, int], tuple[Integers, Integers, Integers]] | None:
+        """Give pool n-grams to those that wait, left to right; None: `matchers.soft` does on whole arrays."""
 
     def clipped_counts(
         self,
@@ -47,6 +56,22 @@ class Kernels(Protocol):
         self, text: bytes, *, marks: bool = False
     ) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
         """Code the tokens of UTF-8 text: codes of all, bounds of the lines, and the words. With `marks` 13a's."""
+
+    def raise_to_spellings(
+        self,
+        products: Floats,
+        pairs: TokenPairs,
+        candidate: NDArray[np.int32],
+        reference: NDArray[np.int32],
+        parts: WordParts,
+        weight: float,
+    ) -> None:
+        """Raise the similarity of each pair of words, in place, to that of their spellings."""
+
+    def matched_weights(
+        self, similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
+    ) -> Integers:
+        """Weights of matched n-grams, and of all, in millionths: (segments, order, 4)."""
 
 
 def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numba import njit
 
+from softbleu.kernels.numba_soft import matched_weights as matched_weights
+from softbleu.kernels.numba_soft import raise_to_spellings as raise_to_spellings
+from softbleu.kernels.numba_soft import serve as serve
 from softbleu.tokens import ESCAPES_13A, MARKS_13A
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 
 NAME: Final = "numba"
+PAIRS_AT_ONCE: Final = 1 << 16
 
 _STAMP, _HEAD, _WORD, _IN_CANDIDATE, _IN_REFERENCE, _BEST, _READER = range(7)
 _TAB, _NEWLINE, _RETURN, _SEPARATORS, _BLANK = 9, 10, 13, 28, 32

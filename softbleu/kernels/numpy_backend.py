@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from softbleu.kernels.numpy_soft import matched_weights as matched_weights
+from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
 from softbleu.tokens import Vocabulary, WordParts, split_13a
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 
 NAME: Final = "numpy"
+PAIRS_AT_ONCE: Final = 1 << 14
+serve: Final = None
 
 SEGMENTS_AT_ONCE = 256
 

@@ -74,8 +74,12 @@ class Matcher(Declared):
                 chunk.segment_offsets,
                 max_order,
             )
-        matches = self.matches(chunk, vectors, max_order)
+        matches = self.matches_by(kernels, chunk, vectors, max_order)
         return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])
+
+    def matches_by(self, kernels: Kernels, chunk: Chunk, vectors: Vectors, max_order: int) -> list[Matches]:
+        """Do what `matches` does, maybe by kernels, with the same digits."""
+        return self.matches(chunk, vectors, max_order)
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
@@ -175,6 +179,12 @@ class SoftMatcher(Matcher):
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)
         return soft_matches(self.rules(max_order, vectors), chunk, vectors)
+
+    def matches_by(self, kernels: Kernels, chunk: Chunk, vectors: Vectors, max_order: int) -> list[Matches]:
+        """Do what `matches` does, maybe by kernels, with the same digits."""
+        if type(self).matches is not SoftMatcher.matches:
+            return self.matches(chunk, vectors, max_order)
+        return soft_matches(self.rules(max_order, vectors), chunk, vectors, kernels)
 
 
 MATCHERS = Registry("matcher", "softbleu.matchers", Matcher)

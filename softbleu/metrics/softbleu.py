@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,8 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import choose_kernels
+from softbleu.kernels.pairs import TokenPairs
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
@@ -25,19 +26,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.similarity import UnitVectors, WordTable
+    from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 
 Credit = Literal["greedy", "clipped", "both"]
-_Known = tuple[slice, slice, float]
-"""Words of a candidate and of its reference that are known to be alike, and how much at least."""
-_PIECE = 64
-"""Segments whose words are compared at a time."""
+_GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
+"""What share of the credit goes to the most similar ones."""
 MOST_SIMILARITIES = 1 << 26
-"""Entries of the greatest table of words, or of n-grams of one segment (0.5 GB)."""
-TIE = 1e-10
-"""How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
+"""TokenPairs of words of one segment, at most (0.5 GB)."""
 
 
 @dataclass(frozen=True)
@@ -203,52 +200,74 @@ class Softbleu(Metric):
             raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         single = chunk.by_reference()
         rows = np.zeros((len(single), 4 * self.order), np.int64)
-        for start in range(0, len(single), _PIECE):
-            piece = single.part(start, min(start + _PIECE, len(single)))
-            for number, row in enumerate(self._rows(piece, words), start=start):
-                rows[number] = row
+        for start, end in _pieces(single, kernels.PAIRS_AT_ONCE):
+            piece = single.part(start, end)
+            pairs = _pairs(piece)
+            similarities = self._raised(self._alike(piece, pairs, words, kernels), pairs, piece, words)
+            rows[start:end] = self._rows(similarities, pairs, piece, words, kernels)
         # The reference against which a candidate scores best, the first of equals.
         scores = self.scores(rows)
         best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
         return rows[best]
 
-    def _rows(self, piece: Chunk, words: WordTable) -> Iterator[list[int]]:
-        unit, places = words.vectors.unit(piece, by_frequency=False)
-        split = len(piece.candidates.codes)
-        yield from self._rows_of(piece, places[:split], places[split:], unit, words, self._known(piece, words))
-
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
         """Weights of every candidate with every reference; distinct words are compared once."""
-        sides = Chunk(candidates, references, np.array([0, len(references.lengths)]))
-        if words is None or self._stages:
+        (own, mine), (others, theirs) = (
+            np.unique(text.codes, return_inverse=True) for text in (candidates, references)
+        )
+        cells = max(len(own) * len(others), len(theirs) * int(candidates.lengths.max(initial=0)))
+        if words is None or self._stages or words.vectors.in_context or cells > MOST_SIMILARITIES:
             return super().pair_statistics(candidates, references, words, kernels)
-        unit, places = words.vectors.unit(sides, by_frequency=False)
-        split = len(candidates.codes)
-        left, candidate = np.unique(places[:split], return_inverse=True)
-        right, reference = np.unique(places[split:], return_inverse=True)
-        longest = candidates.lengths.max() * references.lengths.max()
-        if max(len(left) * len(right), longest) > MOST_SIMILARITIES:
-            return super().pair_statistics(candidates, references, words, kernels)
-        table = self._table(unit, left, right, words)
-        own, others = (self._weights(unit.words[rows], words) for rows in (left, right))
-        theirs = [reference[start:end] for start, end in pairwise(references.offsets.tolist())]
-        weights = [others[line] for line in theirs]
+        distinct = Chunk(_line(own), _line(others), np.array([0, 1]))
+        alike = self._alike(distinct, _pairs(distinct), words, kernels).reshape(len(own), len(others))
+        count = len(references.lengths)
         rows = []
-        for start, end in pairwise(candidates.offsets.tolist()):
-            mine = candidate[start:end]
-            alike, weight = table[mine], own[mine]
-            rows.append(
-                [self._row(alike[:, line], weight, other, ()) for line, other in zip(theirs, weights, strict=True)]
-            )
-        return np.array(rows, np.int64)
+        for line, (start, end) in enumerate(pairwise(candidates.offsets.tolist())):
+            piece = Chunk(candidates.chosen(np.full(count, line)), references, np.arange(count + 1))
+            pairs = _pairs(piece)
+            left, right = pairs.tokens
+            similarities = alike[np.tile(mine[start:end], count)[left], theirs[right]]
+            rows.append(self._rows(self._raised(similarities, pairs, piece, words), pairs, piece, words, kernels))
+        return np.stack(rows)
 
-    def _known(self, piece: Chunk, words: WordTable) -> list[list[_Known]]:
-        """Words of each segment that are known to be alike."""
-        found: list[list[_Known]] = [[] for _ in range(len(piece))]
+    def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
+        """How alike the words of each candidate and of its only reference are, where they stand: a table each."""
+        pairs = _pairs(chunk)
+        similarities = self._raised(self._alike(chunk, pairs, words, choose_kernels("numpy")), pairs, chunk, words)
+        return [pairs.block(similarities, segment) for segment in range(len(chunk))]
+
+    def _alike(self, piece: Chunk, pairs: TokenPairs, words: WordTable, kernels: Kernels) -> Floats:
+        """Similarities of the words of each pair, wherever they stand."""
+        unit, places = words.vectors.unit(piece, by_frequency=False)
+        split = len(piece.candidates.codes)
+        similarities = unit.of_pairs(pairs, places[:split], places[split:])
+        np.clip(similarities, 0, 1, out=similarities)
+        if self.characters > 0:
+            codes = piece.candidates.codes, piece.references.codes
+            kernels.raise_to_spellings(similarities, pairs, *codes, words.parts("spelling"), self.characters)
+        np.power(similarities, self.power, out=similarities)
+        return similarities
+
+    def _raised(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> Floats:
+        """The same, written over, where the words stand, and with those that are known to be alike."""
+        self._raise_known(similarities, pairs, piece, words)
+        if self.position:
+            similarities *= np.exp(-self.position * pairs.distances)
+        return similarities
+
+    def _rows(
+        self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable, kernels: Kernels
+    ) -> Integers:
+        own, others = (self._weights(text.codes, words) for text in (piece.candidates, piece.references))
+        found = kernels.matched_weights(similarities, pairs, own, others, self.order, _GREEDY[self.credit])
+        return found.reshape(len(piece), -1)
+
+    def _raise_known(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> None:
+        """Raise the similarities of words that are known to be alike."""
         if not self._stages:
-            return found
+            return
         tables = None if self.meteor_data is None else self.meteor_data.open()
         matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
         starts = matches.start - piece.candidates.offsets[matches.segment]
@@ -256,122 +275,14 @@ class Softbleu(Metric):
         least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
         columns = (matches.segment, starts, starts + matches.width, places, places + matches.size, least)
         for segment, start, end, place, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
-            found[segment].append((slice(start, end), slice(place, stop), similarity))
-        return found
-
-    def _rows_of(
-        self,
-        piece: Chunk,
-        candidates: Integers,
-        references: Integers,
-        unit: UnitVectors,
-        words: WordTable,
-        known: Sequence[Sequence[_Known]],
-    ) -> Iterator[list[int]]:
-        left, candidate = np.unique(candidates, return_inverse=True)
-        right, reference = np.unique(references, return_inverse=True)
-        # What stands in context recurs in no other segment.
-        if len(piece) > 1 and (unit.in_context or len(left) * len(right) > MOST_SIMILARITIES):
-            step = 1 if unit.in_context else len(piece) // 2
-            for start, end in pairwise([*range(0, len(piece), step), len(piece)]):
-                one, other = (slice(*text.offsets[[start, end]]) for text in (piece.candidates, piece.references))
-                yield from self._rows_of(
-                    piece.part(start, end), candidates[one], references[other], unit, words, known[start:end]
-                )
-            return
-        table = self._table(unit, left, right, words)
-        own, others = (self._weights(unit.words[rows], words) for rows in (left, right))
-        ends = zip(piece.candidates.offsets[1:], piece.references.offsets[1:], strict=True)
-        starts = zip(piece.candidates.offsets[:-1], piece.references.offsets[:-1], strict=True)
-        for (start, other_start), (end, other_end), alike in zip(starts, ends, known, strict=True):
-            mine, theirs = candidate[start:end], reference[other_start:other_end]
-            if len(mine) * len(theirs) > MOST_SIMILARITIES:
-                raise InputError(
-                    f"a segment of {len(mine)} candidate and {len(theirs)} reference tokens is too long for softbleu"
-                )
-            yield self._row(table[np.ix_(mine, theirs)], own[mine], others[theirs], alike)
+            block = pairs.block(similarities, segment)[start:end, place:stop]
+            np.maximum(block, similarity, out=block)
 
     def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:
         if not self.rarity:
             return np.ones(len(codes))
         weights: Floats = words.feature("rarity")[codes] ** self.rarity
         return weights
-
-    def _table(self, unit: UnitVectors, left: Integers, right: Integers, words: WordTable) -> Floats:
-        """Similarity of every candidate word and every reference word, by the rows of their vectors."""
-        if len(left) * len(right) > MOST_SIMILARITIES:
-            raise InputError(
-                f"a segment with {len(left)} different candidate and {len(right)} reference words is too long for "
-                "softbleu: split it"
-            )
-        _, table = unit.products(left[None], right[None])
-        found: Floats = np.clip(table[0], 0, 1)
-        own, others = unit.words[left], unit.words[right]
-        if self.characters > 0:
-            np.maximum(found, self.characters * spelling_similarity(own, others, words), out=found)
-        if unit.equal_is_one:
-            found[own[:, None] == others[None, :]] = 1
-        np.power(found, self.power, out=found)
-        return found
-
-    def _row(self, similarities: Floats, weight: Floats, other_weight: Floats, known: Sequence[_Known]) -> list[int]:
-        """Weights of two lines, from the similarities of their words, which are overwritten."""
-        similarities = self._placed(similarities, known)
-        row: list[int] = []
-        for n in range(1, self.order + 1):
-            height, width = (max(size - n + 1, 0) for size in similarities.shape)
-            alike, own, others = np.zeros((height, width)), np.zeros(height), np.zeros(width)
-            for k in range(n):
-                own += weight[k : k + height]
-                others += other_weight[k : k + width]
-                alike += similarities[k : k + height, k : k + width]
-            if not alike.size:
-                # Nothing is matched, but in a corpus what a side has is missed on the other.
-                row += [0, round(SCALE * float(own.sum())), 0, round(SCALE * float(others.sum()))]
-                continue
-            # Rounded, so that ties are ties on every machine.
-            alike = np.rint(alike * (SCALE / n)) / SCALE
-            matched, found = self._matched(alike, own[:, None] + others[None, :])
-            row += [round(SCALE * float(total)) for total in (matched @ own, own.sum(), found @ others, others.sum())]
-        return row
-
-    def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
-        """How alike the words of each candidate and of its only reference are, where they stand: a table each."""
-        unit, places = words.vectors.unit(chunk, by_frequency=False)
-        split = len(chunk.candidates.codes)
-        found = []
-        for line, known in enumerate(self._known(chunk, words)):
-            own, other = (slice(*text.offsets[[line, line + 1]]) for text in (chunk.candidates, chunk.references))
-            (left, one), (right, two) = (
-                np.unique(side, return_inverse=True) for side in (places[:split][own], places[split:][other])
-            )
-            found.append(self._placed(self._table(unit, left, right, words)[np.ix_(one, two)], known))
-        return found
-
-    def _placed(self, similarities: Floats, known: Sequence[_Known]) -> Floats:
-        """Similarities of the words of two lines where they stand, written over those of the words alone."""
-        for here, there, least in known:
-            np.maximum(similarities[here, there], least, out=similarities[here, there])
-        if self.position and similarities.size:
-            middle, other_middle = ((np.arange(size) + 0.5) / size for size in similarities.shape)
-            similarities *= np.exp(-self.position * np.abs(middle[:, None] - other_middle[None, :]))
-        return similarities
-
-    def _matched(self, alike: Floats, weights: Floats) -> tuple[Floats, Floats]:
-        """How much of each candidate n-gram, and of each reference n-gram, is matched."""
-        greedy = alike.max(axis=1), alike.max(axis=0)
-        if self.credit == "greedy":
-            return greedy
-        from scipy.optimize import linear_sum_assignment
-
-        # Of equal totals that with the greatest weight: which, must not hang on the last bits of the machine.
-        ranked = alike * (1 + TIE * weights / max(float(weights.max()), 1e-300))
-        rows, columns = linear_sum_assignment(ranked, maximize=True)
-        matched, found = np.zeros(alike.shape[0]), np.zeros(alike.shape[1])
-        matched[rows] = found[columns] = alike[rows, columns]
-        if self.credit == "clipped":
-            return matched, found
-        return (matched + greedy[0]) / 2, (found + greedy[1]) / 2
 
     def score(self, row: Integers) -> SoftbleuScore:
         """Score one row of statistics, or a sum of rows."""
@@ -396,31 +307,35 @@ class Softbleu(Metric):
         return precision, recall, np.where(counted, score, 0.0), counted
 
 
-def spelling_similarity(left: NDArray[Any], right: NDArray[Any], words: WordTable) -> Floats:
-    """Dice coefficient of the character n-grams of words, given by their codes: (left, right).
+def _pairs(chunk: Chunk) -> TokenPairs:
+    return TokenPairs(chunk.candidates.offsets, chunk.references.offsets)
+
+
+def _line(codes: NDArray[np.int32]) -> Tokens:
+    return Tokens(codes, np.array([0, len(codes)]))
+
+
+def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
+    """Bounds of segments whose words are compared together: few enough for the cache, but at least one.
 
     Raises
     ------
     InputError
-        The table lacks the spellings.
+        A segment is too long.
     """
-    from scipy.sparse import csr_array
-
-    grams, gram_bounds = words.feature("spelling"), words.feature("spelling_bounds")
-    width = int(grams.max(initial=-1)) + 1
-
-    def incidence(codes: NDArray[Any]) -> csr_array:
-        starts, ends = gram_bounds[codes], gram_bounds[codes + 1]
-        counts = ends - starts
-        bounds = np.concatenate(([0], np.cumsum(counts)))
-        places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], counts)
-        ids = grams[places]
-        return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
-
-    one, other = incidence(left), incidence(right)
-    shared = (one @ other.T).toarray().astype(np.float64)
-    sizes = np.diff(one.indptr)[:, None] + np.diff(other.indptr)[None, :]
-    return np.asarray(2 * shared / np.maximum(sizes, 1))
+    cells = chunk.candidates.lengths * chunk.references.lengths
+    if len(cells) and cells.max() > MOST_SIMILARITIES:
+        longest = int(cells.argmax())
+        raise InputError(
+            f"a segment of {chunk.candidates.lengths[longest]} candidate and {chunk.references.lengths[longest]} "
+            "reference tokens is too long for softbleu: split it"
+        )
+    ends, start = np.cumsum(cells), 0
+    while start < len(cells):
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield start, end
+        start = end
 
 
 def rarity_of(documents: Integers, total: int) -> Floats:

@@ -247,7 +247,9 @@ def running(
     journal : folder, by path or URL, where what is done is noted, and found again by another run of the same; the
         caller removes it by `remove_blocks`
     """
-    name = choose_kernels(kernels, int(getattr(corpus, "bytes", 0))).NAME
+    # What compares words takes longer: being compiled pays for less text.
+    slowness = 4 if any(measure.metric.requires.vectors for measure in measures) else 1
+    name = choose_kernels(kernels, slowness * int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(
         measure.tokenizer.by_word and not measure.metric.requires.table for measure in measures
     )

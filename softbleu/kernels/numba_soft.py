@@ -1,0 +1,313 @@
+"""Similarities of words, and one-to-one pairings of n-grams, compiled by numba."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from softbleu.kernels.numpy_soft import TIE
+from softbleu.kernels.scale import SCALE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels.assignment import WaitingBatch
+    from softbleu.kernels.pairs import TokenPairs
+    from softbleu.tokens import WordParts
+    from softbleu.types import Floats, Integers
+
+
+def raise_to_spellings(
+    products: Floats,
+    pairs: TokenPairs,
+    candidate: NDArray[np.int32],
+    reference: NDArray[np.int32],
+    parts: WordParts,
+    weight: float,
+) -> None:
+    """Do what `softbleu.kernels.numpy_soft.raise_to_spellings` does, with the same digits."""
+    last = np.zeros(parts.kinds, np.int32)
+    most = int((parts.bounds[reference + 1] - parts.bounds[reference]).sum())
+    bounds = pairs.rows, pairs.columns, pairs.cells
+    entries = np.empty((most + 1, 2), np.int32)
+    _raise(products, *bounds, candidate, reference, parts.codes, parts.bounds, weight, last, entries)
+
+
+@njit(cache=True, nogil=True)
+def _raise(  # type: ignore[no-untyped-def]
+    products, rows, columns, cells, candidate, reference, parts, bounds, weight, last, entries
+):
+    """Count the parts that words share: of each part the words of a segment that have it are a chain of entries."""
+    shared = np.zeros(np.diff(columns).max() if len(cells) > 1 else 0, np.int32)
+    made = 0
+    for segment in range(len(cells) - 1):
+        first, before = columns[segment], made
+        width = columns[segment + 1] - first
+        for column in range(width):
+            code = reference[first + column]
+            for place in range(bounds[code], bounds[code + 1]):
+                made += 1
+                entries[made, 0] = column
+                entries[made, 1] = last[parts[place]]
+                last[parts[place]] = made
+        for row in range(rows[segment], rows[segment + 1]):
+            start, end = bounds[candidate[row]], bounds[candidate[row] + 1]
+            for place in range(start, end):
+                entry = last[parts[place]]
+                # What stands before this segment's entries is of others.
+                while entry > before:
+                    shared[entries[entry, 0]] += 1
+                    entry = entries[entry, 1]
+            cell = cells[segment] + (row - rows[segment]) * width
+            for column in range(width):
+                if shared[column]:
+                    code = reference[first + column]
+                    alike = weight * (2.0 * shared[column] / (end - start + bounds[code + 1] - bounds[code]))
+                    products[cell + column] = max(products[cell + column], alike)
+                    shared[column] = 0
+
+
+def matched_weights(
+    similarities: Floats,
+    pairs: TokenPairs,
+    candidate: Floats,
+    reference: Floats,
+    order: int,
+    greedy: float,
+) -> Integers:
+    """Do what `softbleu.kernels.numpy_soft.matched_weights` does, with the same digits."""
+    found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
+    _match(similarities, pairs.rows, pairs.columns, pairs.cells, candidate, reference, greedy, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _match(similarities, rows, columns, cells, candidate, reference, greedy, found):  # type: ignore[no-untyped-def]
+    room = most = 1
+    for segment in range(len(found)):
+        room = max(room, rows[segment + 1] - rows[segment], columns[segment + 1] - columns[segment])
+        most = max(most, cells[segment + 1] - cells[segment])
+    weights, matched, tables = np.empty((2, room)), np.empty((2, room)), np.empty((2, most))
+    work = np.empty((3, room)), np.empty((5, room), np.int64)
+    for segment in range(len(found)):
+        own, other = candidate[rows[segment] : rows[segment + 1]], reference[columns[segment] : columns[segment + 1]]
+        table = similarities[cells[segment] : cells[segment + 1]]
+        for n in range(1, found.shape[1] + 1):
+            sizes = max(len(own) - n + 1, 0), max(len(other) - n + 1, 0)
+            heaviest = _add_windows(own, n, weights[0, : sizes[0]]) + _add_windows(other, n, weights[1, : sizes[1]])
+            matched[:] = 0
+            if sizes[0] and sizes[1]:
+                _fill(table, len(other), n, sizes, tables[0], matched)
+                matched *= greedy
+                if greedy < 1:
+                    _pair(tables, weights, max(heaviest, 1e-300), sizes, work, matched, 1 - greedy)
+            for side in range(2):
+                part = total = 0.0
+                for place in range(sizes[side]):
+                    part += matched[side, place] * weights[side, place]
+                    total += weights[side, place] * SCALE
+                found[segment, n - 1, 2 * side] = np.rint(part)
+                found[segment, n - 1, 2 * side + 1] = np.rint(total)
+
+
+@njit(cache=True, nogil=True)
+def _add_windows(values, n, sums):  # type: ignore[no-untyped-def]
+    """Sum every n values that follow one another; the greatest sum."""
+    greatest = 0.0
+    for start in range(len(sums)):
+        total = 0.0
+        for k in range(n):
+            total += values[start + k]
+        sums[start] = total
+        greatest = max(greatest, total)
+    return greatest
+
+
+@njit(cache=True, nogil=True)
+def _fill(table, stride, n, sizes, alike, best):  # type: ignore[no-untyped-def]
+    """Similarities of n-grams, and the greatest of each."""
+    height, width = sizes
+    scale = SCALE / n
+    for row in range(height):
+        for column in range(width):
+            total = table[row * stride + column]
+            for k in range(1, n):
+                total += table[(row + k) * stride + column + k]
+            value = np.rint(total * scale)
+            alike[row * width + column] = value
+            best[0, row] = max(best[0, row], value)
+            best[1, column] = max(best[1, column], value)
+
+
+@njit(cache=True, nogil=True)
+def _pair(tables, weights, heaviest, sizes, work, matched, share):  # type: ignore[no-untyped-def]
+    """Add a share of the similarities of n-grams that are paired one to one, by the least total cost."""
+    alike, costs = tables
+    height, width = sizes
+    # The n-grams of the shorter side are served, one after the other.
+    flipped = width < height
+    short, long = min(height, width), max(height, width)
+    ties = work[0]
+    for side in range(2):
+        for place in range(sizes[side]):
+            ties[side, place] = weights[side, place] / heaviest * TIE
+    for row in range(height):
+        for column in range(width):
+            place = column * long + row if flipped else row * long + column
+            costs[place] = -(alike[row * width + column] * (1 + (ties[0, row] + ties[1, column])))
+    _assign(costs, short, long, work[0], work[1])
+    for one in range(short):
+        other = work[1][0, one]
+        row, column = (other, one) if flipped else (one, other)
+        matched[0, row] += share * alike[row * width + column]
+        matched[1, column] += share * alike[row * width + column]
+
+
+@njit(cache=True, nogil=True)
+def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
+    """Give each row a column at the least total cost, by shortest augmenting paths (Crouse 2016).
+
+    Ties go as in `scipy.optimize.linear_sum_assignment`. The columns stand in ``numbers[0]`` when it is done.
+    """
+    row_price, price, distance = reals[0], reals[1], reals[2]
+    partner, owner, before, passed = numbers[0], numbers[1], numbers[2], numbers[4]
+    row_price[:short] = 0
+    price[:long] = 0
+    owner[:long] = -1
+    for first in range(short):
+        column, count = _shortest_path(costs, first, long, reals, numbers)
+        # Of the columns that were passed, all but the last had rows, whose prices change with theirs.
+        reached = distance[column]
+        row_price[first] += reached
+        for place in range(count):
+            each = passed[place]
+            if owner[each] >= 0:
+                row_price[owner[each]] += reached - distance[each]
+            price[each] -= reached - distance[each]
+        row = -1
+        while row != first:
+            row = before[column]
+            owner[column] = row
+            column, partner[row] = partner[row], column
+
+
+@njit(cache=True, nogil=True)
+def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped-def]
+    """Find the nearest column without a row; it, and how many columns were passed on the way."""
+    row_price, price, distance = reals[0], reals[1], reals[2]
+    owner, before, left, passed = numbers[1], numbers[2], numbers[3], numbers[4]
+    for place in range(long):
+        left[place] = long - 1 - place
+        distance[place] = np.inf
+    reached = 0.0
+    for count in range(long):
+        nearest, least = 0, np.inf
+        for place in range(long - count):
+            column = left[place]
+            length = reached + costs[row * long + column] - row_price[row] - price[column]
+            if length < distance[column]:
+                distance[column] = length
+                before[column] = row
+            if distance[column] < least or (distance[column] == least and owner[column] < 0):
+                least, nearest = distance[column], place
+        reached = least
+        column = left[nearest]
+        left[nearest] = left[long - count - 1]
+        passed[count] = column
+        if owner[column] < 0:
+            return column, count + 1
+        row = owner[column]
+    return -1, 0
+
+
+def serve(batch: WaitingBatch, threshold: int, unit: int) -> tuple[Integers, Integers, Integers]:
+    """Give pool n-grams to the waiting n-grams of a batch, left to right, each the most similar one that is left.
+
+    The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays.
+
+    Returns
+    -------
+    Position of the partner of each n-gram (-1: none), its order, and the similarity in millionths: (orders, batch,
+    candidate tokens) each.
+    """
+    shape = len(batch.waiting), *batch.candidate.shape
+    partner, order, value = np.full(shape, -1), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    _serve(*batch, threshold, unit, partner, order, value)
+    return partner, order, value
+
+
+@njit(cache=True, nogil=True)
+def _serve(  # type: ignore[no-untyped-def]
+    cross, candidate, reference, systems, norms, waiting, left, counts, meets, threshold, unit, partner, order, value
+):
+    orders, (size, height), width = len(waiting), candidate.shape, reference.shape[1]
+    # Sums of products along the reference, for each of its orders; and of as many rows as the candidate's order.
+    strips, boxes = np.empty((orders, height, width)), np.empty((orders, height, width))
+    capacity, scaled = np.empty((orders, width), np.int64), np.empty((orders, width))
+    for line in range(size):
+        _sum_strips(cross[line], strips)
+        boxes[:] = strips
+        for n in range(1, min(orders, height) + 1):
+            if n > 1:
+                _grow(boxes, strips, n, meets)
+            if not meets[n - 1].any():
+                continue
+            for m in range(1, min(orders, width) + 1):
+                for column in range(width - m + 1):
+                    place = reference[line, column]
+                    own = left[n - 1, systems[line], place] if m == n else counts[m - 1, place]
+                    capacity[m - 1, column] = own * SCALE
+                    scaled[m - 1, column] = norms[m - 1, place] * float(SCALE)
+            for row in range(height - n + 1):
+                place = candidate[line, row]
+                if not waiting[n - 1, place]:
+                    continue
+                found, met, column = _most_similar(
+                    boxes, row, norms[n - 1, place], scaled, capacity, meets[n - 1], threshold
+                )
+                if met:
+                    capacity[met - 1, column] -= unit if unit else found
+                    partner[n - 1, line, row] = reference[line, column]
+                    order[n - 1, line, row] = met
+                    value[n - 1, line, row] = found
+
+
+@njit(cache=True, nogil=True)
+def _sum_strips(products, strips):  # type: ignore[no-untyped-def]
+    height, width = products.shape
+    strips[0] = products
+    for m in range(1, len(strips)):
+        for row in range(height):
+            for column in range(width - m):
+                strips[m, row, column] = strips[m - 1, row, column] + products[row, column + m]
+
+
+@njit(cache=True, nogil=True)
+def _grow(boxes, strips, n, meets):  # type: ignore[no-untyped-def]
+    """Add the n-th row to every box that is looked at."""
+    orders, height, width = boxes.shape
+    for m in range(orders):
+        if not meets[n - 1 :, m].any():
+            continue
+        for row in range(height - n + 1):
+            for column in range(width - m):
+                boxes[m, row, column] += strips[m, row + n - 1, column]
+
+
+@njit(cache=True, nogil=True)
+def _most_similar(boxes, row, norm, scaled, capacity, meets, threshold):  # type: ignore[no-untyped-def]
+    """Greatest similarity to what is left, in millionths, with its order and column; order 0: none exceeds."""
+    best, met, place = threshold, 0, 0
+    for m in range(min(boxes.shape[0], boxes.shape[2])):
+        if not meets[m]:
+            continue
+        for column in range(boxes.shape[2] - m):
+            if capacity[m, column] > 0:
+                similarity = boxes[m, row, column] * norm * scaled[m, column]
+                if similarity > best:
+                    found = np.int64(np.rint(min(similarity, float(SCALE))))
+                    if found > best:
+                        best, met, place = found, m + 1, column
+    return best, met, place

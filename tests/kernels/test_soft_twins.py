@@ -1,0 +1,110 @@
+"""What compares words and pairs n-grams, compiled: the digits of NumPy and SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Case, cases
+
+from softbleu.corpora import Segments
+from softbleu.embeddings import open_vectors
+from softbleu.kernels import Kernels, choose_kernels
+from softbleu.kernels.pairs import TokenPairs
+from softbleu.matchers import make_matcher
+from softbleu.metrics import Bleu
+from softbleu.scoring import Measure, VectorChoice, collect_statistics
+from softbleu.tokens import WORD_PARTS, Vocabulary, WordParts
+
+pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
+BOTH = [choose_kernels("numpy"), choose_kernels("numba")]
+LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
+
+
+def pairs_of(lengths: list[tuple[int, int]]) -> TokenPairs:
+    rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
+    return TokenPairs(rows, columns)
+
+
+def weights_by(
+    kernels: Kernels, similarities: Any, pairs: TokenPairs, sides: list[Any], order: int, greedy: float
+) -> Any:
+    return kernels.matched_weights(similarities.copy(), pairs, sides[0], sides[1], order, greedy).tolist()
+
+
+@given(
+    lengths=LENGTHS,
+    values=st.sampled_from([[0.0, 1.0], [0.0, 0.3, 0.5, 1.0], list(np.linspace(0, 1, 50))]),
+    order=st.integers(1, 4),
+    greedy=st.sampled_from([0.0, 0.5, 1.0]),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=300)
+def test_ties_go_the_same_way(
+    lengths: list[tuple[int, int]], values: list[float], order: int, greedy: float, seed: int
+) -> None:
+    draw, pairs = np.random.default_rng(seed), pairs_of(lengths)
+    similarities = draw.choice(values, int(pairs.cells[-1]))
+    sides = [draw.choice([0.0, 0.5, 1.0, 2.25], int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
+    one, other = (weights_by(kernels, similarities, pairs, sides, order, greedy) for kernels in BOTH)
+    assert one == other
+
+
+@pytest.mark.parametrize("greedy", [0.0, 0.5])
+def test_long_segments(greedy: float) -> None:
+    draw, pairs = np.random.default_rng(7), pairs_of([(150, 120), (1, 200), (0, 3), (90, 160)])
+    similarities = draw.random(int(pairs.cells[-1])).round(2)
+    sides = [draw.random(int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
+    one, other = (weights_by(kernels, similarities, pairs, sides, 3, greedy) for kernels in BOTH)
+    assert one == other
+    assert max(row[0] for row in one[0]) > 0
+
+
+@given(
+    case=cases(assignment="exact-first", longest=9, longest_reference=9),
+    consumption=st.sampled_from(["unit", "similarity"]),
+    composition=st.sampled_from(["mean", "sif", "aligned"]),
+)
+@settings(max_examples=200)
+def test_soft_matches(case: Case, consumption: str, composition: str) -> None:
+    case = case.with_options(consumption=consumption, composition=composition)
+    one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
+    assert one == other
+
+
+@pytest.mark.parametrize("matcher", ["sleu", "vleu", "xleu"])
+def test_soft_matches_of_systems(matcher: str) -> None:
+    draw = np.random.default_rng(3)
+    words = open_vectors("glove-6b-100d").head(300)[0]
+    texts = [[" ".join(draw.choice(words, draw.integers(0, 40))) for _ in range(60)] for _ in range(4)]
+    segments = Segments.of({"one": texts[0], "other": texts[1]}, list(zip(*texts[2:], strict=True)))
+    measure = Measure(Bleu(make_matcher(matcher, threshold=0.5)), vectors=VectorChoice("glove-6b-100d"))
+    one, other = (rows_by(name, segments, measure) for name in ("numpy", "numba"))
+    assert one == other
+
+
+def rows_by(kernels: Any, segments: Segments, measure: Measure) -> Any:
+    (statistics,) = collect_statistics(segments, [measure], keep_rows=True, kernels=kernels)
+    return statistics.rows.tolist()
+
+
+@given(
+    lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
+    weight=st.sampled_from([0.4, 0.8, 1.0]),
+)
+@settings(max_examples=200)
+def test_spellings(lines: list[tuple[list[str], list[str]]], weight: float) -> None:
+    vocabulary = Vocabulary()
+    candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))
+    parts = WordParts.of(vocabulary, WORD_PARTS["spelling"])
+    pairs = TokenPairs(candidate.offsets, reference.offsets)
+    found = [np.full(int(pairs.cells[-1]), 0.25) for _ in BOTH]
+    for kernels, products in zip(BOTH, found, strict=True):
+        kernels.raise_to_spellings(products, pairs, candidate.codes, reference.codes, parts, weight)
+    assert found[0].tolist() == found[1].tolist()
+    left, right = pairs.tokens
+    same = candidate.codes[left] == reference.codes[right]
+    assert (found[0][same] == weight).all()
