@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 
-def main(peer: str, candidate: str, reference: str) -> None:
+def main(peer: str, candidate: str, reference: str, tokenize: str = "13a") -> None:
     candidates = Path(candidate).read_text(encoding="utf-8").split("\n")[:-1]
     references = Path(reference).read_text(encoding="utf-8").split("\n")[:-1]
     if peer == "bleuscore":
@@ -16,7 +16,7 @@ def main(peer: str, candidate: str, reference: str) -> None:
     else:
         import sacrebleu_mojo
 
-        print(sacrebleu_mojo.corpus_bleu(candidates, [references], tokenize="none").score)
+        print(sacrebleu_mojo.corpus_bleu(candidates, [references], tokenize=tokenize).score)
 
 
 if __name__ == "__main__":

@@ -143,20 +143,33 @@ def _disturbed(line: str, draw: random.Random, words: list[str], weights: list[f
     return " ".join(kept)
 
 
-def bleu_commands(candidate: Path, reference: Path, mojo: str | None) -> dict[str, Sequence[str]]:
+def bleu_commands(candidate: Path, reference: Path, tokenize: str, mojo: str | None) -> dict[str, Sequence[str]]:
     """Commands that compute the same BLEU."""
-    files = ["-c", str(candidate), "-r", str(reference)]
+    files = ["-c", str(candidate), "-r", str(reference), "--tokenize", tokenize]
     commands: dict[str, Sequence[str]] = {"softbleu": [*SOFTBLEU, *files]}
     if find_spec("numba"):
         commands["softbleu, numpy kernels"] = [*SOFTBLEU, *files, "--kernels", "numpy"]
     commands["softbleu --jobs 2"] = [*SOFTBLEU, *files, "--jobs", "2"]
     sacrebleu = shutil.which("sacrebleu", path=str(Path(sys.executable).parent)) or "sacrebleu"
-    commands["sacrebleu 2.6"] = [sacrebleu, str(reference), "-i", str(candidate), "-tok", "none", "-b", "-w", "6"]
+    commands["sacrebleu 2.6"] = [sacrebleu, str(reference), "-i", str(candidate), "-tok", tokenize, "-b", "-w", "6"]
     if find_spec("bleuscore"):
         commands["bleuscore"] = [sys.executable, str(HERE / "peers.py"), "bleuscore", str(candidate), str(reference)]
     if mojo:
-        commands["sacrebleu-mojo"] = [mojo, str(HERE / "peers.py"), "mojo", str(candidate), str(reference)]
+        peer = [mojo, str(HERE / "peers.py"), "mojo", str(candidate), str(reference), tokenize]
+        commands["sacrebleu-mojo"] = peer
     return commands
+
+
+def soft_commands(candidate: Path, reference: Path) -> dict[str, Sequence[str]]:
+    """The metrics that compare words, compiled where numba is installed, and in NumPy."""
+    files = ["-c", str(candidate), "-r", str(reference), "--tokenize", "13a"]
+    metrics = {"vleu": ["--matcher", "vleu", "-t", "0.8"], "xleu": ["--matcher", "xleu", "-t", "0.8"]}
+    kernels = [*(["numba"] if find_spec("numba") else []), "numpy"]
+    return {
+        f"{name}, {kernel}": [*SOFTBLEU, *options, *files, "--kernels", kernel]
+        for name, options in {**metrics, "softbleu": ["-m", "softbleu"]}.items()
+        for kernel in kernels
+    }
 
 
 def main(
@@ -182,8 +195,10 @@ def main(
         if only in ("", "bleu"):
             for size in pairs or (3_000, 100_000, 1_000_000):
                 candidate, reference = make_corpus(Path(name), size)
-                commands = bleu_commands(candidate, reference, mojo)
-                show(f"BLEU, whitespace tokens, {size:,} pairs", compare(commands, 1 if size >= 10**6 else repeat))
+                for tokenize in ("none", "13a"):
+                    commands = bleu_commands(candidate, reference, tokenize, mojo)
+                    title = f"BLEU, --tokenize {tokenize}, {size:,} pairs"
+                    show(title, compare(commands, 1 if size >= 10**6 else repeat))
     if only in ("", "soft"):
         soft(repeat)
     if only in ("", "context"):
@@ -294,7 +309,10 @@ def significance(repeat: int) -> None:
 
 
 def soft(repeat: int) -> None:
-    """VLEU and XLEU beside a naive loop."""
+    """What compares words on much text; VLEU and XLEU beside a naive loop."""
+    with tempfile.TemporaryDirectory() as name:
+        files = make_corpus(Path(name), 100_000)
+        show("Soft matching, --tokenize 13a, 100,000 pairs", compare(soft_commands(*files), 1))
     vectors = SHARED / "data/googlenews-26k/googlenews-26k-300d.bin"
     if not vectors.exists():
         print("VLEU and XLEU: left out, they need the shared test data")
