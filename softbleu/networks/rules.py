@@ -14,7 +14,7 @@ from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
 from softbleu.embeddings.expansion import spell_like
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
-from softbleu.errors import InputError
+from softbleu.errors import InputError, VectorError
 from softbleu.networks.build import merge_references
 from softbleu.networks.lattice import WordNetwork, phrase_arcs
 from softbleu.networks.texts import parse_brackets, parse_line
@@ -48,7 +48,10 @@ class NetworkVectors:
     @classmethod
     def of(cls, location: str) -> NetworkVectors:
         """Take a set by name or place."""
-        return cls(location, open_vectors(location).fingerprint)
+        try:
+            return cls(location, open_vectors(location).fingerprint)
+        except VectorError as error:
+            raise VectorError(f"network_vectors: {error}") from error
 
     def __str__(self) -> str:
         return f"{self.location}#{self.fingerprint[:12]}"
@@ -118,7 +121,10 @@ class NetworkRules(Declared):
 
     def check(self) -> None:
         """See that the settings go together."""
-        parse_percentile(self.neighbour_quantile)
+        try:
+            parse_percentile(self.neighbour_quantile)
+        except InputError as error:
+            raise InputError(f"neighbour_quantile: {error}") from error
         if self.notation != "text" and self.active:
             raise InputError(f"notation {self.notation!r} names whole networks: leave out costs of rules")
 

@@ -249,7 +249,7 @@ def test_the_commands(tmp_path: Path) -> None:
     facts = describe_networks(read_networks(str(tmp_path / "n.jsonl")))
     assert (facts.networks, facts.references) == (2, (1, 4, 4))
     assert "references, most    4" in run("info", "n.jsonl").stdout
-    best = run("sample", "n.jsonl", "--best", "-n", "2").stdout
+    best = run("sample", "n.jsonl", "--best", "--count", "2").stdout
     assert best == "the big dog\nthe big hound\n"
     assert run("sample", "n.jsonl", "--seed", "1").stdout.count("\n") == 10
     assert run("show", "n.jsonl", "--line", "2").stdout.startswith("digraph network {")

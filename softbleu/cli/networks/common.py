@@ -11,7 +11,7 @@ from softbleu.cli import options as opt
 _of = opt.OptionTable("""
   --notation NAME: How the file has its networks: network (as make writes them), brackets, att (OpenFst's
     text) (default: network).
-  --line -l N: Which network of the file, from 1 (default: 1).
+  --line N: Which network of the file, from 1 (default: 1).
 """)
 
 NetworkFile = Annotated[str, typer.Argument(metavar="FILE", help="Networks, one a line; or AT&T text.")]

@@ -11,6 +11,7 @@ def info_networks(
     notation: common.Notation = "network",
     encoding: opt.Encoding = "utf-8",
     output_format: opt.RecordFormat = "text",
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Count networks, their states, arcs by kind, and different references, however many these are."""

@@ -8,7 +8,7 @@ from softbleu.cli import options as opt
 from softbleu.cli.networks import common
 
 _of = opt.OptionTable("""
-  --count -n N: How many references (default: 10).
+  --count N: How many references (default: 10).
   --best: The cheapest, best first, instead of drawn ones.
   --seed N: Of the draws (default: 0).
 """)
@@ -23,6 +23,7 @@ def sample_network(
     seed: Annotated[int, _of("--seed")] = 0,
     encoding: opt.Encoding = "utf-8",
     output: opt.Output = None,
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Write references of a network, drawn, each equally likely, or the cheapest ones."""

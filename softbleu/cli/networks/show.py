@@ -25,6 +25,7 @@ def show_network(
     lowercase: opt.Lowercase = None,
     encoding: opt.Encoding = "utf-8",
     output: opt.Output = None,
+    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Write a network as source of a picture, or set its closest path beside a candidate."""
