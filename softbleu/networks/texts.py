@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from softbleu.errors import InputError
-from softbleu.networks.lattice import ARC_KINDS, NetworkArc, WordNetwork
+from softbleu.networks.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
 
 EMPTY = "<eps>"
 """What stands for no word in AT&T text."""
@@ -86,7 +86,8 @@ def read_att(lines: Iterable[str], where: str = "network") -> Iterator[WordNetwo
     numbered = ((number, line.split()) for number, line in enumerate(lines, start=1))
     for blank, group in groupby(numbered, key=lambda entry: not entry[1]):
         if not blank:
-            yield _network_of(list(group), where)
+            # Of what is too large no more is read than tells so.
+            yield _network_of(list(islice(group, 2 * LARGEST_NETWORK)), where)
 
 
 def _network_of(lines: Sequence[tuple[int, list[str]]], where: str) -> WordNetwork:
