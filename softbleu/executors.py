@@ -10,11 +10,12 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from time import monotonic
 from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ MOST_JOBS = 1024
 LOST_AFTER = 1.0
 """Seconds after which a worker that is gone counts as lost, though its executor has not said so."""
 _MOST_HELD = 8
+_EACH, _MOST_TOGETHER = 16, 8
+"""Tasks that each worker does singly, and those that one errand has in the end."""
 _RECOUNT = 5.0
 """Seconds after which workers are counted anew, for some may have joined."""
 _HERE = (None, "127.0.0.1", "localhost", "::1")
@@ -119,6 +122,10 @@ def run_in_order(
     if executor is None:
         yield from map(work, tasks)
         return
+    if not (shares_memory(executor) or isinstance(work, _Several)):
+        for found in run_in_order(_Several(work), _together(tasks, count_workers(executor)), executor, contents):
+            yield from found
+        return
     queue = _Queue(work, executor, contents or {})
     try:
         for task in tasks:
@@ -137,6 +144,24 @@ def run_in_order(
         raise
     finally:
         queue.cancel()
+
+
+@dataclass(frozen=True)
+class _Several(Generic[_Task, Done]):
+    """Work on several tasks, one after the other."""
+
+    work: Callable[[_Task], Done]
+
+    def __call__(self, tasks: Sequence[_Task]) -> list[Done]:
+        return [self.work(task) for task in tasks]
+
+
+def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
+    """Put more and more tasks together where there are many: each errand takes time to send, whatever its size."""
+    rest, sent = iter(tasks), 0
+    while some := list(islice(rest, min(1 + sent // (_EACH * workers), _MOST_TOGETHER))):
+        sent += len(some)
+        yield some
 
 
 class _Queue(Generic[_Task, Done]):

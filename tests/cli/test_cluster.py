@@ -205,6 +205,12 @@ def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch
     assert not shares_files(Strangers(1, monkeypatch.setattr))
 
 
+def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "_EACH", 1)
+    assert list(map(len, executors._together(range(30), 2))) == [1, 1, 2, 3, 4, 6, 8, 5]
+    assert list(run_in_order(abs, range(30), threads.get_executor())) == list(range(30))
+
+
 def test_a_worker_of_another_version_is_refused(processes: Any) -> None:
     other = executors._Errand(len, 0, "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
