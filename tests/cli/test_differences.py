@@ -40,7 +40,7 @@ def given(files):
             lambda: choose_lines(CORPUS, ["bleu", "chrf"], "disagreeing"),
         ),
     ],
-    ids=str,
+    ids=lambda each: " ".join(map(str, each)) if isinstance(each, list) else "",
 )
 def test_views_are_those_of_the_python_interface(command, given, arguments, found):
     done = command("compare", *given, *arguments, "-f", "json")
