@@ -189,10 +189,12 @@ def find_edits(
 ) -> list[list[Edit]]:
     """Find the edits of a candidate that are most like those of each annotator, in order.
 
+    As with the official scorer, an edit may reach over words that stay as they are, here the last one.
+
     Examples
     --------
     >>> find_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
-    [[(1, 2, (4,)), (2, 3, (5,))], [(1, 3, (4, 5))]]
+    [[(1, 2, (4,)), (2, 4, (5, 3))], [(1, 4, (4, 5, 3))]]
     """
     if source == candidate:
         return [[] for _ in gold]
