@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
 import pytest
+from made_up_llama import write_llama
 from shared_data import shared
 
 import softbleu
 from softbleu.errors import InputError
-from softbleu.language import VALUES, default_language
-from softbleu.metrics.refless.judging import Coefficients
+from softbleu.language import VALUES, default_language, open_language
+from softbleu.language.locate import _open
+from softbleu.metrics.refless.judging import Coefficients, line_judge
 from softbleu.metrics.refless.meaning import meaning
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
@@ -93,6 +96,14 @@ def test_empty_lines():
     assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
 
 
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Blocks of two segments, so that there is work for several processes."""
+    for module in ("corpora.segments", "scoring.run"):
+        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_digits_do_not_depend_on_jobs_or_company():
     systems = {"source": SOURCE, "better": BETTER, "constant": [CONSTANT] * 3}
     one, two = ([r.numbers for r in softbleu.score(systems, None, SOURCE, metric="refless", jobs=n)] for n in (1, 2))
@@ -101,6 +112,32 @@ def test_digits_do_not_depend_on_jobs_or_company():
     assert turned.numbers == one[1]
     sentence = softbleu.Refless().sentence_score(BETTER[0], None, SOURCE[0])
     assert sentence.score == criteria(BETTER[:1], SOURCE[:1]).score
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):
+    for name in ("ctranslate2", "gguf"):
+        pytest.importorskip(name, reason=f"needs {name}, of the extra refless")
+    model = str(write_llama(tmp_path / "tiny.gguf"))
+    own = {"constant": 0, "coefficients": dict.fromkeys(VALUES, 0.1), "fluency": [-30, 0]}
+    (tmp_path / "own.json").write_text(json.dumps(own), encoding="utf-8")
+
+    def scored(place, systems, source, jobs=1):
+        # A cache of its own: each converts the model and judges all lines anew.
+        monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / place))
+        line_judge.cache_clear()
+        _open.cache_clear()
+        open_language.cache_clear()
+        settings = {"language_model": model, "detector": "spelling", "coefficients": str(tmp_path / "own.json")}
+        return [r.numbers for r in softbleu.score(systems, None, source, metric="refless", jobs=jobs, **settings)]
+
+    systems = {"source": SOURCE, "better": BETTER, "constant": [CONSTANT] * 3}
+    one, two = (scored(f"jobs{n}", systems, SOURCE, n) for n in (1, 2))
+    assert one == two
+    assert len({numbers.fluency for numbers in one}) == 3
+    assert all(0 < numbers.fluency < 100 for numbers in one)
+    turned = {name: lines[::-1] for name, lines in reversed(systems.items())}
+    assert scored("turned", turned, SOURCE[::-1])[::-1] == one
 
 
 def test_texts_without_references_have_a_source_of_their_length():

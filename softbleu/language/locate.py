@@ -185,12 +185,20 @@ def _converted(file: Path, choice: ModelChoice) -> Callable[[], Path]:
                 f"{file}: there is no cache folder to keep the converted model in: name one with {VARIABLE}"
             )
         target = kept / _CONVERTED / choice.fingerprint[:32]
-        if not all((target / name).is_file() for name in MODEL_FILES):
+
+        def is_there() -> bool:
+            return all((target / name).is_file() for name in MODEL_FILES)
+
+        if not is_there():
             package = MODEL_PACKAGES.get(choice.name)
             try:
                 convert_gguf(file, target, package.start if package else None)
             except OSError as error:
-                raise InputError(f"{target}: the converted model cannot be kept there ({error.strerror})") from error
+                # Another process that converts it, too, may have come first.
+                if not is_there():
+                    raise InputError(
+                        f"{target}: the converted model cannot be kept there ({error.strerror})"
+                    ) from error
         return target
 
     return folder

@@ -124,6 +124,28 @@ def test_the_converted_model_is_kept_and_can_be_named_itself(llama, tmp_path):
     assert opened(folder).judge(words(LINES)).log_probabilities.tolist() == first.tolist()
 
 
+def test_another_process_may_convert_it_first(llama, monkeypatch):
+    first = opened(llama).judge(words(LINES)).log_probabilities
+    model = NeuralModel(opened(llama)._place, "fresh")
+    (kept,) = (line_cache.cache_folder() / "language").iterdir()
+    elsewhere = kept.rename(kept.with_name("elsewhere"))
+
+    def beaten(file, folder, start):
+        elsewhere.rename(folder)
+        raise OSError(39, "Directory not empty")
+
+    monkeypatch.setattr("softbleu.language.locate.convert_gguf", beaten)
+    assert model.judge(words(LINES)).log_probabilities.tolist() == first.tolist()
+    kept.rename(elsewhere)
+
+    def full(file, folder, start):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("softbleu.language.locate.convert_gguf", full)
+    with pytest.raises(InputError, match="cannot be kept there .No space left on device"):
+        NeuralModel(opened(llama)._place, "another").judge(words(LINES))
+
+
 def test_a_damaged_copy_is_made_again(llama):
     first = opened(llama).judge(words(LINES)).log_probabilities
     (kept,) = (line_cache.cache_folder() / "language").iterdir()
