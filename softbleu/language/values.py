@@ -83,8 +83,9 @@ class LanguageSet:
         """
         words = [split_words(line) for line in lines]
         lower = [[word.lower() for word in line] for line in words]
-        # What reads words as they are reads them where they are.
-        judged = self.model.judge([line.split() for line in lines] if self.model.cased else lower)
+        written = [as_written(line) for line in lines]
+        # What reads words as they are reads text, as what it learnt from has it: without blanks before marks.
+        judged = self.model.judge([line.split() for line in written] if self.model.cased else lower)
         alone = self.unigrams.judge(lower)
         tokens = alone.tokens
         # What the model does not judge, the unigrams need not either.
@@ -100,15 +101,14 @@ class LanguageSet:
                 [line[:1].isupper() for line in lines],
                 [line.rstrip().endswith(_ENDS) for line in lines],
                 ["i" in line for line in words],
-                self._errors(words),
+                self._errors(written),
             )
         ).reshape(len(lines), len(VALUES))
 
-    def _errors(self, lines: Sequence[Sequence[str]]) -> Integers:
+    def _errors(self, written: Sequence[str]) -> Integers:
         if self.detector is None:
-            return np.zeros(len(lines), np.int64)
-        found = self.detector.errors([as_written(line) for line in lines])
-        return np.array([len(errors) for errors in found], np.int64)
+            return np.zeros(len(written), np.int64)
+        return np.array([len(errors) for errors in self.detector.errors(written)], np.int64)
 
 
 @cache

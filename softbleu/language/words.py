@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 _ENDINGS = "s|re|ve|ll|d|m"
 _END = r"(?![^\W_])"
@@ -13,7 +12,10 @@ _WORD = re.compile(
     rf"{_CLITIC}|[^\W\d_]+?(?={_CLITIC})|[^\W_]+(?:{_INSIDE}(?={_CLITIC}|{_END}))*|\S",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(r"\s+(?=[,.;:?!)\]}%…]|n't\b|'(?:s|re|ve|ll|d|m)\b)", re.IGNORECASE)
+_BEFORE = re.compile(
+    rf"\s+(?=[,.;:?!)\]}}%…]|'(?!\S)|{_CLITIC})|(?<=\bcan)\s+(?=not\b)",
+    re.IGNORECASE,
+)
 _AFTER = re.compile(r"(?<=[(\[{$])\s+")
 _QUOTED = re.compile(r'(?<!\S)"\s+(.*?)\s+"(?!\S)')
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
@@ -30,11 +32,13 @@ def split_words(line: str) -> list[str]:
     return _WORD.findall(line.translate(_PLAIN))
 
 
-def as_written(words: Sequence[str]) -> str:
-    r"""Join words as people write them, without blanks before clitics and most marks.
+def as_written(line: str) -> str:
+    r"""Join the tokens of a line as people write them, without blanks before clitics and most marks.
 
-    >>> as_written(split_words('He said , " I do n\'t know ( yet ) . "'))
-    'He said, "I don\'t know (yet)."'
+    >>> as_written('He said , `` I can not , or do n\'t , know ( yet ) the boys \' names . \'\'')
+    'He said, "I cannot, or don\'t, know (yet) the boys\' names."'
+    >>> as_written("Nothing's changed  here, and/or there.")
+    "Nothing's changed here, and/or there."
     """
-    quoted = _QUOTED.sub(r'"\1"', " ".join(words))
-    return _AFTER.sub("", _BEFORE.sub("", quoted))
+    plain = " ".join(line.translate(_PLAIN).replace("''", '"').split())
+    return _AFTER.sub("", _BEFORE.sub("", _QUOTED.sub(r'"\1"', plain)))

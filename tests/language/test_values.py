@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softbleu.errors import InputError
-from softbleu.language import VALUES, FoundError, LanguageSet, WordList, default_language, split_words
+from softbleu.language import VALUES, FoundError, LanguageSet, WordList, as_written, default_language, split_words
 
 LINES = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
 
@@ -31,6 +31,21 @@ def test_words(line, words):
 def test_nothing_of_a_line_is_lost(line):
     plain = line.translate(str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'}))
     assert "".join(split_words(line)) == "".join(plain.split())
+    assert "".join(as_written(line).split()) == "".join(plain.replace("''", '"').split())
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("It 's John 's , is n't it ?", "It's John's, isn't it?"),
+        ('The " new " ( old ) boys \' rule , " said he .', 'The "new" (old) boys\' rule, " said he.'),
+        ("Can not we ? The toucan nothing costs $ 5 , and 3 % .", "Cannot we? The toucan nothing costs $5, and 3%."),
+        ("Well-known names, e.g. and/or.", "Well-known names, e.g. and/or."),
+    ],
+)
+def test_lines_as_people_write_them(line, written):
+    assert as_written(line) == written
+    assert as_written(as_written(line)) == as_written(line)
 
 
 def test_spelling():
@@ -66,7 +81,7 @@ def test_errors_are_found_in_lines_as_they_are_written():
     assert (own.values(LINES)[:, VALUES.index("errors")] == 0).all()
 
 
-def test_models_that_read_capitals_read_lines_as_they_are():
+def test_models_that_read_capitals_read_lines_as_people_write_them():
     class Model:
         cased, ends = True, False
 
@@ -75,10 +90,11 @@ def test_models_that_read_capitals_read_lines_as_they_are():
             return default_language().model.judge(lines)
 
     own, model = default_language(), Model()
-    values = LanguageSet(model, own.unigrams, own.spelling).values(["I don't  know.", ""])
-    assert model.seen == [["I", "don't", "know."], []]
+    values = LanguageSet(model, own.unigrams, own.spelling).values(["I do n’t  know .", "", "I don't know."])
+    assert model.seen == [["I", "don't", "know."], [], ["I", "don't", "know."]]
     log, alone = own.model.judge(model.seen), own.unigrams.judge([["i", "do", "n't", "know", "."], []])
     end = alone.log_probabilities[1]
+    assert values[0].tolist() == values[2].tolist()
     assert values[0, 0] == pytest.approx((log.log_probabilities[0] - alone.log_probabilities[0] + end) / 5)
 
 
