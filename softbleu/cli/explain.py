@@ -1,4 +1,4 @@
-"""`softbleu explain`: which n-gram met which."""
+"""`softbleu explain`: which n-gram met which, or what was found in lines."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def explain(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Show which n-grams of chosen segments met which, and how alike they are."""
+    """Show which n-grams of chosen segments met which, and how alike they are; refless: what speaks against them."""
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output

@@ -265,8 +265,9 @@ def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) 
 
 
 def about_matches(option: SettingOption) -> bool:
-    """Whether it says how n-grams are matched, or which; not how a metric counts the matches."""
-    return option.kinds != {"metric"} or option.setting.name in ("matcher", "order")
+    """Whether it says how n-grams are matched, or which, or what judges lines; not how a metric counts."""
+    judges = ("language_model", "detector", "coefficients")
+    return option.kinds != {"metric"} or option.setting.name in ("matcher", "order", *judges)
 
 
 def takes_settings_of(

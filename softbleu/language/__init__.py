@@ -8,13 +8,14 @@ from softbleu.language.locate import ModelChoice, detector_names, model_names, o
 from softbleu.language.neural import NeuralModel
 from softbleu.language.ngrams import LineJudgements, NgramModel, NgramTable
 from softbleu.language.spelling import Spelling, WordList
-from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, LanguageModel, LanguageSet, default_language
+from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageModel, LanguageSet, default_language
 from softbleu.language.words import as_written, split_words
 
 __all__ = [
     "DEFAULT_LANGUAGE",
     "VALUES",
     "ErrorDetector",
+    "Finding",
     "FoundError",
     "Harper",
     "LanguageModel",

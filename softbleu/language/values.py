@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -28,6 +28,19 @@ VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "
 logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
 with a mark, has an `i` by itself; how many other errors were found."""
 _ENDS = tuple(".?!\"')…")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What speaks against a line."""
+
+    kind: Literal["misspelt", "error", "unlikely"]
+    text: str
+    """The words that it is about."""
+    value: float | None = None
+    """Of an unlikely word: logarithm (base 10) of how much likelier the model finds it here than it is by itself."""
+    message: str = ""
+    """What the error detector says."""
 
 
 class LanguageModel(Protocol):
@@ -104,6 +117,29 @@ class LanguageSet:
                 self._errors(written),
             )
         ).reshape(len(lines), len(VALUES))
+
+    def find(self, line: str) -> tuple[Finding, ...]:
+        """What speaks against a line: misspelt words, errors, words likelier by themselves than after the others.
+
+        Examples
+        --------
+        >>> [(each.kind, each.text) for each in default_language().find("He want to recieve it .")]
+        [('misspelt', 'recieve'), ('unlikely', 'want')]
+        """
+        words, written = split_words(line), as_written(line)
+        wrong = zip(words, self.spelling.misspelt(words), strict=True)
+        found = [Finding("misspelt", word) for word, is_wrong in wrong if is_wrong]
+        if self.detector is not None:
+            (errors,) = self.detector.errors([written])
+            found += [
+                Finding("error", written[each.start : each.end], message=f"{each.kind}: {each.message}")
+                for each in errors
+            ]
+        read = written.split() if self.model.cased else [word.lower() for word in words]
+        alone = [sum(self.unigrams.judge_words([part.lower() for part in split_words(word)])) for word in read]
+        gains = [log - own for log, own in zip(self.model.judge_words(read), alone, strict=True)]
+        found += [Finding("unlikely", word, gain) for word, gain in zip(read, gains, strict=True) if gain < 0]
+        return tuple(found)
 
     def _errors(self, written: Sequence[str]) -> Integers:
         if self.detector is None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from softbleu.kernels import Kernels
+    from softbleu.language import Finding
     from softbleu.matchers.base import Matcher
     from softbleu.metrics.references import ChosenRows
     from softbleu.ngrams import Chunk
@@ -156,6 +157,8 @@ class Metric(Declared):
     default_vectors: ClassVar[str] = DEFAULT_VECTORS
     in_context: ClassVar[Mapping[str, object]] = {}
     """Settings that are taken, unless they are given, where the vectors are those of tokens in context."""
+    judges_lines: ClassVar[bool] = False
+    """Whether it finds something in single candidates: see `find`."""
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; those of the matcher and the tokenizer among them."""
 
@@ -168,6 +171,10 @@ class Metric(Declared):
     def matching(self) -> Matcher | None:
         """What counts as a match, for metrics over single matches that can be shown."""
         return None
+
+    def find(self, line: str) -> tuple[Finding, ...]:
+        """What speaks against a tokenised candidate, for metrics that judge lines by themselves."""
+        return ()
 
     @property
     def shows_matches(self) -> bool:

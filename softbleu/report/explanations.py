@@ -1,4 +1,4 @@
-"""Explanations as text and as data: which n-gram met which."""
+"""Explanations as text and as data: which n-gram met which, what was found in a line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from softbleu.report.layout import BOLD, align, one_line
 from softbleu.report.records import SCHEMA, Records, dump
 
 if TYPE_CHECKING:
+    from softbleu.language import Finding
     from softbleu.report.layout import Layout
     from softbleu.scoring import Explanation, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90"}
 """Green, yellow, grey: codes of a terminal."""
+_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}
+"""Red, yellow."""
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -33,16 +36,21 @@ def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterat
 
 
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
-    """Write the n-grams of each segment, `=` an exact match, `~` an approximate one, `-` none."""
+    """Write the n-grams of each segment, `=` an exact match, `~` an approximate one, `-` none; or what was found."""
     for number, explanation in enumerate(explanations):
         yield "\n" if number else ""
         yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.digits))
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
-    """Make a row an n-gram of a candidate; positions and references count from 0, segments from 1."""
+    """Make a row an n-gram of a candidate, or a finding; positions and references count from 0, segments from 1."""
     from softbleu.scoring import NgramMatch
 
+    if any(explanation.numbers for explanation in explanations):
+        return Records(
+            ["system", "segment", "kind", "text", "value", "message"],
+            [[each.system, each.segment, *vars(found).values()] for each in explanations for found in each.findings],
+        )
     rows = []
     for explanation in explanations:
         for match in explanation.matches:
@@ -60,6 +68,12 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in align(heads, [False, False])]
+    if explanation.numbers is not None:
+        numbers = explanation.numbers
+        shown = [(each.short, getattr(numbers, each.name)) for each in numbers.columns()]
+        lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
+        rows = [_finding(found, digits) for found in explanation.findings]
+        lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
         mass = sum(match.similarity for match in matches)
@@ -68,6 +82,11 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         right = [False, False, True, False, *([False] if several else [])]
         lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, align(rows, right), strict=True)]
     return lines
+
+
+def _finding(found: Finding, digits: int) -> list[str]:
+    said = found.message if found.value is None else f"{found.value:.{digits}f}"
+    return [found.kind, one_line(found.text), one_line(said)]
 
 
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:

@@ -1,8 +1,8 @@
-"""Which candidate n-gram met which reference n-gram, and how alike they are."""
+"""What a score is made of: which n-gram met which, or what was found in a line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, Score
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.scoring.run import collect_statistics
@@ -20,6 +20,7 @@ from softbleu.tabular import Tabular
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from softbleu.language import Finding
     from softbleu.matchers import Matcher, Matches
     from softbleu.ngrams import Chunk
     from softbleu.scoring.doors import Settings
@@ -56,14 +57,22 @@ class Explanation:
     matches: tuple[NgramMatch, ...]
     score: float | None = None
     """Of the segment, as at level `segment`; None where the metric needs a source that is not given."""
+    numbers: Score | None = None
+    """What the score is made of, for metrics that judge lines by themselves; so are the findings."""
+    findings: tuple[Finding, ...] = ()
 
 
 class Explanations(list[Explanation], Tabular):
     """Explanations of several segments: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row an n-gram of a candidate."""
-        return [
+        """A row an n-gram of a candidate, or a finding."""
+        findings = [
+            {"system": each.system, "segment": each.segment, **vars(finding)}
+            for each in self
+            for finding in each.findings
+        ]
+        return findings + [
             {
                 "system": each.system,
                 "segment": each.segment,
@@ -79,13 +88,16 @@ class Explanations(list[Explanation], Tabular):
 
 def explain(
     candidates: Texts,
-    references: References,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
     *,
     metric: str | Metric | Measure = "bleu",
     segments: Sequence[int] = (1,),
     **settings: Unpack[Settings],
 ) -> Explanations:
-    """Show which n-grams of chosen segments (numbered from 1) met which; the other parameters are those of `score`.
+    """Show which n-grams of chosen segments (numbered from 1) met which, or what was found in lines by themselves.
+
+    The other parameters are those of `score`.
 
     Examples
     --------
@@ -93,20 +105,22 @@ def explain(
     >>> [(match.candidate, match.reference, match.similarity) for match in found[0].matches][:1]
     [(('a',), ('a',), 1.0)]
     """
-    return explain_corpus(make_corpus(candidates, references), Measure.of(metric, **settings), segments)
+    return explain_corpus(make_corpus(candidates, references, source), Measure.of(metric, **settings), segments)
 
 
 def explain_corpus(
     corpus: Corpus, metric: str | Metric | Measure = "bleu", segments: Sequence[int] = (1,)
 ) -> Explanations:
-    """Show which n-grams of chosen segments (numbered from 1) of every system met which.
+    """Show which n-grams of chosen segments (numbered from 1) of every system met which, or what was found in them.
 
     Raises
     ------
     InputError
-        A number beyond the corpus, or a metric without single matches.
+        A number beyond the corpus, or a metric without single matches or findings.
     """
     measure = Measure.of(metric).resolved()
+    if measure.metric.judges_lines:
+        return _found_in_lines(pick_segments(corpus, segments), measure, segments)
     matcher, requires = matching_of(measure), measure.metric.requires
     # Frequencies are those of the whole corpus.
     chosen = corpus if requires.frequency else pick_segments(corpus, segments)
@@ -131,6 +145,18 @@ def explain_corpus(
                     found[place, system] = explanation
         start += len(block)
     return Explanations(found[key] for key in sorted(found))
+
+
+def _found_in_lines(corpus: Segments, measure: Measure, numbers: Sequence[int]) -> Explanations:
+    metric = measure.at_level("segment").metric
+    (statistics,) = collect_statistics(corpus, [measure], keep_rows=True)
+    found = Explanations()
+    for place, number in enumerate(numbers):
+        for (system, texts), rows in zip(corpus.candidates.items(), statistics.rows, strict=True):
+            words, score = tuple(measure.tokenizer.split(texts[place])), metric.score(rows[place])
+            findings = metric.find(" ".join(words))
+            found.append(Explanation(system, number, words, (), (), score.score, score, findings))
+    return found
 
 
 def matching_of(measure: Measure) -> Matcher:

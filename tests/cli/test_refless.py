@@ -86,3 +86,40 @@ def test_coefficients_of_ones_own(program, files):
     options = ("-m", "refless(alpha=1, beta=0, gamma=0)", "--coefficients", path, "--score-only")
     done = program("score", "-c", text, "-s", text, *options)
     assert (done.code, done.out.strip()) == (0, "50.00")
+
+
+def test_explain_says_what_speaks_against_a_line(program, files):
+    source = files.write("source.txt", ["She recieve good informations .", "It is fine ."])
+    better = files.write("better.txt", ["She receives good information .", ""])
+    options = ("explain", "-m", "refless", "-s", source, "-c", source, better)
+    shown = program(*options, "--segment", 1)
+    assert (shown.code, shown.err) == (0, "")
+    first, second = shown.out.split("\n\n")
+    lines = first.splitlines()
+    assert lines[0].startswith("segment 1, source: ")
+    assert lines[1] == "candidate  She recieve good informations ."
+    assert [line.split()[:2] for line in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
+    scored = softbleu.score(
+        ["She recieve good informations ."], None, ["She recieve good informations ."], metric="refless"
+    )
+    found = scored.numbers
+    expected = f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00"
+    assert (lines[0].split()[-1], lines[2]) == (f"{found.score:.2f}", expected)
+    assert "misspelt" not in second
+    rows = [line.split("\t") for line in program(*options, "--format", "tsv").out.splitlines()]
+    assert rows[0] == ["system", "segment", "kind", "text", "value", "message"]
+    assert rows[1] == ["source", "1", "misspelt", "recieve", "", ""]
+    unlikely = [row for row in rows[1:] if row[2] == "unlikely"]
+    assert unlikely
+    assert all(float(row[4]) < 0 for row in unlikely)
+    entries = [json.loads(line) for line in program(*options, "--format", "jsonl").out.splitlines()]
+    assert [(each["system"], each["segment"]) for each in entries] == [
+        ("source", 1),
+        ("better", 1),
+        ("source", 2),
+        ("better", 2),
+    ]
+    assert entries[0]["numbers"]["meaning"] == 100
+    assert entries[3]["findings"] == []
+    (one,) = softbleu.explain(["She recieve good informations ."], None, ["x"], metric="refless")
+    assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]

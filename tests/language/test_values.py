@@ -118,3 +118,35 @@ def test_word_lists(tmp_path):
     path.write_bytes(b"\n")
     with pytest.raises(InputError, match="without words"):
         WordList.read(path)
+
+
+def test_what_speaks_against_a_line():
+    class Detector:
+        def errors(self, lines):
+            return [(FoundError(4, 9, "Kind", "Wrong."),) for _ in lines]
+
+    own = default_language()
+    language = LanguageSet(own.model, own.unigrams, own.spelling, Detector())
+    found = language.find("I do n't recieve a the it .")
+    assert [(each.kind, each.text) for each in found[:2]] == [("misspelt", "recieve"), ("error", "n't r")]
+    assert found[1].message == "Kind: Wrong."
+    words = ["i", "do", "n't", "recieve", "a", "the", "it", "."]
+    gains = np.array(own.model.judge_words(words)) - own.unigrams.judge_words(words)
+    unlikely = {each.text: each.value for each in found[2:]}
+    assert {each.kind for each in found[2:]} == {"unlikely"}
+    assert unlikely == {word: gain for word, gain in zip(words, gains.tolist(), strict=True) if gain < 0}
+    assert "the" in unlikely
+    assert own.find("") == ()
+
+
+def test_words_are_found_unlikely_as_models_that_read_capitals_read_them():
+    class Model:
+        cased, ends = True, False
+
+        def judge_words(self, line):
+            return [0.0 if word == "It" else -99.0 for word in line]
+
+    own = default_language()
+    found = LanguageSet(Model(), own.unigrams, own.spelling).find("It do n't .")
+    assert [(each.kind, each.text) for each in found] == [("unlikely", "don't.")]
+    assert found[0].value == pytest.approx(-99 - sum(own.unigrams.judge_words(["do", "n't", "."])))

@@ -15,7 +15,7 @@ import numpy as np
 from softbleu.data_files import parse_score, read_json
 from softbleu.errors import InputError
 from softbleu.files import hash_files
-from softbleu.language import VALUES, LanguageSet, ModelChoice, open_language
+from softbleu.language import VALUES, Finding, LanguageSet, ModelChoice, open_language
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ class LineJudge:
         self._language = language
         self._coefficients = coefficients
         self._known: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def find(self, line: str) -> tuple[Finding, ...]:
+        """What speaks against a line."""
+        return self._language.find(line)
 
     def judge(self, lines: Sequence[str]) -> Floats:
         """Grammaticality and fluency of each line, 0 of empty ones: (lines, 2)."""

@@ -17,6 +17,7 @@ from softbleu.metrics.refless.text import SpeltWords, spelt_lines
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
+    from softbleu.language import Finding
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
@@ -107,6 +108,7 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
+    judges_lines: ClassVar[bool] = True
 
     @property
     def label(self) -> str:
@@ -142,6 +144,10 @@ class Refless(Metric):
     def _judge(self) -> LineJudge:
         model = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE)
         return line_judge(model, self._detector, self.coefficients)
+
+    def find(self, line: str) -> tuple[Finding, ...]:
+        """What the spelling, the error detector and the language model have against a candidate."""
+        return self._judge().find(line)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Find the criteria of each segment: 1, grammaticality, fluency, meaning in millionths, 1 if better.
