@@ -1,4 +1,4 @@
-"""`softbleu explain`: which n-gram met which, or what was found in lines."""
+"""`softbleu explain`: which n-gram met which, which path is closest, or what was found in lines."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from softbleu.cli import options as opt
-from softbleu.cli.settings import about_matches, takes_settings
+from softbleu.cli.settings import SettingOption, about_matches, takes_settings
 from softbleu.errors import InputError
 
 FIRST_SEGMENTS = 3
 MOST_DIGITS = 19
 
 
-@takes_settings(about_matches)
+def about_explained(option: SettingOption) -> bool:
+    """Whether it says what is matched, or what paths are closest."""
+    return about_matches(option) or "hyter" in option.owners
+
+
+@takes_settings(about_explained)
 def explain(
     ctx: typer.Context,
     segment: Annotated[
@@ -45,7 +50,7 @@ def explain(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Show which n-grams of chosen segments met which, and how alike they are; refless: what speaks against them."""
+    """Show which n-grams of chosen segments met which; of hyter closest paths, of refless what was found."""
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output

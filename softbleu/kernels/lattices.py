@@ -57,6 +57,11 @@ class Lattices:
         """Number of arcs of each."""
         return np.diff(self.offsets)
 
+    def own_costs(self, weights: Integers) -> Integers:
+        """What arcs cost themselves, in ten thousandths, by the weights of their words."""
+        found: Integers = self.costs * np.where(self.empty, HUNDRED, weights)
+        return found
+
     def batches(self) -> Iterator[Integers]:
         """Numbers of lattices that are gone through together, those with most arcs first."""
         order = np.argsort(-self.sizes, kind="stable")
@@ -144,15 +149,10 @@ def greatest_exponent(
     """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
     words = HUNDRED * longest.max(initial=0) + edits.extra * texts.weights.sum(axis=1).max(initial=0)
     words += edits.move * texts.lengths.max(initial=0)
-    own = lattices.greatest(_arc_costs(lattices, weights)).max(initial=0)
+    own = lattices.greatest(lattices.own_costs(weights)).max(initial=0)
     cost = int(words + own)
     length = int(longest.max(initial=0)) + 1
     return (2 * cost * length).bit_length() + length.bit_length()
-
-
-def _arc_costs(lattices: Lattices, weights: Integers) -> Integers:
-    found: Integers = lattices.costs * np.where(lattices.empty, HUNDRED, weights)
-    return found
 
 
 def _ratios(
@@ -268,7 +268,7 @@ class CostTable:
         self._cells = np.full(size, _FAR)
         self._cells[:, 0, 0] = 0
         self._above, self._weights = above, weights
-        self._arc_costs = _arc_costs(lattices, weights)
+        self._arc_costs = lattices.own_costs(weights)
 
     def fill(self) -> None:
         """Go through all arcs."""

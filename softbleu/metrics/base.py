@@ -182,6 +182,11 @@ class Metric(Declared):
         return self.matching is not None
 
     @property
+    def shows_paths(self) -> bool:
+        """Whether a score is about a path of a network, which a method `paths` then shows."""
+        return False
+
+    @property
     def requires(self) -> Requirements:
         """What it must be given."""
         return Requirements()

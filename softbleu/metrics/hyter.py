@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from softbleu.kernels.lattices import (
 from softbleu.metrics.base import Metric, Requirements, Score, column
 from softbleu.metrics.softbleu import IdfCorpus, read_idf
 from softbleu.metrics.ter.search import fewest_edits
-from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, lattices_of
+from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, lattices_of, spelt_arcs
 from softbleu.networks.lattice import ARC_KINDS, WordNetwork
 from softbleu.networks.rules import NetworkRules
 from softbleu.tokens import Tokenizer, Vocabulary
@@ -41,6 +42,8 @@ _FULL = HUNDRED * HUNDRED
 _RARE = math.log(1000)
 """Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
 _MOST_BITS = 60
+_Task = tuple[Lattices, CandidateTexts, "Integers", EditPrices]
+"""Networks, candidates, weights of the networks' words, prices."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Hyter(Metric):
         costs a word, and the path stays.
     idf
         What says how rare words are, which they then weigh and cost: ln((D + 2) / (d + 1)), d of D lines having it,
-        over ln 1000.     rarity
+        over ln 1000.
+    rarity
         Power of these weights.
     rules
         How references become networks.
@@ -133,6 +137,11 @@ class Hyter(Metric):
         return "HyTER"
 
     @property
+    def shows_paths(self) -> bool:
+        """Those that are closest."""
+        return True
+
+    @property
     def requires(self) -> Requirements:
         """The marks of networks, and how rare words are."""
         return Requirements(idf=self.idf, parts=(NetworkMarks(),))
@@ -148,9 +157,39 @@ class Hyter(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Cost, in ten thousandths of a word, and length, in hundredths, by the best network: (segments, 2)."""
+        single = chunk.by_reference()
+        task = self._task(single, words)
+        costs, lengths, _ = least_ratios(*task)
+        if self.shifts:
+            ways = closest_ways(*task, costs, lengths)
+            costs = np.minimum(costs, _shifted_costs(task[0], single.candidates, ways))
+        rows = np.column_stack((costs, lengths))
+        return rows[self._best(rows, chunk)]
+
+    def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
+        """Show the path behind the statistics of each segment; `spelt` has the words of the codes.
+
+        Raises
+        ------
+        InputError
+            Words are not taken in their order.
+        """
+        if self.window > 1 or self.shifts:
+            raise InputError("the best path is shown for words in their order: leave out window and shifts")
+        single = chunk.by_reference()
+        task = self._task(single, words)
+        costs, lengths, _ = least_ratios(*task)
+        best = self._best(np.column_stack((costs, lengths)), chunk)
+        arc_words = spelt_arcs(single.references, spelt)
+        candidates = [spelt[code] for code in single.candidates.codes.tolist()]
+        texts = [candidates[start:end] for start, end in pairwise(single.candidates.offsets.tolist())]
+        ways = closest_ways(*task, costs, lengths)
+        return [_path(number, texts[number], arc_words, task, ways[number], costs, lengths) for number in best]
+
+    def _task(self, single: Chunk, words: WordTable | None) -> _Task:
+        """What the search is given, a network a segment."""
         if words is None:
             raise InputError("HyTER looks at networks: the table of words is missing")
-        single = chunk.by_reference()
         lattices = lattices_of(single.references, words)
         texts = self._texts(single.candidates, words)
         weights = self._weights(lattices, words)
@@ -161,14 +200,12 @@ class Hyter(Metric):
         if greatest_exponent(lattices, texts, weights, edits, longest) > _MOST_BITS:
             most = int(max(texts.lengths.max(), lattices.states.max()))
             raise InputError(f"a segment of some {most:,} words is too long for hyter: split it")
-        costs, lengths, _ = least_ratios(lattices, texts, weights, edits)
-        if self.shifts:
-            ways = closest_ways(lattices, texts, weights, edits, costs, lengths)
-            costs = np.minimum(costs, _shifted_costs(lattices, single.candidates, ways))
-        rows = np.column_stack((costs, lengths))
+        return lattices, texts, weights, edits
+
+    def _best(self, rows: Integers, chunk: Chunk) -> list[int]:
+        """Of each segment the number of the network with the least ratio."""
         rates = self.scores(rows)
-        best = [first + int(rates[first:end].argmin()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return rows[best]
+        return [first + int(rates[first:end].argmin()) for first, end in pairwise(chunk.segment_offsets.tolist())]
 
     def _texts(self, candidates: Tokens, words: WordTable) -> CandidateTexts:
         lengths = candidates.lengths
@@ -193,9 +230,8 @@ class Hyter(Metric):
 
     def score(self, row: Integers) -> HyterScore:
         """Score one row of statistics, or a sum of rows."""
-        edits, length = float(row[0]) / _FULL, float(row[1]) / HUNDRED
-        rate = edits / length if length else float(edits > 0)
-        return HyterScore(100 * rate, edits, length)
+        path = ClosestPath((), float(row[0]) / _FULL, float(row[1]) / HUNDRED)
+        return HyterScore(path.score, path.edits, path.length)
 
 
 def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
@@ -210,7 +246,8 @@ def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequen
     return np.array(found, np.int64)
 
 
-class EditStep(NamedTuple):
+@dataclass(frozen=True)
+class EditStep:
     """A word of the candidate, and the word of the path that it meets; empty where either is missing."""
 
     candidate: str
@@ -220,12 +257,28 @@ class EditStep(NamedTuple):
     cost: float
 
 
-class ClosestPath(NamedTuple):
+@dataclass(frozen=True)
+class ClosestPath:
     """The path that a score is about, beside its candidate."""
 
     steps: tuple[EditStep, ...]
     edits: float
     length: float
+
+    @property
+    def score(self) -> float:
+        """Edits per word, in per cent."""
+        return 100 * (self.edits / self.length if self.length else float(self.edits > 0))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the path says."""
+        return tuple(step.word for step in self.steps if step.word)
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many of its arcs are of each kind."""
+        return dict(Counter(step.kind for step in self.steps if step.kind))
 
 
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
@@ -257,13 +310,33 @@ def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter |
     )
     weights = np.where(lattices.empty, 0, HUNDRED)
     texts = CandidateTexts(text.codes[None], text.lengths, np.full((1, len(candidate)), HUNDRED))
-    costs, lengths, _ = least_ratios(lattices, texts, weights, edits)
-    (way,) = closest_ways(lattices, texts, weights, edits, costs, lengths)
+    task = lattices, texts, weights, edits
+    costs, lengths, _ = least_ratios(*task)
+    (way,) = closest_ways(*task, costs, lengths)
+    return _path(0, candidate, network.words, task, way, costs, lengths)
+
+
+def _path(
+    number: int,
+    candidate: Sequence[str],
+    arc_words: Sequence[str],
+    task: _Task,
+    way: Sequence[tuple[int, int]],
+    costs: Integers,
+    lengths: Integers,
+) -> ClosestPath:
+    """Spell the way through a lattice, and say what each step costs; empty arcs that cost nothing are no steps."""
+    lattices, texts, weights, edits = task
+    own_costs = lattices.own_costs(weights)
     steps = []
     for arc, place in way:
         own = candidate[place] if place >= 0 else ""
-        word, kind = (network.words[arc], ARC_KINDS[network.kinds[arc]]) if arc >= 0 else ("", "")
-        found, lost = metric.extra * (place >= 0), float(bool(word))
-        price = 0.0 if own == word else found + lost if metric.replacing == "both" else max(found, lost)
-        steps.append(EditStep(own, word, kind, price + (float(network.costs[arc]) / HUNDRED if arc >= 0 else 0.0)))
-    return ClosestPath(tuple(steps), float(costs[0]) / _FULL, float(lengths[0]) / HUNDRED)
+        found = edits.extra * int(texts.weights[number, place]) if place >= 0 else 0
+        word, kind, lost, arc_cost = "", "", 0, 0
+        if arc >= 0:
+            word, kind = arc_words[arc], ARC_KINDS[lattices.kinds[arc]]
+            lost, arc_cost = HUNDRED * int(weights[arc]), int(own_costs[arc])
+        price = 0 if own == word else found + lost if edits.both else max(found, lost)
+        if own or word or arc_cost or kind == "optional":
+            steps.append(EditStep(own, word, kind, (price + arc_cost) / _FULL))
+    return ClosestPath(tuple(steps), float(costs[number]) / _FULL, float(lengths[number]) / HUNDRED)

@@ -159,6 +159,13 @@ def lattices_of(references: Tokens, words: WordTable) -> Lattices:
     )
 
 
+def spelt_arcs(references: Tokens, spelt: Sequence[str]) -> list[str]:
+    """Words of the arcs that `lattices_of` finds, in order, `spelt` having the words of the codes."""
+    tokens = (spelt[code] for code in references.codes.tolist())
+    marked = (token[1:].split(_MARK, 3) if token.startswith(_MARK) else ["", "", "", token] for token in tokens)
+    return [parts[3] for parts in marked if len(parts) > 3]
+
+
 def kind_counts(lattices: Lattices) -> dict[str, int]:
     """How many arcs of each kind there are."""
     counts = np.bincount(lattices.kinds, minlength=len(ARC_KINDS)).tolist()

@@ -1,4 +1,4 @@
-"""Explanations as text and as data: which n-gram met which, what was found in a line."""
+"""Explanations as text and as data: which n-gram met which, which path is closest, what was found in a line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from softbleu.report.records import SCHEMA, Records, dump
 
 if TYPE_CHECKING:
     from softbleu.language import Finding
+    from softbleu.metrics.hyter import ClosestPath
     from softbleu.report.layout import Layout
     from softbleu.scoring import Explanation, NgramMatch
 
-_STYLES = {"=": "32", "~": "33", "-": "90"}
-"""Green, yellow, grey: codes of a terminal."""
+_STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}
+"""Green, yellow, grey, grey: codes of a terminal."""
 _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}
 """Red, yellow."""
 
@@ -36,14 +37,17 @@ def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterat
 
 
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
-    """Write the n-grams of each segment, `=` an exact match, `~` an approximate one, `-` none; or what was found."""
+    """Write the n-grams of each segment, `=` an exact match, `~` an approximate one, `-` none; its path; or findings.
+
+    Beside a path `~` is a word in another's place, `-` one that the path lacks, `+` one that the candidate lacks.
+    """
     for number, explanation in enumerate(explanations):
         yield "\n" if number else ""
         yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.digits))
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
-    """Make a row an n-gram of a candidate, or a finding; positions and references count from 0, segments from 1."""
+    """Make a row an n-gram of a candidate, a step of its path, or a finding; positions count from 0."""
     from softbleu.scoring import NgramMatch
 
     if any(explanation.numbers for explanation in explanations):
@@ -51,6 +55,14 @@ def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> 
             ["system", "segment", "kind", "text", "value", "message"],
             [[each.system, each.segment, *vars(found).values()] for each in explanations for found in each.findings],
         )
+    paths = [(each, each.path) for each in explanations if each.path is not None]
+    if paths:
+        steps = [
+            (each.system, each.segment, step.candidate, step.word, step.kind, step.cost)
+            for each, path in paths
+            for step in path.steps
+        ]
+        return Records(["system", "segment", "candidate", "path", "arc", "cost"], steps)
     rows = []
     for explanation in explanations:
         for match in explanation.matches:
@@ -64,7 +76,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     several = len(explanation.references) > 1
     heads = [["candidate", _words(explanation.candidate)]]
     for number, reference in enumerate(explanation.references, start=1):
-        heads.append([f"reference {number}" if several else "reference", _words(reference)])
+        name = "path" if explanation.path else f"reference {number}" if several else "reference"
+        heads.append([name, _words(reference)])
     score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in align(heads, [False, False])]
@@ -74,6 +87,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
         rows = [_finding(found, digits) for found in explanation.findings]
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
+    if explanation.path:
+        lines += _steps(explanation.path, digits)
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
         mass = sum(match.similarity for match in matches)
@@ -87,6 +102,17 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
 def _finding(found: Finding, digits: int) -> list[str]:
     said = found.message if found.value is None else f"{found.value:.{digits}f}"
     return [found.kind, one_line(found.text), one_line(said)]
+
+
+def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in path.kinds.items())
+    yield BOLD, f"edits: {path.edits:.{digits}f} of {path.length:.{digits}f} words (arcs: {kinds or 'none'})"
+    rows = []
+    for step in path.steps:
+        sign = "=" if step.candidate == step.word else "-" if not step.word else "~" if step.candidate else "+"
+        rows.append([_words([step.candidate]), sign, f"{step.cost:.{digits}f}", _words([step.word]), step.kind])
+    for row, line in zip(rows, align(rows, [False, False, True, False, False]), strict=True):
+        yield _STYLES[row[1]], f"  {line}"
 
 
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:

@@ -1,9 +1,9 @@
-"""What a score is made of: which n-gram met which, or what was found in a line."""
+"""What a score is made of: which n-gram met which, which path of a network is closest, what was found in a line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
     from softbleu.language import Finding
     from softbleu.matchers import Matcher, Matches
+    from softbleu.metrics.hyter import ClosestPath
     from softbleu.ngrams import Chunk
     from softbleu.scoring.doors import Settings
+    from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.run import Corpus
     from softbleu.tokens import Tokens
+
+    Explained = Callable[[str, int, Chunk], "Explanation"]
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,27 @@ class Explanation:
     numbers: Score | None = None
     """What the score is made of, for metrics that judge lines by themselves; so are the findings."""
     findings: tuple[Finding, ...] = ()
+    path: ClosestPath | None = None
+    """Of networks the path that the score is about, in the place of references and matches."""
 
 
 class Explanations(list[Explanation], Tabular):
     """Explanations of several segments: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
-        """A row an n-gram of a candidate, or a finding."""
-        findings = [
+        """A row an n-gram of a candidate, a step of its path, or a finding."""
+        rows = [
             {"system": each.system, "segment": each.segment, **vars(finding)}
             for each in self
             for finding in each.findings
         ]
-        return findings + [
+        rows += [
+            {"system": each.system, "segment": each.segment, **asdict(step)}
+            for each in self
+            if each.path is not None
+            for step in each.path.steps
+        ]
+        return rows or [
             {
                 "system": each.system,
                 "segment": each.segment,
@@ -111,7 +123,7 @@ def explain(
 def explain_corpus(
     corpus: Corpus, metric: str | Metric | Measure = "bleu", segments: Sequence[int] = (1,)
 ) -> Explanations:
-    """Show which n-grams of chosen segments (numbered from 1) of every system met which, or what was found in them.
+    """Show which n-grams of chosen segments (numbered from 1) of every system met which; closest paths; or findings.
 
     Raises
     ------
@@ -121,15 +133,16 @@ def explain_corpus(
     measure = Measure.of(metric).resolved()
     if measure.metric.judges_lines:
         return _found_in_lines(pick_segments(corpus, segments), measure, segments)
-    matcher, requires = matching_of(measure), measure.metric.requires
+    requires = measure.metric.requires
+    explainer = _paths if measure.metric.shows_paths else _matches
     # Frequencies are those of the whole corpus.
-    chosen = corpus if requires.frequency else pick_segments(corpus, segments)
-    numbers = segments if requires.frequency else range(1, len(segments) + 1)
+    whole = requires.frequency or requires.idf == "references"
+    chosen = corpus if whole else pick_segments(corpus, segments)
+    numbers = segments if whole else range(1, len(segments) + 1)
     prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
-    vectors = prepared.table(measure.vectors, requires).words.vectors if requires.vectors else None
-    order: int = measure.metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+    explained = explainer(measure, prepared)
     scores = None
-    if not requires.source or chosen.source is not None or chosen.gold is not None:
+    if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
         scores = segment_numbers(collect_statistics(chosen, [measure], keep_rows=True)[0])
     found: dict[tuple[int, int], Explanation] = {}
     start = 0
@@ -138,8 +151,7 @@ def explain_corpus(
             if start < number <= start + len(block):
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
-                    matches = matcher.matches(chunk, vectors, order)
-                    explanation = _explanation(name, segment, chunk, prepared.words, matches)
+                    explanation = explained(name, segment, chunk)
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
                     found[place, system] = explanation
@@ -157,6 +169,31 @@ def _found_in_lines(corpus: Segments, measure: Measure, numbers: Sequence[int]) 
             findings = metric.find(" ".join(words))
             found.append(Explanation(system, number, words, (), (), score.score, score, findings))
     return found
+
+
+def _matches(measure: Measure, prepared: PreparedCorpus) -> Explained:
+    """Explain by what a matcher matches."""
+    matcher, requires = matching_of(measure), measure.metric.requires
+    vectors = prepared.table(measure.vectors, requires).words.vectors if requires.vectors else None
+    order: int = measure.metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+
+    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
+        return _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order))
+
+    return explained
+
+
+def _paths(measure: Measure, prepared: PreparedCorpus) -> Explained:
+    """Explain by the path of a network that is closest; what a path says stands for the references."""
+    metric: Any = measure.metric
+    words = prepared.table(measure.vectors, metric.requires).words
+
+    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
+        (path,) = metric.paths(chunk, words, prepared.words)
+        candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
+        return Explanation(system, segment, candidate, (path.words,), (), path.score, path)
+
+    return explained
 
 
 def matching_of(measure: Measure) -> Matcher:

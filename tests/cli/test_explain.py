@@ -94,3 +94,18 @@ def test_exact_matching_needs_no_vectors(command, files):
 
 def test_ranges():
     assert parse_segments(["7", "1-3", "2", "10"], 10) == [7, 1, 2, 3, 10]
+
+
+def test_the_path_of_a_network_is_beside_the_candidate(command, tmp_path):
+    (tmp_path / "c").write_text("a big hound loudly\n", encoding="utf-8")
+    (tmp_path / "r").write_text("the [big] (dog|hound) barked once again\n", encoding="utf-8")
+    arguments = ("explain", "-m", "hyter", "--notation", "brackets", "-c", tmp_path / "c", "-r", tmp_path / "r")
+    lines = [line.split() for line in command(*arguments).out.splitlines()]
+    assert ["path", "the", "big", "hound", "barked", "once", "again"] in lines
+    assert ["edits:", "4.00", "of", "6.00", "words", "(arcs:", "6", "user)"] in lines
+    assert ["a", "~", "1.00", "the", "user"] in lines
+    assert ["hound", "=", "0.00", "hound", "user"] in lines
+    assert ["+", "1.00", "again", "user"] in lines
+    table = command(*arguments, "-f", "csv").out.splitlines()
+    assert table[:2] == ["system,segment,candidate,path,arc,cost", "c,1,a,the,user,1.0"]
+    assert len(table) == 7

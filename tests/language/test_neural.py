@@ -142,7 +142,7 @@ def test_another_process_may_convert_it_first(llama, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("softbleu.language.locate.convert_gguf", full)
-    with pytest.raises(InputError, match="cannot be kept there .No space left on device"):
+    with pytest.raises(InputError, match=r"cannot be kept there .No space left on device"):
         NeuralModel(opened(llama)._place, "another").judge(words(LINES))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import softbleu
 from softbleu import InputError, VectorError
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.scoring import Explanation, Measure, NgramMatch, explain_corpus
@@ -115,3 +116,50 @@ def test_soft_matchers_need_vectors() -> None:
 def test_segments_beyond_the_corpus(number: int) -> None:
     with pytest.raises(InputError, match=f"no segment {number}: the corpus has segments 1 to 3"):
         explain([1, number])
+
+
+NETWORKS = Segments.of(
+    {"A": ["a big hound barked", "it rains", ""], "B": ["hound", "rain fell it", "the dog"]},
+    [["the [big|large] (dog|hound) []barked", "a cat"], ["it (rained|rains) {", "rain falls"], ["the (dog|hound)"]],
+)
+
+
+def test_the_best_path_stands_beside_the_candidate() -> None:
+    first, second = explain_corpus(NETWORKS, Measure.of("hyter", notation="brackets"), [1])
+    assert (first.system, first.references) == ("A", (("the", "big", "hound", "barked"),))
+    assert first.path is not None
+    assert [(step.candidate, step.word, step.kind, step.cost) for step in first.path.steps] == [
+        ("a", "the", "user", 1.0),
+        ("big", "big", "user", 0.0),
+        ("hound", "hound", "user", 0.0),
+        ("barked", "barked", "user", 0.0),
+    ]
+    assert (first.score, first.path.edits, first.path.length, first.path.kinds) == (25.0, 1.0, 4.0, {"user": 4})
+    assert (second.score, second.references) == (50.0, (("the", "hound"),))
+
+
+@pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
+def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> None:
+    measure = Measure.of("hyter", notation="brackets", **settings)
+    found = explain_corpus(NETWORKS, measure, [3, 2])
+    scored = softbleu.score_corpus(NETWORKS, measure, level="segment")
+    for number, explanation in enumerate(found):
+        segment, system = (3, 2)[number // 2], number % 2
+        score = scored[system].segments[segment - 1]  # type: ignore[index]
+        assert explanation.path is not None
+        assert explanation.score == score.score
+        assert sum(step.cost for step in explanation.path.steps) == pytest.approx(score.edits)
+        words = tuple(step.candidate for step in explanation.path.steps if step.candidate)
+        assert words == explanation.candidate
+
+
+def test_words_that_no_candidate_has_are_spelt() -> None:
+    (found,) = explain_corpus(
+        Segments.of({"A": ["x"]}, [["a (dog|hound)"]]), Measure.of("hyter", notation="brackets"), [1]
+    )
+    assert found.references in ((("a", "dog"),), (("a", "hound"),))
+
+
+def test_paths_out_of_order_are_refused() -> None:
+    with pytest.raises(InputError, match="leave out window and shifts"):
+        explain_corpus(NETWORKS, Measure.of("hyter", notation="brackets", window=2), [1])
