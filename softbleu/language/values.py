@@ -124,7 +124,7 @@ class LanguageSet:
         Examples
         --------
         >>> [(each.kind, each.text) for each in default_language().find("He want to recieve it .")]
-        [('misspelt', 'recieve'), ('unlikely', 'want')]
+        [('misspelt', 'recieve'), ('unlikely', 'want'), ('unlikely', 'recieve')]
         """
         words, written = split_words(line), as_written(line)
         wrong = zip(words, self.spelling.misspelt(words), strict=True)
