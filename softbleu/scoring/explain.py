@@ -191,7 +191,7 @@ def _paths(measure: Measure, prepared: PreparedCorpus) -> Explained:
     def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
         (path,) = metric.paths(chunk, words, prepared.words)
         candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
-        return Explanation(system, segment, candidate, (path.words,), (), path.score, path)
+        return Explanation(system, segment, candidate, (path.words,), (), path.score, path=path)
 
     return explained
 
