@@ -292,7 +292,7 @@ def test_scores_as_parquet(results):
 
 def test_comparisons_in_every_format():
     table = softbleu.compare(CANDIDATES, REFERENCES)
-    shown = {name: write(table, Layout()) for name, write in COMPARERS.items()}
+    shown = {name: write([table], Layout()) for name, write in COMPARERS.items()}
     rows = pyarrow.parquet.read_table(io.BytesIO(shown.pop("parquet"))).to_pylist()
     text = {name: "".join(pieces) for name, pieces in shown.items()}
     assert [json.loads(line) for line in text["jsonl"].splitlines()] == rows
@@ -310,7 +310,7 @@ def test_comparisons_are_ranked_the_right_way_round():
     table = softbleu.compare(CANDIDATES, REFERENCES)
     turned = [replace(row, rank=3 - row.rank) for row in table.comparisons]
     lower = replace(table, comparisons=turned, higher_is_better=False)
-    lines = "".join(COMPARERS["text"](lower, Layout(colour=True))).splitlines()
+    lines = "".join(COMPARERS["text"]([lower], Layout(colour=True))).splitlines()
     assert lines[2].startswith("\x1b[1mB")
     assert lines[3].startswith("A")
 
