@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from softbleu.kernels.lattices import Lattices
-from softbleu.networks.lattice import ARC_KINDS, WordNetwork
+from softbleu.networks.lattice import WordNetwork
 from softbleu.networks.rules import NetworkRules
 from softbleu.tokens import Split, Tokenizer
 
@@ -164,9 +164,3 @@ def spelt_arcs(references: Tokens, spelt: Sequence[str]) -> list[str]:
     tokens = (spelt[code] for code in references.codes.tolist())
     marked = (token[1:].split(_MARK, 3) if token.startswith(_MARK) else ["", "", "", token] for token in tokens)
     return [parts[3] for parts in marked if len(parts) > 3]
-
-
-def kind_counts(lattices: Lattices) -> dict[str, int]:
-    """How many arcs of each kind there are."""
-    counts = np.bincount(lattices.kinds, minlength=len(ARC_KINDS)).tolist()
-    return {kind: count for kind, count in zip(ARC_KINDS, counts, strict=True) if count}

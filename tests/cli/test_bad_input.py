@@ -70,7 +70,7 @@ def test_invalid_utf8_names_file_line_and_byte(refused, files):
         ("--consumption", "none", ["unit", "similarity"]),
         ("--smooth", "add-1", ["none", "floor", "add-k", "exp"]),
         ("--denominator", "candidate", ["order", "all", "reference"]),
-        ("--preset", "morgan", ["morgan2014", "paraphrases"]),
+        ("--preset", "morgan", ["morgan2014", "terp", "networks", "paraphrases"]),
         ("--level", "document", ["corpus", "segment", "macro", "reference"]),
         ("--format", "yaml", ["text", "json", "jsonl", "tsv", "markdown", "latex", "csv", "parquet", "html"]),
         ("--vector-case", "lower", ["exact", "fallback"]),
