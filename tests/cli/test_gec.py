@@ -252,7 +252,6 @@ def test_malformed_lines_are_named(command, files):
         (["--metric", "m2", "--max-unchanged-words", "-1"], "max_unchanged_words must lie between 0 and 16, not -1"),
         (["--metric", "m2", "--annotators", "all"], "unknown annotators 'all'; valid: running, best, last"),
         (["--metric", "m2", "--tokenize", "13a"], "leave out --tokenize"),
-        (["--metric", "m2", "--format", "html"], "has no matcher"),
         (["--metric", "imeasure", "--weight", "0"], "weight must lie between 1e-06 and 1000000, not 0"),
         (["--metric", "m3"], "unknown metric 'm3'"),
     ],
