@@ -13,7 +13,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements, Score
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
-from softbleu.scoring.run import collect_statistics
+from softbleu.scoring.run import collect_statistics, running
 from softbleu.scoring.significance import segment_numbers
 from softbleu.tabular import Tabular
 
@@ -139,11 +139,14 @@ def explain_corpus(
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
     numbers = segments if whole else range(1, len(segments) + 1)
-    prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
-    explained = explainer(measure, prepared)
     scores = None
     if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
-        scores = segment_numbers(collect_statistics(chosen, [measure], keep_rows=True)[0])
+        with running(chosen, [measure]) as runner:
+            prepared = runner.prepared(measure.tokenizer)
+            scores = segment_numbers(runner.collect([measure], keep_rows=True)[0])
+    else:
+        prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
+    explained = explainer(measure, prepared)
     found: dict[tuple[int, int], Explanation] = {}
     start = 0
     for block in prepared.blocks():
