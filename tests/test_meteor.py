@@ -256,7 +256,7 @@ def test_a_table_that_is_not_sorted_is_read_as_well(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.thesaurus.resources.find_spec", lambda name: None)
+    monkeypatch.setattr("softbleu.resources.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
         softbleu.score(["a"], ["a"], metric="meteor")
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100

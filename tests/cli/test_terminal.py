@@ -90,6 +90,7 @@ def test_standard_output_may_be_closed(monkeypatch):
 
 
 def test_a_bar_says_how_much_is_done_a_second(terminal):
+    terminal()
     with ProgressBar(quiet=False) as bar:
         for done in (1_000, 2_000, 4_000):
             bar(done, 30_000)

@@ -402,12 +402,39 @@ OF_BERTSCORE = {"average": "pieces"}
 OF_CHRF = {"char_order": 4, "word_order": 1, "whitespace": True, "eps_smoothing": True}
 OF_TER = dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), True)
 OF_METEOR = {"task": "adq", "stages": "exact", "soft": 0.5, "soft_weight": 0.1}
-OF_REFLESS = {"alpha": 0.7, "gamma": 0.1, "t": 0.3, "aggregate": "share"}
+OF_REFLESS = {"alpha": 0.7, "gamma": 0.1, "t": 0.3, "aggregate": "share", "detector": "harper"}
+OF_HYTER = {"extra": 0.5, "replacing": "both", "window": 2, "move": 0.5, "shifts": True, "notation": "brackets"}
+OF_RULES = {
+    "stem_cost": 0.5,
+    "synonym_cost": 0.5,
+    "paraphrase_cost": 0.5,
+    "neighbour_cost": 0.5,
+    "optional_cost": 0.5,
+    "alternatives": 2,
+    "inflection": True,
+    "mutual_neighbours": True,
+    "neighbour_quantile": "p99",
+}
 OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 
 
-# What METEOR reads is in the signature where something looks at it: tests/test_meteor.py, tests/test_known_alike.py.
-@pytest.mark.parametrize("name", sorted({*every_setting()} - {"meteor_data", "synonyms", "paraphrases"}))
+# Of what is read in files: tests/test_meteor.py, tests/test_known_alike.py.
+FILES = {"meteor_data", "synonyms", "paraphrases", "network_vectors", "language_model", "coefficients"}
+
+
+@pytest.mark.parametrize("name", [*OF_RULES, "language_model"])
+def test_the_signature_names_what_scores_read(name: str) -> None:
+    base: dict[str, Any] = (
+        {"metric": "refless"} if name == "language_model" else {"metric": "hyter", "stem_cost": 1.0}
+    )
+    changing = {**base, name: {**OF_RULES, "language_model": "smollm2-135m"}[name]}
+    first, changed = (
+        Measure.of(**settings).signature(vectors=None, level="corpus", nrefs=1) for settings in (base, changing)
+    )
+    assert changed != first
+
+
+@pytest.mark.parametrize("name", sorted({*every_setting()} - FILES - OF_RULES.keys()))
 def test_the_signature_shows_every_setting(name: str) -> None:
     other: dict[str, Any] = {
         **OF_GLEU,
@@ -419,6 +446,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         **OF_TER,
         **OF_METEOR,
         **OF_REFLESS,
+        **OF_HYTER,
         "metric": "gleu",
         "matcher": "sleu",
         "tokenize": "intl",
@@ -442,7 +470,13 @@ def test_the_signature_shows_every_setting(name: str) -> None:
         base = {"metric": "bertscore", "vectors": MadeUpEncoder()}
     if name in OF_METEOR:
         base = {"metric": "meteor", "stages": "exact+stem"}
-    for metric, own in {"chrf": OF_CHRF, "ter": OF_TER, "refless": OF_REFLESS, "m2": OF_M2}.items():
+    for metric, own in {
+        "chrf": OF_CHRF,
+        "ter": OF_TER,
+        "refless": OF_REFLESS,
+        "m2": OF_M2,
+        "hyter": OF_HYTER,
+    }.items():
         if name in own:
             base = {"metric": metric}
     changing = {**base, name: other[name]}

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
-from softbleu.embeddings.remote import local_place
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource
 from softbleu.urls import is_url
@@ -101,6 +100,7 @@ def encoder_names() -> tuple[str, ...]:
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
     from softbleu.embeddings.encoders.store import names_encoder
+    from softbleu.embeddings.remote import local_place
 
     text = local_place(os.fspath(location))
     if os.path.lexists(text):

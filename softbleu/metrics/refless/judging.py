@@ -114,7 +114,7 @@ class CoefficientsFile:
         try:
             return cls(text, hash_files(Path(text)))
         except OSError as error:
-            raise InputError(f"{text}: cannot be read ({error.strerror})") from error
+            raise InputError(f"coefficients {text}: cannot be read ({error.strerror})") from error
 
     def __str__(self) -> str:
         return f"{Path(self.location).name}#{self.fingerprint[:12]}"
