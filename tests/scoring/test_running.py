@@ -21,6 +21,7 @@ from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.executors import run_in_order
 from softbleu.kernels import KernelName
+from softbleu.language import train_ngrams, write_arpa
 from softbleu.matchers import Matcher, make_matcher
 from softbleu.metrics import Bleu
 from softbleu.scoring import Measure, Result, VectorChoice, score_corpus
@@ -422,15 +423,20 @@ OF_M2 = {"max_unchanged_words": 1, "annotators": "best"}
 FILES = {"meteor_data", "synonyms", "paraphrases", "network_vectors", "language_model", "coefficients"}
 
 
-@pytest.mark.parametrize("name", [*OF_RULES, "language_model"])
-def test_the_signature_names_what_scores_read(name: str) -> None:
-    base: dict[str, Any] = (
-        {"metric": "refless"} if name == "language_model" else {"metric": "hyter", "stem_cost": 1.0}
-    )
-    changing = {**base, name: {**OF_RULES, "language_model": "smollm2-135m"}[name]}
-    first, changed = (
-        Measure.of(**settings).signature(vectors=None, level="corpus", nrefs=1) for settings in (base, changing)
-    )
+def signatures(base: dict[str, Any], **changes: Any) -> list[str]:
+    both = (base, {**base, **changes})
+    return [Measure.of(**settings).signature(vectors=None, level="corpus", nrefs=1) for settings in both]
+
+
+@pytest.mark.parametrize("name", OF_RULES)
+def test_the_signature_names_what_makes_networks(name: str) -> None:
+    first, changed = signatures({"metric": "hyter", "stem_cost": 1.0}, **{name: OF_RULES[name]})
+    assert changed != first
+
+
+def test_the_signature_names_language_models(tmp_path: Path) -> None:
+    write_arpa(train_ngrams([["a", "cat"], ["a", "dog"]], 2), tmp_path / "m.arpa")
+    first, changed = signatures({"metric": "refless"}, language_model=str(tmp_path / "m.arpa"))
     assert changed != first
 
 
