@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable
 from importlib import import_module
+from socket import gaierror
 from typing import IO, Any, TypeVar, cast
 
 from softbleu.errors import InputError, MissingExtraError
@@ -16,6 +17,9 @@ _PAUSE = 0.5
 """Seconds before reading is tried again; the next pause is twice as long."""
 _FINAL = (FileNotFoundError, PermissionError, ValueError, ImportError, InputError, NotADirectoryError)
 """What no other attempt mends."""
+_NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
+_SERVER_FAILS = 500
+"""The first of HTTP's numbers that say so."""
 
 _Found = TypeVar("_Found")
 
@@ -105,9 +109,10 @@ def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> 
         try:
             return work(*_file_system(url))
         # What goes wrong on the way is of as many kinds as there are kinds of places.
-        except Exception as error:
-            if isinstance(error, InputError | MissingExtraError):
+        except Exception as raised:
+            if isinstance(raised, InputError | MissingExtraError):
                 raise
+            error = _cause(raised)
             if isinstance(error, _FINAL) or attempt == _ATTEMPTS:
                 raise InputError(f"{url}: cannot be {done} ({_reason(error)})") from error
             time.sleep(_PAUSE * 2 ** (attempt - 1))
@@ -123,7 +128,19 @@ def _file_system(url: str) -> tuple[Any, str]:
     return files, path
 
 
+def _cause(error: Exception) -> Exception:
+    """What went wrong: by HTTP a file counts as missing where nothing answers, or the server fails, too."""
+    cause: Any = error
+    while cause is not None:
+        if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:
+            return cast("Exception", cause)
+        cause = cause.__cause__
+    return error
+
+
 def _reason(error: Exception) -> str:
+    if isinstance(error, _NO_ANSWER):
+        return "nothing answers there"
     if isinstance(error, FileNotFoundError):
         return "there is no such file, folder or bucket"
     said = str(error).partition("\n")[0]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TOKENIZER = "tokenizer.json"
 ARCHITECTURE = "llama"
+EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
+"""What installs the packages that run a model, and their names."""
 _SAMPLE, _SAMPLE_LINES = "reference.en", 8
 _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
 _MOST = 1 << 20
@@ -116,7 +118,7 @@ def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
 def missing_extra(error: ImportError) -> MissingExtraError:
     """Say which package is not installed, and what installs it."""
     return MissingExtraError(
-        f"neural language models need {error.name}, which is not installed: pip install 'softbleu[refless]'"
+        f"neural language models need {error.name}, which is not installed: pip install '{EXTRA}'"
     )
 
 

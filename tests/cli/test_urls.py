@@ -96,6 +96,12 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
+    def send_head(self) -> Any:
+        if not self.path.endswith("busy.txt"):
+            return super().send_head()
+        self.send_error(503, "Busy")
+        return None
+
 
 def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) -> None:
     candidate, reference = corpus_of(str(tmp_path))
@@ -106,10 +112,12 @@ def test_http_without_ranges_is_read_as_a_whole(command: Any, tmp_path: Path) ->
         assert url_size(f"{place}/c.txt") is None
         done = command("score", "-b", "-c", f"{place}/c.txt", "-r", f"{place}/r.txt")
         missing = command("score", "-c", f"{place}/none.txt", "-r", reference)
+        busy = command("score", "-c", f"{place}/busy.txt", "-r", reference)
         server.shutdown()
     assert (done.code, done.out) == (0, command("score", "-b", "-c", candidate, "-r", reference).out)
     assert (missing.code, missing.err.count("\n")) == (2, 1)
     assert "/none.txt: cannot be read (there is no such file" in missing.err
+    assert "/busy.txt: cannot be read (503, message='Busy'" in busy.err
 
 
 def test_vectors_at_a_url_are_copied_once(
@@ -152,7 +160,7 @@ def test_what_fails_twice_is_read_again(failures: int, monkeypatch: pytest.Monke
         ("s3://texts/none.txt", "there is no such file, folder or bucket"),
         ("s3://no-such-bucket/none.txt", "there is no such file, folder or bucket"),
         ("nowhere://texts/none.txt", "Protocol not known: nowhere"),
-        ("http://127.0.0.1:9/none.txt", "there is no such file"),
+        ("http://127.0.0.1:9/none.txt", "nothing answers there"),
     ],
 )
 @pytest.mark.usefixtures("s3")

