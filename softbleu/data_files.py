@@ -6,12 +6,13 @@ its size does not warrant.
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -184,6 +185,39 @@ def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[byt
         yield line
 
 
+def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
+    """Read rows of CSV, each with the number of the line where it ends.
+
+    >>> list(read_rows(["a,b", "1,2"], "x.csv"))
+    [(1, ['a', 'b']), (2, ['1', '2'])]
+
+    Raises
+    ------
+    InputError
+        A cell is too long.
+    """
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{name}, line {reader.line_num}: not CSV ({error})") from None
+
+
+def read_bounded(stream: IO[bytes], name: str) -> bytes:
+    """Read all of a file, which is not too large.
+
+    Raises
+    ------
+    InputError
+        It is.
+    """
+    content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        _refuse_size(name)
+    return content
+
+
 def parse_whole(text: str) -> int:
     """Read a whole number; ValueError if it is none, or has too many digits."""
     if len(text) > MOST_PLACES + 1:
@@ -232,7 +266,7 @@ def _size_of(path: Path) -> int:
 
 def _read_text(path: Path) -> str:
     if _size_of(path) > MOST_BYTES:
-        raise InputError(f"{path}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
+        _refuse_size(str(path))
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -281,6 +315,10 @@ def _check(value: Any, where: str, *, names: bool = False) -> None:
         if not below:
             return
         level = below
+
+
+def _refuse_size(where: str) -> NoReturn:
+    raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
 
 
 def _refuse_depth(where: str) -> NoReturn:

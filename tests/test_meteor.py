@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -300,6 +301,19 @@ def test_damaged_data_is_one_line(tmp_path: Path, name: str, content: bytes | No
         softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=str(folder))
     assert "\n" not in str(caught.value)
     assert str(folder) in str(caught.value)
+
+
+def test_what_unpacks_to_too_much_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
+    monkeypatch.setattr("softbleu.data_files.MOST_BYTES", 1000)
+    long, jar = write_meteor_data(tmp_path / "long"), tmp_path / "jar" / "meteor-1.5.jar"
+    (long / "data/paraphrase-en.gz").write_bytes(packed(b"0.5\n" + b"a" * 101))
+    jar.parent.mkdir()
+    with ZipFile(jar, "w") as archive:
+        archive.writestr("synonym/english.synsets", b"a" * 1001)
+    for folder, message in ((long, "line 2: a line of more than 100 bytes"), (jar.parent, "larger than 0 MiB")):
+        with pytest.raises(InputError, match=message):
+            softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=str(folder))
 
 
 def test_a_jar_that_is_none_and_a_folder_without_data_are_one_line(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.corpora.files import open_text
+from softbleu.data_files import read_rows
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]
         raise InputError(f"{place}: no such file, nor one of length, rarity, coverage, order")
     lines = list(open_text(name, encoding))
     if column:
-        rows = list(csv.reader(lines, delimiter="," if name.lower().endswith(".csv") else "\t"))
+        delimiter = "," if name.lower().endswith(".csv") else "\t"
+        rows = [row for _, row in read_rows(lines, name, delimiter)]
         header = rows[0] if rows else []
         if column not in header:
             raise InputError(f"{name}: no column {column!r}; it has: {', '.join(header)}")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any
 
+from softbleu.data_files import NotJsonError, parse_json
 from softbleu.errors import InputError
 from softbleu.networks.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
 
@@ -39,7 +40,7 @@ def parse_line(line: str, where: str = "network") -> WordNetwork:
         It is none.
     """
     try:
-        states = json.loads(line)
+        states = parse_json(line, where)
         if not isinstance(states, list):
             raise TypeError
         return WordNetwork.of(
@@ -49,7 +50,7 @@ def parse_line(line: str, where: str = "network") -> WordNetwork:
             where=where,
         )
     except (ValueError, TypeError, AttributeError) as error:
-        if isinstance(error, InputError):
+        if isinstance(error, InputError) and not isinstance(error, NotJsonError):
             raise
         raise InputError(
             f"{where}: {line[:40]!r} is no network: a line is [[[word, steps, cost, kind], …], …], each state's arcs"

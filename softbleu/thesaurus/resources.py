@@ -12,6 +12,7 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
+from softbleu.data_files import read_bounded
 from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
@@ -152,11 +153,12 @@ class _Files:
         path = self.folder / name
         try:
             if path.is_file():
-                content = path.read_bytes()
+                with path.open("rb") as stream:
+                    content = read_bounded(stream, str(path))
             elif self.jar is not None:
                 path = self.jar
-                with ZipFile(self.jar) as jar:
-                    content = jar.read(name)
+                with ZipFile(self.jar) as jar, jar.open(name) as stream:
+                    content = read_bounded(stream, f"{path}: {name}")
             else:
                 return {}
             lines = content.decode().removesuffix("\n").split("\n")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.data_files import bounded_lines
 from softbleu.errors import InputError
 from softbleu.tokens import Vocabulary
 
@@ -64,8 +65,9 @@ def read_table(path: Path) -> dict[str, NDArray[Any]]:
 
 def _entries(path: Path) -> Iterator[tuple[list[str], list[str]]]:
     try:
-        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as stream:
-            while lines := [line.removesuffix("\n") for line in islice(stream, 3 * _ENTRIES)]:
+        with gzip.open(path) as stream:
+            texts = (line.decode().removesuffix("\n") for line in bounded_lines(stream, str(path)))
+            while lines := list(islice(texts, 3 * _ENTRIES)):
                 if len(lines) % 3:
                     raise InputError(f"{path}: ends within an entry: get the file again")
                 # What has slipped by a line is noticed: phrases are no numbers.

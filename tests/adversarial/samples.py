@@ -10,9 +10,13 @@ from pathlib import Path
 
 import numpy as np
 from gensim.models import KeyedVectors
+from made_up_llama import write_llama
+from meteor_data import write_meteor_data
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.encoders.convert import convert_encoder
+from softbleu.embeddings.neighbours import index_store
+from softbleu.language.values import VALUES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -48,6 +52,21 @@ TEXTS = {
         f"x-y\ts\tit is {word}\tit 's all right\t{n}\n"
         for n, word in enumerate(["right", "all right", "wrong", "it"])
     ),
+    "ranks.xml": "<appraise-results>\n"
+    + "".join(
+        f'<ranking-item src-id="{i}" user="j"><translation system="A" rank="{1 + i % 2}"/>'
+        f'<translation system="B" rank="{2 - i % 2}"/></ranking-item>\n'
+        for i in range(3)
+    )
+    + "</appraise-results>\n",
+    "run.jsonl": "".join(f'{{"system": "c", "metric": "bleu", "segment": {n}, "score": {n}.5}}\n' for n in (1, 2)),
+    "labels.txt": "short\nlong\n",
+    "brackets.txt": "[the|a] cat (sat|was sitting) on []one mat\na (small|little) dog barks\n",
+    "net.jsonl": '[[["the"],["a",1,0.1,"synonym"]],[["cat"],["cat",2,0.2,"paraphrase"]],[["sat"]]]\n[[["dog"]]]\n',
+    "net.att": "0 1 the\n1 2 cat\n1 2 dog 0.5\n2\n\n0 1 a\n1 2 dog\n2 0.5\n",
+    "m.arpa": "\\data\\\nngram 1=5\nngram 2=2\n\n\\1-grams:\n-99 <s> -0.3\n-1 </s>\n-1 <unk>\n-0.7 the -0.2\n"
+    "-0.9 cat\n\n\\2-grams:\n-0.3 <s> the\n-0.4 the cat\n\n\\end\\\n",
+    "weights.json": json.dumps({"constant": -1, "coefficients": dict.fromkeys(VALUES, 0.5), "fluency": [0, 1]}),
     "aligned.jsonl": '{"candidate": "the cat sat", "reference": "a cat sat", '
     '"alignment": [[0, 0], [1, 1], [2, 2]], "label": "paraphrase"}\n',
 }
@@ -63,6 +82,9 @@ def make(folder: Path) -> None:
     vectors.add_vectors([row[0] for row in table], np.array([row[1:] for row in table], np.float32))
     vectors.save_word2vec_format(str(folder / "v.bin"), binary=True)
     convert_vectors(str(folder / "v.txt"), str(folder / "st"))
+    index_store(folder / "st", "hnsw")
+    write_llama(folder / "tiny.gguf")
+    write_meteor_data(folder / "met")
     convert_encoder(GOLDEN / "encoders" / "bert", folder / "enc")
 
 
@@ -76,6 +98,7 @@ class Reader:
     """A command, and the file that it is to find damaged."""
 
     damaged: str
+    """Its name, or a pattern."""
     arguments: tuple[str, ...]
     output: str | None = None
     """What it writes."""
@@ -90,6 +113,8 @@ def _reader(damaged: str, command: str, output: str | None = None) -> Reader:
 
 SCORE = "score -c c.txt -r r.txt r2.txt"
 SOFT = "score -c c.txt -r r.txt --matcher vleu -t 0.5 --vectors"
+REFLESS = "score -c c.txt -s s.txt -m refless"
+MAKE = "networks make -r"
 READERS = [
     *(_reader(name, f"{SCORE} -m bleu chrf ter") for name in ("c.txt", "r2.txt")),
     _reader("c.txt", f"{SCORE} --tokenize 13a --lowercase --level segment -f json", "o.json"),
@@ -132,5 +157,30 @@ READERS = [
     _reader("nbest.jsonl", "select --lists nbest.jsonl -m chrf", "o.jsonl"),
     _reader("nbest.jsonl", "matrix --lists nbest.jsonl"),
     _reader("run.json", "diff run.json run.json"),
-    _reader("c.txt", "language train c.txt -n 2", "m.arpa"),
+    _reader("run.jsonl", "diff run.jsonl run.json"),
+    _reader("ranks.xml", "metaeval --rankings ranks.xml --runs 2 --samples 20"),
+    _reader("labels.txt", "compare -c c.txt d.txt -r r.txt --by labels.txt"),
+    _reader("c.txt", "language train c.txt -n 2", "o.arpa"),
+    *(
+        _reader(name, f"{REFLESS} --language-model m.arpa --coefficients weights.json")
+        for name in ("m.arpa", "weights.json")
+    ),
+    _reader("tiny.gguf", f"{REFLESS} --language-model tiny.gguf --coefficients weights.json"),
+    *(
+        _reader(f"met/{name}", f"{SCORE} -m meteor --meteor-data met")
+        for name in ("synonym/english.synsets", "synonym/english.exceptions", "data/paraphrase-en.gz")
+    ),
+    _reader("met/synonym/english.synsets", f"{MAKE} r.txt --meteor-data met", "o.jsonl"),
+    *(
+        _reader("net.jsonl", f"score -c c.txt -r net.jsonl --notation network -m {name}")
+        for name in ("hyter", "netbleu", "netgleu -s s.txt")
+    ),
+    _reader("net.att", "networks info net.att --notation att"),
+    _reader("brackets.txt", f"{MAKE} brackets.txt --notation brackets", "o.jsonl"),
+    _reader("net.jsonl", "explain -m hyter --notation network -c c.txt -r net.jsonl"),
+    _reader("net.jsonl", "networks info net.jsonl -f json"),
+    _reader("net.jsonl", "networks sample net.jsonl --count 3", "o.txt"),
+    _reader("net.att", "networks show net.att --notation att --beside c.txt"),
+    _reader("g.cfg", "networks make --grammar g.cfg --count 2", "o.jsonl"),
+    _reader("st/*.faiss", "embeddings neighbours cat --vectors st --index hnsw"),
 ]

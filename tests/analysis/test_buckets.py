@@ -113,6 +113,7 @@ def test_labels_of_a_file_and_of_a_column(tmp_path: Path) -> None:
         ("x\ty\na\n", "{}:y", ["line 2", "'y'"]),
         ("x\ty\na\tb\n", "{}:z", ["'z'", "x, y"]),
         ("", "{}:z", ["'z'"]),
+        ("x" * 200_000, "{}:z", ["line 1", "not CSV"]),
         ("", "nonsense", ["nonsense", "length"]),
     ],
 )

@@ -222,6 +222,8 @@ def test_what_is_no_network_in_att_text(lines: list[str], message: str) -> None:
         ('[[["a",1,0,"magic"]]]', "no kind of arcs 'magic'"),
         ('[[["a b"]]]', "'a b' is not one word"),
         ('[[["a"]],[]]', "no arc has the end, state 2"),
+        ("[" * 100_000, "more than 64 deep"),
+        ('[[["a",1,1e999]]]', "1e999 is no finite number"),
     ],
 )
 def test_what_is_no_network_in_a_line(line: str, message: str) -> None:

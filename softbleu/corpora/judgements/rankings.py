@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -12,6 +11,7 @@ from xml.parsers import expat
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import Comparisons, Ranking
 from softbleu.corpora.judgements.names import plain_names
+from softbleu.data_files import read_rows
 from softbleu.errors import InputError
 
 _SYSTEM = re.compile(r"system(\d+)id")
@@ -60,28 +60,24 @@ def _renamed(ranking: Ranking, names: Mapping[str, str]) -> Ranking:
 
 
 def _read_csv(name: str, lines: Iterator[str], start: int | None) -> Iterator[Ranking]:
-    reader = csv.reader(lines)
-    try:
-        header = [cell.strip().lower() for cell in next(reader, [])]
-        numbers = [found[1] for cell in header if (found := _SYSTEM.fullmatch(cell))]
-        places = [(header.index(f"system{n}id"), _place(name, header, f"system{n}rank")) for n in numbers]
-        if len(places) < _PAIR:
-            raise InputError(
-                f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …"
-            )
-        segment, annotator = _place(name, header, "srcindex"), _place(name, header, "judgeid")
-        start = int(len(places) > _PAIR) if start is None else start
-        for cells in reader:
-            if not cells:
-                continue
-            where = f"{name}, line {reader.line_num}"
-            if len(cells) != len(header):
-                raise InputError(f"{where}: {len(cells)} cells under {len(header)} column names")
-            ranked = [((cells[system],), _whole(where, "rank", cells[rank])) for system, rank in places]
-            judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
-            yield _ranking(where, cells[segment], start, cells[annotator], judged)
-    except csv.Error as error:
-        raise InputError(f"{name}, line {reader.line_num}: not CSV ({error})") from None
+    rows = read_rows(lines, name)
+    _, first = next(rows, (1, []))
+    header = [cell.strip().lower() for cell in first]
+    numbers = [found[1] for cell in header if (found := _SYSTEM.fullmatch(cell))]
+    places = [(header.index(f"system{n}id"), _place(name, header, f"system{n}rank")) for n in numbers]
+    if len(places) < _PAIR:
+        raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")
+    segment, annotator = _place(name, header, "srcindex"), _place(name, header, "judgeid")
+    start = int(len(places) > _PAIR) if start is None else start
+    for number, cells in rows:
+        if not cells:
+            continue
+        where = f"{name}, line {number}"
+        if len(cells) != len(header):
+            raise InputError(f"{where}: {len(cells)} cells under {len(header)} column names")
+        ranked = [((cells[system],), _whole(where, "rank", cells[rank])) for system, rank in places]
+        judged = [(group, rank) for group, rank in ranked if rank != _NOT_JUDGED]
+        yield _ranking(where, cells[segment], start, cells[annotator], judged)
 
 
 def _place(name: str, header: Sequence[str], column: str) -> int:
