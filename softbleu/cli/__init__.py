@@ -33,6 +33,13 @@ def _end(process: int, number: int, _: object) -> None:
     os._exit(128 + number)
 
 
+def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
+    """Leave as well where an interrupt came when Python could not let the exception out."""
+    if issubclass(caught.exc_type, KeyboardInterrupt):
+        _end(process, signal.SIGINT, None)
+    sys.__unraisablehook__(caught)
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
@@ -45,6 +52,7 @@ def main() -> None:
         # What a terminal cannot show is written as escapes, not as a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    sys.unraisablehook = partial(_not_lost, os.getpid())
     for name in ("SIGTERM", "SIGHUP"):
         # What is ignored already, as nohup has it, stays so.
         number = getattr(signal, name, None)

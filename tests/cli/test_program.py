@@ -219,3 +219,36 @@ def test_interruption_is_quiet_and_leaves_nothing(files, tmp_path, name, code):
         process.stdin.close()
     assert process.returncode == code
     assert list(temporary.iterdir()) == []
+
+
+FINALIZER = """
+import os, signal, sys
+import softbleu.cli, softbleu.cli.app
+from softbleu.files import TemporaryFolder
+
+class Interrupted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+
+def run(arguments):
+    folder = TemporaryFolder()
+    Interrupted()
+    print("went on")
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+softbleu.cli.app.run = run
+softbleu.cli.main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_an_interruption_within_a_finalizer_is_not_lost(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FINALIZER],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+    assert list(tmp_path.iterdir()) == []
