@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -289,10 +290,10 @@ class _Journal:
         self._path = path
         self._identity = identity
         self._begun = False
-        if path is not None and path.is_symlink():
-            raise InputError(f"{path}: a link, and a journal would be written through it: move it away")
-        if path is not None and path.exists():
-            self._read(path, identity)
+        if path is not None:
+            check_journal(path)
+            if path.exists():
+                self._read(path, identity)
 
     def _read(self, path: Path, identity: str) -> None:
         try:
@@ -302,6 +303,8 @@ class _Journal:
             # The last line may be cut off; it is computed anew.
             for line in lines[1:-1]:
                 entry = parse_json(line, str(path))
+                if entry["sum"] != _sum_of(entry["system"], entry["rows"]):
+                    raise ValueError
                 self.done[entry["system"]] = [_read_row(row) for row in entry["rows"]]
         except (ValueError, KeyError, TypeError, AttributeError):
             self.done.clear()
@@ -348,7 +351,8 @@ def _is_journal(path: Path) -> bool:
     if path.is_symlink() or not path.is_file():
         return False
     with path.open("rb") as handle:
-        return handle.read(len(_MARK)) == _MARK
+        # Of one that a power cut emptied nothing is lost.
+        return handle.read(len(_MARK)) in (_MARK, b"")
 
 
 def _read_row(noted: Mapping[str, Any]) -> SweepRow:
@@ -366,7 +370,13 @@ def _read_row(noted: Mapping[str, Any]) -> SweepRow:
 
 
 def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:
-    return {"system": system, "rows": [asdict(row) for row in rows]}
+    noted = [asdict(row) for row in rows]
+    return {"system": system, "rows": noted, "sum": _sum_of(system, noted)}
+
+
+def _sum_of(*noted: object) -> int:
+    """A checksum, for what was damaged may still look like rows."""
+    return zlib.crc32(json.dumps(noted).encode())
 
 
 def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:

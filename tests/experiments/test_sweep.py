@@ -409,10 +409,8 @@ def test_the_journal_of_another_version_is_left_alone(
     "damage",
     [
         b"",
-        b"\n",
-        b"nonsense\n",
-        b"[]\n",
-        b"null\n{}\n",
+        b'{"sweep": "\\n',
+        b'{"sweep": "\xff\xfe\x00"}\n',
         b'{"sweep": "IDENTITY"}\n{"system": "A"}\n{}\n',
         b'{"sweep": "IDENTITY"}\n{"system": "A", "rows": [{"colour": 1}]}\n',
         b'{"sweep": "IDENTITY"}\nnull\n',
@@ -427,10 +425,12 @@ def test_a_damaged_journal_is_left_alone(tmp_path: Path, computed: list[str], da
     assert len(journal.read_text().splitlines()) == 4
 
 
-def test_a_journal_that_is_no_text_is_left_alone(tmp_path: Path, computed: list[str]) -> None:
-    (tmp_path / "journal").write_bytes(b"\xff\xfe\x00")
-    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
-    assert computed == ["A", "B", "C"]
+@pytest.mark.parametrize("content", [b"\n", b"nonsense\n", b"[]\n", b"null\n{}\n", b"\xff\xfe\x00"])
+def test_what_is_no_journal_is_not_replaced(tmp_path: Path, computed: list[str], content: bytes) -> None:
+    (tmp_path / "journal").write_bytes(content)
+    with pytest.raises(InputError, match="no journal of an interrupted sweep"):
+        sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    assert ((tmp_path / "journal").read_bytes(), computed) == (content, [])
 
 
 def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, computed: list[str]) -> None:
@@ -494,7 +494,15 @@ def test_a_journal_that_another_sweep_removed_is_not_begun_anew(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_rows_of_other_types_are_not_taken(tmp_path: Path) -> None:
+def test_rows_that_were_changed_are_not_taken(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    _Journal(path, "one").note("A", [SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")])
+    path.write_text(path.read_text().replace('"score": 1.0', '"score": 2.0'))
+    assert _Journal(path, "one").done == {}
+
+
+def test_rows_of_other_types_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_sum_of", lambda *_: 0)
     path = tmp_path / "journal"
     row = SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")
     _Journal(path, "one").note("A", [row])
