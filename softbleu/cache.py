@@ -23,6 +23,7 @@ from softbleu.files import draft_folder, put_in_place, write_whole
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
 _SUMS = "sums.json"
+_MOST_SUMMED = 1 << 30
 
 
 def cache_folder() -> Path | None:
@@ -121,6 +122,67 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
     except OSError:
         pass
     return arrays
+
+
+def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
+    """See that a folder is there, each file with what was written to it; made where it is not, or damaged.
+
+    Parameters
+    ----------
+    target
+        In the cache.
+    make
+        Writes the files into an empty folder, which is then put in the place of the other.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     target = Path(place, "copies", "one")
+    ...     for text in ("first", "second"):
+    ...         keep_folder(target, lambda folder: (folder / "text").write_text(text))
+    ...         print((target / "text").read_text())
+    ...     kept = (target / "text").write_text("")
+    ...     keep_folder(target, lambda folder: (folder / "text").write_text(text))
+    ...     print((target / "text").read_text())
+    first
+    first
+    second
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    if _is_whole(target):
+        return
+    try:
+        with draft_folder(target) as draft:
+            make(draft)
+            sums = {path.name: _file_sum(path) for path in draft.iterdir()}
+            (draft / _SUMS).write_text(json.dumps(sums), encoding="utf-8")
+            put_in_place(draft, target)
+    except OSError:
+        # Another process that makes it, too, may have come first.
+        if not _is_whole(target):
+            raise
+
+
+def _is_whole(target: Path) -> bool:
+    try:
+        return all(_file_sum(target / name) == known for name, known in read_json(target / _SUMS).items())
+    except (OSError, InputError, AttributeError, ValueError):
+        return False
+
+
+def _file_sum(path: Path) -> list[int]:
+    """Size and checksum; very large files have their size only, for they are looked at in every run."""
+    size, checksum = path.stat().st_size, 0
+    if size <= _MOST_SUMMED:
+        with path.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                checksum = zlib.crc32(block, checksum)
+    return [size, checksum]
 
 
 def _mapped(target: Path) -> dict[str, NDArray[Any]] | None:

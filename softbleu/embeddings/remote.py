@@ -7,9 +7,8 @@ import shutil
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from softbleu.cache import cache_folder
+from softbleu.cache import cache_folder, keep_folder
 from softbleu.errors import VectorError
-from softbleu.files import draft_folder, put_in_place
 from softbleu.urls import find_urls, is_url, open_url, url_state
 
 
@@ -39,10 +38,11 @@ def _copied(url: str) -> str:
     content = repr([(name, url_state(name)) for name in found])
     target = folder / "remote" / hashlib.sha256(content.encode()).hexdigest()[:32]
     name = PurePosixPath(url).name
-    if not target.exists():
-        with draft_folder(target) as draft:
-            for each in found:
-                with open_url(each) as stream, Path(draft, PurePosixPath(each).name).open("wb") as copy:
-                    shutil.copyfileobj(stream, copy)
-            put_in_place(draft, target)
+
+    def copy_all(place: Path) -> None:
+        for each in found:
+            with open_url(each) as stream, Path(place, PurePosixPath(each).name).open("wb") as copy:
+                shutil.copyfileobj(stream, copy)
+
+    keep_folder(target, copy_all)
     return str(target / name if len(found) == 1 and PurePosixPath(found[0]).name == name else target)

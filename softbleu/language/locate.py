@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from softbleu.cache import VARIABLE, cache_folder
+from softbleu.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
 from softbleu.language.arpa import read_arpa
@@ -190,19 +190,11 @@ def _converted(file: Path, choice: ModelChoice) -> Callable[[], Path]:
             )
         target = kept / _CONVERTED / choice.fingerprint[:32]
 
-        def is_there() -> bool:
-            return all((target / name).is_file() for name in MODEL_FILES)
-
-        if not is_there():
-            package = MODEL_PACKAGES.get(choice.name)
-            try:
-                convert_gguf(file, target, package.start if package else None)
-            except OSError as error:
-                # Another process that converts it, too, may have come first.
-                if not is_there():
-                    raise InputError(
-                        f"{target}: the converted model cannot be kept there ({error.strerror})"
-                    ) from error
+        package = MODEL_PACKAGES.get(choice.name)
+        try:
+            keep_folder(target, lambda place: convert_gguf(file, place, package.start if package else None))
+        except OSError as error:
+            raise InputError(f"{target}: the converted model cannot be kept there ({error.strerror})") from error
         return target
 
     return folder

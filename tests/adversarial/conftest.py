@@ -1,3 +1,23 @@
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+import pytest
+from adversarial.samples import make
 from cli.conftest import command
 
 __all__ = ["command"]
+
+FIXED = 5
+TIMES = int(os.environ.get("SOFTBLEU_CAMPAIGN", 0))
+"""How often each case is tried with seeds never used before; by default fixed ones are."""
+SEEDS = [secrets.randbits(32) for _ in range(TIMES)] or range(FIXED)
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("samples")
+    make(folder)
+    return folder

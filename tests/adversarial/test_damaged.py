@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import secrets
 import signal
 import warnings
 from collections.abc import Iterator
@@ -16,20 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
-from adversarial.samples import READERS, Reader, copy, make
+from adversarial.samples import READERS, Reader, copy
 
-FIXED = 5
 SECONDS = 60
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-seeds = [secrets.randbits(32) for _ in range(int(os.environ.get("SOFTBLEU_CAMPAIGN", 0)))] or range(FIXED)
-
-
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("samples")
-    make(folder)
-    return folder
 
 
 @pytest.fixture
@@ -69,7 +59,7 @@ def test_samples_are_valid(command: Any, place: Path, reader: Reader) -> None:
 
 @pytest.mark.parametrize("reader", READERS, ids=str)
 def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> None:
-    for seed in seeds:
+    for seed in SEEDS:
         copy(samples, place)
         target = next(place.glob(reader.damaged))
         target.write_bytes(damaged(target.read_bytes(), random.Random(f"{seed} {reader}")))
