@@ -24,12 +24,17 @@ class LazyNumpy(ModuleType):
         return getattr(import_module("numpy"), name)
 
 
+def _clean_up() -> None:
+    files = sys.modules.get("softbleu.files")
+    if files is not None:
+        files.remove_unfinished()
+
+
 def _end(process: int, number: int, _: object) -> None:
     """Clean up and leave; an exception would be lost where Python cannot let it out, as in a finalizer."""
-    files = sys.modules.get("softbleu.files")
     # A worker that is just being forked has all this, too.
-    if files is not None and os.getpid() == process:
-        files.remove_unfinished()
+    if os.getpid() == process:
+        _clean_up()
     os._exit(128 + number)
 
 
@@ -64,4 +69,6 @@ def main() -> None:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130
+    # An interrupt may have come in the midst of what tidies up.
+    _clean_up()
     sys.exit(code)

@@ -302,5 +302,6 @@ def keep_other_files(target: Path, draft: Path, own: Collection[str]) -> None:
     """Copy what else lies in the place of a store than its own files, but for what was made of the former vectors."""
     if target.exists():
         for path in target.iterdir():
-            if path.name not in own and path.suffix != INDEX_SUFFIX:
+            anew = path.name in own or (draft / path.name).exists()
+            if not anew and path.suffix != INDEX_SUFFIX:
                 shutil.copy2(path, draft / path.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,17 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
+from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
 from softbleu.embeddings.store import StoreType, StoreWriter
-from softbleu.embeddings.store_source import measure_store
+from softbleu.embeddings.store_source import measure_store, open_store
 from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, Passes
 from softbleu.errors import InputError, SoftbleuError, VectorError
-from softbleu.files import check_apart
+from softbleu.files import check_apart, write_whole
 from softbleu.text_corpus import TextCorpus
 from softbleu.types import Progress
 
 Algorithm = Literal["word2vec", "fasttext"]
 Architecture = Literal["skipgram", "cbow"]
 
+CARD = "card.md"
+"""What a set is and how good it is, for people."""
 _INTEGER = 2**31 - 1
 
 
@@ -88,8 +91,15 @@ class Training:
     """Size of the corpus."""
     trained_tokens: int
     """How many of its tokens have a vector."""
-    fingerprint: str
+    fingerprint: str = ""
     """Of the store, see `write_store`."""
+    evaluation: Evaluation | None = None
+    """Of the vectors, where it was asked for."""
+
+    def counts(self) -> dict[str, int]:
+        """All numbers."""
+        named = ("words", "rare_words", "segments", "tokens", "trained_tokens")
+        return {name: getattr(self, name) for name in named}
 
 
 def train_vectors(
@@ -104,6 +114,7 @@ def train_vectors(
     tokenization: Mapping[str, object] | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    card: Mapping[str, object] | None = None,
 ) -> Training:
     """Train vectors on tokenized segments and write them as a store, the most frequent word first.
 
@@ -129,6 +140,8 @@ def train_vectors(
         Replace a store that is there.
     progress
         Called, from another thread, with the tokens read in all epochs so far, and how many that will be.
+    card
+        Measure the vectors (`evaluate_vectors`), too, and write ``card.md``, which says this of them first.
 
     Raises
     ------
@@ -159,16 +172,27 @@ def train_vectors(
         counts = passes.count_words()
         frequencies = _frequencies(counts, settings.min_count)
         writer.add([word.encode() for word in frequencies], _train(passes, frequencies, settings))
+        words = len(frequencies), len(counts) - len(frequencies)
+        training = Training(*words, passes.segments, passes.tokens, sum(frequencies.values()))
+
+        def described(draft: Path) -> Mapping[str, object]:
+            nonlocal training
+            if card is not None:
+                found = evaluate_vectors(open_store(draft, str(directory)))
+                training = replace(training, evaluation=found)
+                facts = {**card, **training.counts(), **(tokenization or {}), **asdict(settings)}
+                shown = {key.replace("_", " "): value for key, value in facts.items()}
+                write_whole(draft / CARD, [evaluation_card(found, shown)])
+            return measure_store(draft) if len(frequencies) > 1 else {}
+
         fingerprint = writer.finish(
             name=name or target.resolve().name,
             source=source or ", ".join(passes.file_names()) or "not stated",
             licence=licence,
             extra={"normalisation": "unit", "training": {**_describe(passes, settings), **(tokenization or {})}},
-            measure=measure_store if len(frequencies) > 1 else None,
+            measure=described,
         )
-    trained = sum(frequencies.values())
-    rare = len(counts) - len(frequencies)
-    return Training(len(frequencies), rare, passes.segments, passes.tokens, trained, fingerprint)
+    return replace(training, fingerprint=fingerprint)
 
 
 def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:

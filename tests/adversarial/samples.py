@@ -24,6 +24,7 @@ TEXTS = {
     "c.txt": "the cat sat on a mat\na small dog barks\n",
     "d.txt": "the cat sits on mat\nthe dog barks loud\n",
     "r.txt": "a cat sat on a mat\nthe little dog barked\n",
+    "long.txt": "the cat sat on a mat\na small dog barks\n" * 600,
     "r2.txt": "one cat sat on one mat\na dog was barking\n",
     "s.txt": "the cat sit on a mat\na small dog bark\n",
     "gold.m2": "S the cat sit on a mat\nA 2 3|||Vform|||sits||sat|||REQUIRED|||-NONE-|||0\n"

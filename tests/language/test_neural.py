@@ -132,7 +132,7 @@ def test_another_process_may_convert_it_first(llama, monkeypatch):
     elsewhere = kept.rename(kept.with_name("elsewhere"))
 
     def beaten(file, folder, start):
-        elsewhere.rename(folder)
+        elsewhere.rename(kept)
         raise OSError(39, "Directory not empty")
 
     monkeypatch.setattr("softbleu.language.locate.convert_gguf", beaten)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -46,11 +45,7 @@ def train(
     The text is read anew for each epoch, never held in memory. The folder gets the vectors, and card.md, which says
     what they are made of and how well they agree with people.
     """
-    from dataclasses import asdict
-
-    from softbleu.cli.output import Output, table_output
-    from softbleu.embeddings import open_vectors
-    from softbleu.embeddings.evaluation import evaluate_vectors, evaluation_card
+    from softbleu.cli.output import table_output
     from softbleu.embeddings.training import TrainingSettings, train_vectors
     from softbleu.progress import ProgressBar
     from softbleu.report import Records
@@ -73,12 +68,13 @@ def train(
             force=force,
             progress=progress,
             tokenization=tokenization,
+            card={"trained on": source or ", ".join(corpus), "licence": licence},
         )
-    evaluation = evaluate_vectors(open_vectors(directory))
-    counts = {key: count for key, count in asdict(training).items() if key != "fingerprint"}
-    facts = {"trained on": source or ", ".join(corpus), "licence": licence, **counts, **tokenization}
-    shown = {key.replace("_", " "): value for key, value in {**facts, **asdict(settings)}.items()}
-    Output.of(str(Path(directory, "card.md"))).write([evaluation_card(evaluation, shown)])
-    rows = [(key, f.spearman, f.pairs, len(f.missing)) for key, f in evaluation.agreements.items()]
+    measured = training.evaluation.agreements if training.evaluation else {}
+    rows = [(key, f.spearman, f.pairs, len(f.missing)) for key, f in measured.items()]
     columns = ("judgements", "spearman", "pairs", "missing_pairs")
-    write(Records(columns, rows, {"store": directory, **counts, "sha256": training.fingerprint}, digits=DIGITS))
+    write(
+        Records(
+            columns, rows, {"store": directory, **training.counts(), "sha256": training.fingerprint}, digits=DIGITS
+        )
+    )
