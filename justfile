@@ -11,6 +11,18 @@ test:
 campaign times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial
 
+# The versions that the gate installs, anew (needs uv)
+lock:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    pinned=$(uv pip compile pyproject.toml --quiet --extra dev --universal --python-version 3.11 --no-header --no-annotate)
+    { head -n 1 .ci/lock.txt; echo "$pinned"; } > .ci/lock.new
+    mv .ci/lock.new .ci/lock.txt
+
+# Whether faults are known of them (needs pip-audit, and pypi.org itself)
+audit:
+    pip-audit --requirement .ci/lock.txt --no-deps --disable-pip
+
 # Style, types and the import contract
 lint:
     ruff check .

@@ -45,7 +45,7 @@ WRITERS = {
     "kept copy": f"{SCORE} --matcher vleu -t 0.5 --vectors file://{{folder}}/v.txt",
 }
 """Commands that write: results, stores, models, what is kept for later."""
-JOURNALS = (".o.json.score", ".o.csv.sweep", "sweep.unfinished")
+JOURNALS = (".o.json.score", ".o.csv.sweep", "out/sweep.unfinished")
 """What an interrupted run keeps on purpose."""
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "sqlite3.connect"}
 SIZES = (0, 1, 100, 1000, 3000)
