@@ -106,10 +106,13 @@ def run_in_order(
     tasks: Iterable[_Task],
     executor: Executor | None,
     contents: Mapping[str, bytes] | None = None,
+    *,
+    together: bool = True,
 ) -> Iterator[Done]:
     """Do the tasks and give their results in order; twice as many are under way as there are workers.
 
-    The work may refer to values that `hold` gave by the keys of `contents`.
+    The work may refer to values that `hold` gave by the keys of `contents`. Tasks travel `together` where sending
+    each takes longer.
 
     >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
@@ -122,8 +125,9 @@ def run_in_order(
     if executor is None:
         yield from map(work, tasks)
         return
-    if not (shares_memory(executor) or isinstance(work, _Several)):
-        for found in run_in_order(_Several(work), _together(tasks, count_workers(executor)), executor, contents):
+    if together and not shares_memory(executor):
+        several = _together(tasks, count_workers(executor))
+        for found in run_in_order(_Several(work), several, executor, contents, together=False):
             yield from found
         return
     queue = _Queue(work, executor, contents or {})
@@ -183,6 +187,7 @@ class _Queue(Generic[_Task, Done]):
     def add(self, task: _Task) -> None:
         """Send a task."""
         self.waiting.append((task, self._submit(task, {})))
+        _start_workers(self._executor, len(self.waiting))
 
     def _submit(self, task: _Task, given: Mapping[str, bytes]) -> Future[Any]:
         sent = (task, given) if isinstance(self._work, _Errand) else (task,)
@@ -216,6 +221,14 @@ class _Queue(Generic[_Task, Done]):
             if not all(process.is_alive() for process in list(processes.values())) and not future.done():
                 raise BrokenExecutor
         return future.result()
+
+
+def _start_workers(executor: Executor, tasks: int) -> None:
+    """Have as many workers of ``local:N`` as there are tasks, which is as Python's own pools do."""
+    cluster = getattr(getattr(executor, "_client", None), "cluster", None)
+    most = min(tasks, getattr(executor, "_max_workers", 0))
+    if cluster is not None and len(cluster.plan) < most:
+        cluster.scale(most)
 
 
 def shares_memory(executor: Executor) -> bool:
@@ -263,6 +276,8 @@ def count_workers(executor: Executor) -> int:
 def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | None]:
     """The executor of a Dask cluster: that of the scheduler at an address, or so many workers here by ``local:N``.
 
+    Workers here are started when there is work for them, no more than there are tasks.
+
     Raises
     ------
     InputError
@@ -276,7 +291,10 @@ def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | 
     if jobs != 1:
         raise InputError("--cluster says where the work is done: leave out --jobs")
     with _open_client(address) as client:
-        yield client.get_executor(retries=_RETRIES, pure=False)
+        executor = client.get_executor(retries=_RETRIES, pure=False)
+        if address.startswith(_LOCAL):
+            executor._max_workers = int(address.removeprefix(_LOCAL))
+        yield executor
 
 
 @contextmanager
@@ -301,12 +319,15 @@ def _open_client(address: str) -> Iterator[Any]:
                 raise InputError(f"--cluster {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
             stack.enter_context(import_module("dask").config.set(_KEEP_MEMORY))
             how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            place = stack.enter_context(distributed.LocalCluster(n_workers=int(jobs), **how))
+            place = stack.enter_context(distributed.LocalCluster(n_workers=0, **how))
         else:
             with _told(refused):
                 distributed.comm.resolve_address(address)
         with _told(refused):
             client = stack.enter_context(distributed.Client(place, timeout=_CONNECT, set_as_default=False))
+        if place is not address:
+            yield client
+            return
         with _told(f"--cluster {address}: no workers: start some by 'dask worker {address}'"):
             client.wait_for_workers(1, timeout=_JOIN)
         for worker, found in client.get_versions(packages=["softbleu"])["workers"].items():

@@ -17,7 +17,8 @@ from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.matchers import Matcher
-    from softbleu.scoring.prepare import CodedBlock, PreparedCorpus
+    from softbleu.scoring.coding import CodedBlock
+    from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.similarity import Vectors
     from softbleu.types import Integers
 

@@ -21,7 +21,7 @@ from softbleu.files import hash_files
 from softbleu.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
@@ -79,6 +79,15 @@ class TextPart:
         lines = self.read().decode().split("\n")
         lines.pop()
         return [line.removesuffix("\r") for line in lines]
+
+
+def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:
+    """The same consecutive parts of a file with their text, read at once where the place is a URL."""
+    first = parts[0].start
+    if not is_url(parts[0].place):
+        return list(parts)
+    text = _read_bytes(parts[0].place, first, parts[-1].stop)
+    return [replace(part, text=text[part.start - first : part.stop - first]) for part in parts]
 
 
 @dataclass(frozen=True)

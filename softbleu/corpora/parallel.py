@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from softbleu.corpora.files import STDIN, TextFile, TextPart
+from softbleu.corpora.files import STDIN, TextFile, TextPart, read_parts
 from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.corpora.systems import name_systems
 from softbleu.errors import InputError
 from softbleu.files import TemporaryFolder
+from softbleu.urls import is_url
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -35,12 +36,18 @@ class FileBlock:
 
     def carried(self) -> FileBlock:
         """The same for workers that cannot read this machine's files: text travels, but that of URLs."""
-        return replace(
-            self,
-            candidates=tuple(part.carried() for part in self.candidates),
-            references=tuple(part.carried() for part in self.references),
-            source=self.source and self.source.carried(),
-        )
+        return self.with_parts([part.carried() for part in self.parts])
+
+    @property
+    def parts(self) -> list[TextPart]:
+        """Of each system, of each reference, and of the source if there is one."""
+        return [*self.candidates, *self.references, *([] if self.source is None else [self.source])]
+
+    def with_parts(self, parts: Sequence[TextPart]) -> FileBlock:
+        """The same with other parts, in the order of `parts`."""
+        systems, stop = len(self.candidates), len(self.candidates) + len(self.references)
+        source = None if self.source is None else parts[stop]
+        return replace(self, candidates=tuple(parts[:systems]), references=tuple(parts[systems:stop]), source=source)
 
     def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
         """References, candidates and source (if any) as UTF-8, each of `len(self)` lines ended by newlines."""
@@ -65,6 +72,15 @@ class FileBlock:
             list(zip(*references, strict=True)) if references else [()] * len(self),
             None if self.source is None else self.source.read_lines(),
         )
+
+
+def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
+    """The same consecutive blocks; of each file that a URL names, the text of all of them is read at once."""
+    files = [block for block in blocks if isinstance(block, FileBlock)]
+    if len(files) < len(blocks) or not any(is_url(part.place) for part in files[0].parts):
+        return blocks
+    columns = [read_parts(parts) for parts in zip(*(block.parts for block in files), strict=True)]
+    return [block.with_parts(parts) for block, parts in zip(files, zip(*columns, strict=True), strict=True)]
 
 
 @dataclass(frozen=True)

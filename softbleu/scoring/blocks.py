@@ -1,25 +1,25 @@
-"""What a worker does: one block of segments in, rows of statistics out."""
+"""What a worker does: a stretch of segments in, rows of statistics or their sums out."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.parallel import FileBlock
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matchers.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.bleu import Bleu
 from softbleu.ngrams import Chunk
-from softbleu.scoring.prepare import MOST_KEPT, CodedBlock, LineCoder
-from softbleu.tokens import Tokenizer, Tokens, WordParts
+from softbleu.scoring.coding import BlockCoder, CodedBlock
+from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from softbleu.corpora.segments import Segments
-    from softbleu.scoring.vectors import PlacedWords
+    from softbleu.scoring.stretches import Stretch
+    from softbleu.scoring.vectors import PlacedVocabulary, PlacedWords
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Integers
 
@@ -53,9 +53,13 @@ class Task:
     keep_rows: bool
 
 
+_mine = threading.local()
+"""What a thread of a worker keeps from one errand to the next."""
+
+
 @dataclass(frozen=True)
 class BlockWork:
-    """Everything a worker needs to know; small enough to travel with every block."""
+    """Everything a worker needs to know; small enough to travel with every stretch."""
 
     tasks: tuple[Task, ...]
     tokenizer: Tokenizer
@@ -63,31 +67,31 @@ class BlockWork:
     """What all metrics together look at."""
     kernels: KernelName
     tables: tuple[PlacedWords, ...] = ()
+    words: PlacedVocabulary | None = None
+    """Those that tables count, where whoever does the work does not know them."""
 
-    def __call__(
-        self, block: Segments | FileBlock | CodedBlock, coder: LineCoder | None = None
-    ) -> list[BlockStatistics]:
-        """Compute the statistics of a block, by every metric; a coder knows lines from blocks before."""
-        kernels = choose_kernels(self.kernels)
-        plain = self.tokenizer.by_word and not self.needed.gold
-        # In NumPy it pays to know lines and words from blocks before.
-        compiled = kernels.NAME == "numba" and not self.tables
-        if isinstance(block, FileBlock) and block.gold is None and plain and compiled:
-            return self._add_up([list(_chunks_of_texts(block, self.tokenizer, kernels))], [], kernels)
-        if not isinstance(block, CodedBlock):
-            block = CodedBlock.of(block.load(), self._fresh(coder), self.needed)
+    def __call__(self, stretch: Stretch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
+        """Compute the statistics of a stretch, by every metric; a coder knows lines from stretches before."""
+        sums = Sums(self.tasks)
+        for block in stretch.coded(coder or self._own_coder()):
+            sums.add(self._of_block(block))
+        return sums.taken()
+
+    def _own_coder(self) -> BlockCoder:
+        """Keep one from stretch to stretch."""
+        key = self.tokenizer, self.needed, self.kernels, self.words
+        if getattr(_mine, "key", None) != key:
+            vocabulary = None if self.words is None else self.words.load()
+            _mine.coder, _mine.key = BlockCoder(self.tokenizer, self.needed, self.kernels, vocabulary), key
+        coder: BlockCoder = _mine.coder
+        return coder
+
+    def _of_block(self, block: CodedBlock) -> list[BlockStatistics]:
         size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = [(start, min(start + size, len(block))) for start in range(0, len(block), size)]
         pieces = [list(block.chunks(*each)) for each in bounds]
         gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
-        return self._add_up(pieces, gold, kernels)
-
-    def _fresh(self, coder: LineCoder | None) -> LineCoder:
-        if coder is None:
-            return LineCoder(self.tokenizer)
-        if coder.size > MOST_KEPT:
-            coder.start_over()
-        return coder
+        return self._add_up(pieces, gold, choose_kernels(self.kernels))
 
     def _add_up(
         self, pieces: Sequence[Sequence[Chunk]], gold: Sequence[Sequence[Chunk]], kernels: Kernels
@@ -100,7 +104,7 @@ class BlockWork:
                 for rows, parts in zip(by_system, found[place], strict=True):
                     parts.append(rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True))
         return [
-            self._joined(task, parts, pieces, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
+            self._summed(task, parts, pieces, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
         ]
 
     def _statistics(
@@ -122,7 +126,7 @@ class BlockWork:
             for (place, metric), by_system in zip(members, matched, strict=True):
                 yield place, [metric.statistics_of(*each) for each in zip(piece, by_system, strict=True)]
 
-    def _joined(
+    def _summed(
         self,
         task: Task,
         parts: Sequence[Sequence[Integers]],
@@ -145,13 +149,13 @@ class BlockWork:
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
 
-def added(one: BlockStatistics, other: BlockStatistics) -> BlockStatistics:
+def _added(one: BlockStatistics, other: BlockStatistics) -> BlockStatistics:
     """Add sums."""
     fewest, most = zip(one.references, other.references, strict=True)
     return BlockStatistics(one.rows + other.rows, one.counts, one.coverage + other.coverage, (min(fewest), max(most)))
 
 
-def joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
+def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
     """Put the rows of consecutive blocks together."""
     return BlockStatistics(
         np.concatenate([part.rows for part in parts], axis=1),
@@ -161,25 +165,26 @@ def joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
     )
 
 
-def _chunks_of_texts(block: FileBlock, tokenizer: Tokenizer, kernels: Kernels) -> Iterator[Chunk]:
-    references, candidates, source = block.texts()
-    marks = tokenizer == Tokenizer("13a")
-    codes, bounds, words = kernels.code_lines(b"".join((*references, *candidates, *source)), marks=marks)
-    tokens = Tokens(codes, bounds)
-    if not (marks or tokenizer.splits_at_whitespace):
-        tokens = tokens.spread(WordParts.of(words(), tokenizer.word_splitter))
-    count, segments = len(references), len(block)
+class Sums:
+    """Statistics added up, or put one behind the other where rows are kept."""
 
-    def text(number: int) -> Tokens:
-        return tokens.lines(number * segments, (number + 1) * segments)
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
 
-    # The files stand one behind the other; the references of a segment must.
-    lines = np.arange(count * segments).reshape(count, segments).T.reshape(-1)
-    by_segment = text(0) if count == 1 else tokens.chosen(lines)
-    offsets = np.arange(segments + 1) * count
-    source_tokens = text(count + len(candidates)) if source else None
-    for system in range(len(candidates)):
-        yield Chunk(text(count + system), by_segment, offsets, source_tokens)
+    def add(self, found: Sequence[BlockStatistics]) -> None:
+        """Add those of the next blocks, by every task."""
+        for task, own, part in zip(self._tasks, self._parts, found, strict=True):
+            if task.keep_rows or not own:
+                own.append(part)
+            else:
+                own[0] = _added(own[0], part)
+
+    def taken(self) -> list[BlockStatistics]:
+        """Give what there is, and begin anew."""
+        found = [_joined(own) for own in self._parts]
+        self._parts = [[] for _ in self._tasks]
+        return found
 
 
 def _coverage(chunk: Chunk, vectors: Vectors) -> Integers:
@@ -202,4 +207,5 @@ def all_requirements(metrics: Sequence[Metric]) -> Requirements:
         gold=any(need.gold for need in each),
         vectors=any(need.vectors for need in each),
         parts=tuple(dict.fromkeys(part for need in each for part in need.parts)),
+        idf="references" if any(need.idf == "references" for need in each) else None,
     )

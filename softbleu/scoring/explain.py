@@ -145,7 +145,7 @@ def explain_corpus(
             prepared = runner.prepared(measure.tokenizer)
             scores = segment_numbers(runner.collect([measure], keep_rows=True)[0])
     else:
-        prepared = prepare_corpus(chosen, measure.tokenizer, Requirements())
+        prepared = prepare_corpus(chosen, measure.tokenizer, Requirements(idf=requires.idf))
     explained = explainer(measure, prepared)
     found: dict[tuple[int, int], Explanation] = {}
     start = 0

@@ -16,7 +16,8 @@ from softbleu.executors import chosen_executor, run_in_order, single_threaded_bl
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
-from softbleu.scoring.prepare import BlockStore, CodedBlock, LineCoder, PreparedCorpus, finished
+from softbleu.scoring.coding import CodedBlock, LineCoder
+from softbleu.scoring.prepare import PreparedCorpus, WordCounts
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -130,11 +131,17 @@ class _Pairs:
             raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
         if requires.pieces and not measure.vectors.in_context:
             raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
-        coder, store = LineCoder(measure.tokenizer), BlockStore()
+        words = WordCounts()
+        coder, blocks = LineCoder(measure.tokenizer, words.vocabulary), list[CodedBlock]()
         for each in lists:
             references = coder.encode([*map(coder.tokenizer.reference, each.references)])
-            store.add(CodedBlock((coder.encode(each.candidates),), references, np.array([0, len(each.references)])))
-        prepared = finished((), measure.tokenizer, store, coder.vocabulary, len(lists))
+            blocks.append(
+                CodedBlock((coder.encode(each.candidates),), references, np.array([0, len(each.references)]))
+            )
+        words.count(blocks, requires)
+        codes = words.sort()
+        coded = [block.recoded(codes) for block in blocks]
+        prepared = PreparedCorpus((), measure.tokenizer, len(lists), words, coded)
         table = prepared.table(measure.vectors, requires) if requires.table else None
         return cls(measure, metric, prepared, table, level)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import tee
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from softbleu.corpora.segments import BLOCK
@@ -15,10 +15,12 @@ from softbleu.errors import InputError
 from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
-from softbleu.scoring.blocks import BlockStatistics, BlockWork, Task, added, all_requirements, joined
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task, all_requirements
+from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.journal import EVERY, BlockJournal
-from softbleu.scoring.prepare import LineCoder, PreparedCorpus, blocks_for, prepare_corpus
+from softbleu.scoring.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
 from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
+from softbleu.scoring.stretches import stretches
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
     from softbleu.metrics.base import Level, Requirements
     from softbleu.scoring.measure import Measure
-    from softbleu.scoring.prepare import CodedBlock
-    from softbleu.scoring.vectors import CorpusWords, PlacedWords
+    from softbleu.scoring.vectors import CorpusWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Progress
 
@@ -105,13 +106,13 @@ class Runner:
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
-    _placed: dict[int, tuple[PlacedWords, dict[str, bytes]]] = field(default_factory=dict, repr=False)
+    _placed: dict[int, tuple[Any, dict[str, bytes]]] = field(default_factory=dict, repr=False)
 
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
         """The corpus in the tokens of a tokenizer, with all that any measure of it needs."""
         if tokenizer not in self._prepared:
             needed = self._needed[tokenizer]
-            self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor)
+            self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor, self.kernels)
         return self._prepared[tokenizer]
 
     def collect(
@@ -149,77 +150,81 @@ class Runner:
     ) -> list[Statistics]:
         tokenizer = measures[0].tokenizer
         needed = self._needed[tokenizer]
-        systems = self.corpus.systems if system is None else (system,)
-        key = (__version__, tokenizer, systems, *zip(measures, kept, strict=True))
-        if not needed.table and tokenizer not in self._prepared:
-            tasks = tuple(Task(each.metric, None, keep) for each, keep in zip(measures, kept, strict=True))
-            work: Any = BlockWork(tasks, tokenizer, needed, self.kernels)
-            if self.executor is None:
-                work = partial(work, coder=LineCoder(tokenizer))
-            corpus = self.corpus if system is None else self.corpus.only(system)
-            totals = self._add_up(work, tasks, blocks_for(corpus, self.executor), progress, key=key)
-            return [_statistics(systems, measure, total) for measure, total in zip(measures, totals, strict=True)]
-        prepared = self.prepared(tokenizer)
         tables: list[CorpusWords] = []
-        tasks_of = []
+        tasks = []
         for measure, keep in zip(measures, kept, strict=True):
             number = None
             if measure.metric.requires.table:
-                table = prepared.table(measure.vectors, measure.metric.requires)
+                table = self.prepared(tokenizer).table(measure.vectors, measure.metric.requires)
                 number = next((place for place, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
-            tasks_of.append(Task(measure.metric, number, keep))
-        placed = list(map(self._place, tables))
-        contents = {key: sent for _, each in placed for key, sent in each.items()}
-        work = BlockWork(tuple(tasks_of), tokenizer, needed, self.kernels, tuple(place for place, _ in placed))
-        chosen = None if system is None else [self.corpus.systems.index(system)]
-        blocks: Iterable[CodedBlock] = prepared.blocks(chosen)
+            tasks.append(Task(measure.metric, number, keep))
+        prepared = self._prepared.get(tokenizer)
+        placed: list[tuple[Any, dict[str, bytes]]] = [self._place(table) for table in tables]
+        words = None
+        if prepared is not None and tables and self.executor is not None:
+            placed.append(self._place(prepared.counts))
+            words = placed[-1][0]
+        sent = {key: content for _, each in placed for key, content in each.items()}
+        places = tuple(place for place, _ in placed[: len(tables)])
+        work: Any = BlockWork(tuple(tasks), tokenizer, needed, self.kernels, places, words)
+        if self.executor is None:
+            known = None if prepared is None else prepared.coded
+            coder = known.coder if isinstance(known, CodedCorpus) else BlockCoder(tokenizer, needed, self.kernels)
+            work = partial(work, coder=coder)
+        systems = self.corpus.systems if system is None else (system,)
+        corpus = self.corpus if system is None else self.corpus.only(system)
+        key = (
+            __version__,
+            tokenizer,
+            systems,
+            *zip(measures, kept, strict=True),
+            *(each.identity for each in tables),
+        )
         step = segments_at_once(measures)
-        if step < BLOCK:
-            blocks = (block.part(at, at + step) for block in blocks for at in range(0, len(block), step))
-        with single_threaded_blas():
-            totals = self._add_up(
-                work, tasks_of, blocks, progress, step, contents, (*key, *(table.identity for table in tables))
-            )
+        with single_threaded_blas() if tables else nullcontext():
+            totals = self._add_up(work, tasks, corpus, step, sent, progress, key)
         return [
             _statistics(systems, measure, total, None if task.table is None else tables[task.table])
-            for measure, task, total in zip(measures, tasks_of, totals, strict=True)
+            for measure, task, total in zip(measures, tasks, totals, strict=True)
         ]
 
-    def _place(self, table: CorpusWords) -> tuple[PlacedWords, dict[str, bytes]]:
-        """Where workers find a table, and what they must be sent."""
-        if id(table) not in self._placed:
-            self._placed[id(table)] = self._stack.enter_context(table.placed(self.executor))
-        return self._placed[id(table)]
+    def _place(self, value: Any) -> tuple[Any, dict[str, bytes]]:
+        """Where workers find a table or the words of the corpus, and what they must be sent."""
+        if id(value) not in self._placed:
+            self._placed[id(value)] = self._stack.enter_context(value.placed(self.executor))
+        return self._placed[id(value)]
 
     def _add_up(
         self,
         work: Any,
         tasks: Sequence[Task],
-        blocks: Iterable[Segments | FileBlock | CodedBlock],
+        corpus: Corpus,
+        step: int,
+        sent: Mapping[str, bytes],
         progress: Progress | None,
-        step: int | None = None,
-        contents: Mapping[str, bytes] | None = None,
-        key: Sequence[object] = (),
+        key: Sequence[object],
     ) -> list[BlockStatistics]:
-        noted, name, since = 0, "", _Sums(tasks)
-        total = _Sums(tasks)
+        noted, name, since = 0, "", Sums(tasks)
+        total = Sums(tasks)
         if self.journal is not None:
             name = self.journal.key(*key)
             noted, known = self.journal.read(name, len(tasks))
             for found in known:
                 total.add(found)
-        todo = islice(blocks, noted, None)
-        for number, found in enumerate(run_in_order(work, todo, self.executor, contents), start=noted + 1):
+        done = noted
+        todo, lengths = tee(stretches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
+        results = run_in_order(work, todo, self.executor, sent, together=False)
+        for stretch, found in zip(lengths, results, strict=True):
             total.add(found)
+            done += len(stretch)
             if self.journal is not None:
                 since.add(found)
-                if number - noted == EVERY:
-                    self.journal.note(name, noted, number, since.taken())
-                    noted = number
-            done = min(number * (step or BLOCK), len(self.corpus))
+                if done - noted >= EVERY * step:
+                    self.journal.note(name, noted, done, since.taken())
+                    noted = done
             if progress is not None:
-                progress(done, len(self.corpus))
+                progress(done, len(corpus))
         return total.taken()
 
 
@@ -323,28 +328,6 @@ def score_measures(
         progress=progress,
     )
     return Results(result for each in statistics for result in make_results(each, level))
-
-
-class _Sums:
-    """Statistics added up, or put one behind the other where rows are kept."""
-
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._tasks = tasks
-        self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
-
-    def add(self, found: Sequence[BlockStatistics]) -> None:
-        """Add those of the next blocks, by every task."""
-        for task, own, part in zip(self._tasks, self._parts, found, strict=True):
-            if task.keep_rows or not own:
-                own.append(part)
-            else:
-                own[0] = added(own[0], part)
-
-    def taken(self) -> list[BlockStatistics]:
-        """Give what there is, and begin anew."""
-        found = [joined(own) for own in self._parts]
-        self._parts = [[] for _ in self._tasks]
-        return found
 
 
 def _statistics(

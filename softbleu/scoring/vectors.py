@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from softbleu.embeddings.encoders.base import parse_layers
 from softbleu.embeddings.function_words import function_words_among
 from softbleu.executors import Held, hold, shares_memory
 from softbleu.files import TemporaryFolder
+from softbleu.scoring.coding import KnownWords
 from softbleu.scoring.context import ContextVectors
 from softbleu.similarity import TokenVectors, WordTable
 
@@ -163,3 +165,36 @@ def _load(folder: str) -> WordTable:
         for kind in ("vectors", "features")
     )
     return WordTable(TokenVectors(**vectors), features)
+
+
+@dataclass(frozen=True)
+class PlacedVocabulary:
+    """The words of a corpus, or where they are found: in a file of this machine, or sent once to every worker."""
+
+    place: str | Held
+
+    def load(self) -> KnownWords:
+        """Return them, by their codes."""
+        if isinstance(self.place, str):
+            return _load_words(self.place)
+        words: KnownWords = self.place.value()
+        return words
+
+
+@lru_cache(maxsize=4)
+def _load_words(place: str) -> KnownWords:
+    words = json.loads(Path(place).read_bytes())
+    return KnownWords(zip(words, range(len(words)), strict=True))
+
+
+@contextmanager
+def placed_words(words: KnownWords, executor: Executor) -> Iterator[tuple[PlacedVocabulary, dict[str, bytes]]]:
+    """Put words where the workers of an executor find them; what they must be sent comes with them."""
+    if not shares_memory(executor):
+        held, sent = hold(words)
+        yield PlacedVocabulary(held), {held.key: sent}
+        return
+    with TemporaryFolder() as name:
+        place = Path(name, "words.json")
+        place.write_text(json.dumps(list(words)))
+        yield PlacedVocabulary(str(place)), {}

@@ -54,7 +54,7 @@ def test_a_run_goes_on_where_it_was(texts: list[str], tmp_path: Path, metric: st
         whole = score_corpus(corpus, metric, level=level)
         with pytest.raises(StopError):
             score_corpus(corpus, metric, level=level, journal=str(place), progress=stop_after(4096))
-        assert parts_of(place) == ["0-2.npz", "2-4.npz"]
+        assert parts_of(place) == ["0-2048.npz", "2048-4096.npz"]
         seen: list[int] = []
         again = score_corpus(
             corpus, metric, level=level, journal=str(place), progress=lambda done, _: seen.append(done)
@@ -84,7 +84,7 @@ def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tm
     assert started() == 1024
     assert started() == LINES
     assert started("bleu(order=2)") == 1024
-    for part in place.glob("*-2-4.npz"):
+    for part in place.glob("*-2048-4096.npz"):
         part.write_bytes(part.read_bytes()[:100])
     assert started() == 3 * 1024
     Path(texts[1]).write_text("other text\n" * LINES)

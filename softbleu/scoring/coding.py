@@ -1,0 +1,251 @@
+"""Text to coded lines: what every worker does with the blocks that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.parallel import FileBlock
+from softbleu.errors import InputError
+from softbleu.kernels import KernelName, Kernels, choose_kernels
+from softbleu.ngrams import Chunk
+from softbleu.tokens import Tokenizer, Tokens, Vocabulary, WordParts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from softbleu.corpora.m2 import CodedGold
+    from softbleu.corpora.segments import Segments
+    from softbleu.metrics.base import Requirements
+    from softbleu.types import Integers
+
+MOST_KEPT = 1 << 22
+"""Tokens of distinct lines that are known at once; beyond it they are forgotten."""
+
+
+class KnownWords(Vocabulary):
+    """The words of a corpus, by their codes: there are no others."""
+
+    def __missing__(self, word: str) -> int:
+        """Tell what must have happened."""
+        raise InputError(f"the text has changed while it was read, for {word!r} was not there before: run again")
+
+
+class LineCoder:
+    """Numbers lines, and tokenises and codes each distinct one once."""
+
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
+        self.tokenizer = tokenizer
+        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
+        self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
+        self._words = Vocabulary()
+        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
+        self._codes = np.empty(1 << 12, np.int32)
+        self._offsets = np.zeros(1 << 8, np.int64)
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Tokens of the lines that are known."""
+        return int(self._offsets[len(self._numbers)])
+
+    def number(self, texts: Sequence[str]) -> Integers:
+        """Numbers of lines, learning those that are new."""
+        known = self._numbers
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            start, first = self.size, len(known)
+            tokens = self._tokens(new)
+            self._codes = _with_room(self._codes, start + len(tokens.codes))
+            self._offsets = _with_room(self._offsets, first + len(new) + 1)
+            self._codes[start : start + len(tokens.codes)] = tokens.codes
+            self._offsets[first : first + len(new) + 1] = tokens.offsets + start
+            known.update(zip(new, range(first, first + len(new)), strict=True))
+        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+
+    def _tokens(self, texts: Sequence[str]) -> Tokens:
+        """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
+        if self._whole:
+            return self.vocabulary.encode([self._split(text) for text in texts])
+        words = self._words.encode([self.tokenizer.words(text) for text in texts])
+        new = list(islice(self._words, len(self._parts.bounds) - 1, None))
+        self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
+        return words.spread(self._parts)
+
+    def lines(self, numbers: Integers) -> Tokens:
+        """Lines with these numbers, as codes of the vocabulary."""
+        return Tokens(self._codes, self._offsets[: len(self._numbers) + 1]).chosen(numbers)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self.vocabulary = vocabulary
+        self._parts = replace(self._parts, codes=codes[self._parts.codes])
+        self._codes[: self.size] = codes[self._codes[: self.size]]
+
+    def encode(self, texts: Sequence[str]) -> Tokens:
+        """Code lines."""
+        return self.lines(self.number(texts))
+
+    def words(self, text: str) -> tuple[int, ...]:
+        """Codes of the words of a short text that is no line."""
+        return tuple(map(self.vocabulary.__getitem__, self._split(text)))
+
+
+def _with_room(array: Any, size: int) -> Any:
+    if size <= len(array):
+        return array
+    grown = np.empty(max(size, 2 * len(array)), array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+@dataclass(frozen=True)
+class CodedBlock:
+    """A block of segments as coded lines."""
+
+    candidates: tuple[Tokens, ...]
+    """Of each system one line a segment."""
+    references: Tokens
+    offsets: Integers
+    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    source: Tokens | None = None
+    gold: Sequence[CodedGold] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @classmethod
+    def of(cls, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
+        """Code those texts of a block that are needed."""
+        references = segments.references if needed.references else [()] * len(segments)
+        offsets = np.zeros(len(segments) + 1, np.int64)
+        np.cumsum([len(texts) for texts in references], out=offsets[1:])
+        gold = segments.gold if needed.gold else None
+        return cls(
+            tuple(coder.encode(texts) for texts in segments.candidates.values()),
+            coder.encode(list(map(coder.tokenizer.reference, chain.from_iterable(references)))),
+            offsets,
+            coder.encode(segments.source) if needed.source and segments.source is not None else None,
+            None if gold is None else [each.coded(coder.words) for each in gold],
+        )
+
+    @classmethod
+    def of_texts(
+        cls, block: FileBlock, tokenizer: Tokenizer, needed: Requirements, kernels: Kernels
+    ) -> tuple[CodedBlock, Callable[[], Sequence[str]]]:
+        """Code text as it stands in files, in codes of its own words, and tell what these are."""
+        references, candidates, source = block.texts()
+        references = references if needed.references else []
+        source = source if needed.source else []
+        marks = tokenizer == Tokenizer("13a")
+        codes, bounds, words = kernels.code_lines(b"".join((*references, *candidates, *source)), marks=marks)
+        tokens = Tokens(codes, bounds)
+        if not (marks or tokenizer.splits_at_whitespace):
+            vocabulary = Vocabulary()
+            tokens = tokens.spread(WordParts.of(words(), tokenizer.word_splitter, vocabulary))
+            words = partial(list, vocabulary)
+        count, segments = len(references), len(block)
+
+        def text(number: int) -> Tokens:
+            return tokens.lines(number * segments, (number + 1) * segments)
+
+        # The files stand one behind the other; the references of a segment must.
+        lines = np.arange(count * segments).reshape(count, segments).T.reshape(-1)
+        by_segment = text(0) if count == 1 else tokens.chosen(lines)
+        systems = tuple(text(count + number) for number in range(len(candidates)))
+        source_tokens = text(count + len(candidates)) if source else None
+        return cls(systems, by_segment, np.arange(segments + 1) * count, source_tokens), words
+
+    @property
+    def lines(self) -> list[Tokens]:
+        """All texts: of each system, the references, the source if there is one."""
+        return [*self.candidates, self.references, *([] if self.source is None else [self.source])]
+
+    def with_lines(self, lines: Sequence[Tokens]) -> CodedBlock:
+        """The same with other texts, in the order of `lines`."""
+        systems = len(lines) - 1 - (self.source is not None)
+        source = None if self.source is None else lines[-1]
+        return replace(self, candidates=tuple(lines[:systems]), references=lines[systems], source=source)
+
+    def recoded(self, codes: NDArray[np.int32]) -> CodedBlock:
+        """The same with other codes, by the present ones."""
+        made = self.with_lines([Tokens(codes[tokens.codes], tokens.offsets) for tokens in self.lines])
+        if made.gold is None:
+            return made
+        listed = codes.tolist()
+        return replace(made, gold=[each.recoded(listed) for each in made.gold])
+
+    def only(self, systems: Sequence[int]) -> CodedBlock:
+        """The same with the systems of these numbers."""
+        return replace(self, candidates=tuple(self.candidates[number] for number in systems))
+
+    def part(self, start: int, end: int) -> CodedBlock:
+        """Take the segments from `start` up to `end`, or to the last."""
+        bounds = self.offsets[start : end + 1]
+        segments = start, start + len(bounds) - 1
+        references = int(bounds[0]), int(bounds[-1])
+        ranges = [*([segments] * len(self.candidates)), references, *([] if self.source is None else [segments])]
+        lines = [tokens.lines(*each) for tokens, each in zip(self.lines, ranges, strict=True)]
+        return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=self.gold and self.gold[start:end])
+
+    def first(self, count: int) -> CodedBlock:
+        """The first segments, or all if there are no more."""
+        return self.part(0, count)
+
+    def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
+        """Some segments of each system; with `gold` edits they have an empty reference for each annotator."""
+        references, offsets, edits = self.references, self.offsets, None
+        if gold and self.gold is not None:
+            edits = self.gold
+            offsets = np.zeros(len(edits) + 1, np.int64)
+            np.cumsum([len(segment.annotators) for segment in edits], out=offsets[1:])
+            references = Tokens(np.zeros(0, np.int32), np.zeros(int(offsets[-1]) + 1, np.int64))
+        bounds = offsets[start : end + 1]
+        references = references.lines(int(bounds[0]), int(bounds[-1]))
+        source = self.source and self.source.lines(start, end)
+        for tokens in self.candidates:
+            yield Chunk(tokens.lines(start, end), references, bounds - bounds[0], source, edits and edits[start:end])
+
+
+class BlockCoder:
+    """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
+
+    Parameters
+    ----------
+    vocabulary : whose codes tokens get, maybe `KnownWords`; None: those of each block have codes of their own, or
+        such as will do for metrics that look at no words
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName, vocabulary: Vocabulary | None = None
+    ) -> None:
+        self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
+        self._kernels = choose_kernels(kernels)
+        # In NumPy it pays to know lines and words from blocks before.
+        self._as_it_stands = self._kernels.NAME == "numba" and tokenizer.by_word and not needed.gold
+        self._lines = LineCoder(tokenizer, vocabulary)
+
+    def code(self, block: Segments | FileBlock) -> CodedBlock:
+        """Code a block."""
+        if isinstance(block, FileBlock) and block.gold is None and self._as_it_stands:
+            coded, words = CodedBlock.of_texts(block, self._tokenizer, self._needed, self._kernels)
+            if self.vocabulary is None:
+                return coded
+            known = words()
+            return coded.recoded(np.fromiter(map(self.vocabulary.__getitem__, known), np.int32, len(known)))
+        if self._lines.size > MOST_KEPT:
+            self._lines = LineCoder(self._tokenizer, self.vocabulary)
+        return CodedBlock.of(block.load(), self._lines, self._needed)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self.vocabulary = vocabulary
+        self._lines.renumber(codes, vocabulary)
