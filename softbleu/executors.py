@@ -37,8 +37,14 @@ _RETRIES = 3
 _CONNECT = 10
 """Seconds in which a scheduler must answer."""
 _SPAWNED = "distributed.nanny.pre-spawn-environ"
-_KEEP_MEMORY = {f"{_SPAWNED}.MALLOC_{name}_THRESHOLD_": 1 << 28 for name in ("TRIM", "MMAP")}
-"""Dask has memory given back at once, which the arrays of each block then ask for again."""
+_LOCAL_SETTINGS = {
+    # Dask has memory given back at once, which the arrays of each block then ask for again.
+    **{f"{_SPAWNED}.MALLOC_{name}_THRESHOLD_": 1 << 28 for name in ("TRIM", "MMAP")},
+    # It looks at itself many times a second, which takes the command 4% of a core.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "2s",
+}
 _JOIN = 60
 """Seconds in which a first worker must be there."""
 
@@ -317,7 +323,7 @@ def _open_client(address: str) -> Iterator[Any]:
             jobs = address.removeprefix(_LOCAL)
             if not (jobs.isascii() and jobs.isdecimal() and 1 <= int(jobs[:9]) <= MOST_JOBS):
                 raise InputError(f"--cluster {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {jobs!r}")
-            stack.enter_context(import_module("dask").config.set(_KEEP_MEMORY))
+            stack.enter_context(import_module("dask").config.set(_LOCAL_SETTINGS))
             how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             place = stack.enter_context(distributed.LocalCluster(n_workers=0, **how))
         else:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matchers.base import Matcher
+    from softbleu.metrics.gathering import Gathered
     from softbleu.metrics.references import ChosenRows
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
@@ -254,6 +255,12 @@ class Metric(Declared):
     def summarise(self, rows: Integers, offsets: Integers) -> Score:
         """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
         return self.score(rows.sum(axis=0))
+
+    def gather(self) -> Gathered | None:
+        """Make corpus scores, as `summarise`, of rows that come block by block; None: all are wanted at once."""
+        from softbleu.metrics.gathering import Gathered
+
+        return Gathered(self) if type(self).summarise is Metric.summarise and self.has_corpus_score else None
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> Sequence[ReferenceScore]:
         """Score each candidate against each of its references.

@@ -26,6 +26,7 @@ from softbleu.metrics.base import (
 )
 from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
+from softbleu.metrics.gathering import Gathered, GatheredBest, GatheredDraws
 from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws, best_references, normal_interval
 from softbleu.ngrams import Chunk
 
@@ -39,6 +40,8 @@ GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
+_MOST_STREAMS = 4096
+"""Samples whose generators are held at once, of 2.5 KB each."""
 _PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
 
@@ -244,6 +247,20 @@ class Gleu(Metric):
         if self.multi == "max":
             return self.pooled(rows, offsets)
         (sums,) = ChosenSums([rows], [self.choose(rows, offsets)]).drawn(self.iterations)
+        return self._sampled(sums)
+
+    def gather(self) -> Gathered | None:
+        """Add up the rows of each sample, or of the best references, as they come."""
+        if not self.has_corpus_score or self.iterations > _MOST_STREAMS:
+            return None
+        if self.variant == "gleu0":
+            return Gathered(self)
+        if self.multi == "max":
+            return GatheredBest(self, self._best)
+        return GatheredDraws(self, self.iterations, self.seed, self._sampled)
+
+    def _sampled(self, sums: Floats) -> GleuScore:
+        """Score the sums of all samples."""
         scores = self.scores(sums)
         mean, deviation = float(scores.mean()), float(scores.std())
         return replace(

@@ -46,16 +46,25 @@ def draw_references(counts: Integers, iterations: Iterable[int], seed: int = 0) 
     for k in iterations:
         # Seeded with a list of one number, this generator gives Python's own stream.
         stream.seed([seed + 101 * k])
-        yield (stream.random_sample(len(counts)) * counts).astype(np.int64)
+        yield _drawn(stream, counts)
+
+
+def _drawn(stream: np.random.RandomState, counts: Integers) -> Integers:
+    """Draw the next number below each count."""
+    return (stream.random_sample(len(counts)) * counts).astype(np.int64)
 
 
 class ReferenceDraws:
     """The references of all iterations, a bit each; see `draw_references`."""
 
-    def __init__(self, counts: Integers, iterations: int, seed: int) -> None:
+    def __init__(
+        self, counts: Integers, iterations: int, seed: int, streams: Sequence[np.random.RandomState] = ()
+    ) -> None:
         self._counts, self._iterations, self._seed = counts, iterations, seed
+        self._streams = streams
+        """Of every iteration, where the segments follow others; then they are drawn once."""
         self._others = int(counts.max(initial=1)) - 1
-        kept = self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
+        kept = bool(streams) or self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
         self._kept = self._drawn(range(iterations)) if kept else None
 
     @classmethod
@@ -74,7 +83,10 @@ class ReferenceDraws:
 
     def _drawn(self, iterations: Sequence[int]) -> NDArray[np.uint8]:
         bits = np.empty((self._others, len(iterations), (len(self._counts) + 7) // 8), np.uint8)
-        for place, drawn in enumerate(draw_references(self._counts, iterations, self._seed)):
+        draws = (_drawn(stream, self._counts) for stream in self._streams)
+        for place, drawn in enumerate(
+            draws if self._streams else draw_references(self._counts, iterations, self._seed)
+        ):
             for other in range(self._others):
                 bits[other, place] = np.packbits(drawn == other + 1)
         return bits

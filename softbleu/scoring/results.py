@@ -15,7 +15,10 @@ from softbleu.metrics.base import Level
 from softbleu.tabular import Tabular, format_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from softbleu.metrics.base import ReferenceScore, Score
+    from softbleu.scoring.gathering import Gathering
     from softbleu.scoring.measure import Measure
     from softbleu.types import Integers
 
@@ -62,7 +65,7 @@ class Result(Tabular):
     coverage
         None when no similarity was looked at.
     segments
-        Scores of the segments, at segment level.
+        Scores of the segments, at segment level; of many segments they are computed when they are looked at.
     references
         Scores against single references, at reference level.
     """
@@ -75,7 +78,7 @@ class Result(Tabular):
     short_signature: str
     higher_is_better: bool = True
     coverage: Coverage | None = None
-    segments: tuple[Score, ...] | None = None
+    segments: Sequence[Score] | None = None
     references: tuple[ReferenceScore, ...] | None = None
 
     @property
@@ -168,6 +171,8 @@ class Statistics:
     """Name and content of the vectors; None when no similarity was looked at."""
     coverage: tuple[Coverage, ...] | None = None
     """None when no similarity was looked at."""
+    gathered: Gathering | None = None
+    """What became of the rows, where they were not kept."""
 
     @cached_property
     def offsets(self) -> Integers:
@@ -204,11 +209,14 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
     signature, short = (statistics.signature(level, short=short) for short in (False, True))
     macro = level == "macro" or (level != "corpus" and not scorer.has_corpus_score)
     label = f"{scorer.label} (macro)" if level == "macro" else scorer.label
+    gathered = None if statistics.gathered is None else statistics.gathered.scores()
     results = []
     for number, system in enumerate(statistics.systems):
         rows = statistics.rows[number]
         coverage = None if statistics.coverage is None else statistics.coverage[number]
-        if macro:
+        if gathered is not None:
+            score = gathered[number]
+        elif macro:
             scores = [each.score for each in scorer.segment_scores(rows, offsets)]
             score = replace(scorer.pooled(rows, offsets), score=float(np.mean(scores)))
         else:
@@ -217,7 +225,9 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
         result = Result(
             system, score, str(statistics.measure), label, signature, short, scorer.higher_is_better, coverage
         )
-        if level == "segment":
+        if level == "segment" and statistics.gathered is not None:
+            result = replace(result, segments=statistics.gathered.segments(number))
+        elif level == "segment":
             result = replace(result, segments=tuple(scorer.segment_scores(rows, offsets)))
         elif level == "reference":
             result = replace(result, references=tuple(scorer.reference_scores(rows, offsets)))

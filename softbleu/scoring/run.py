@@ -17,6 +17,7 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task, all_requirements
 from softbleu.scoring.coding import BlockCoder
+from softbleu.scoring.gathering import Gathering
 from softbleu.scoring.journal import EVERY, BlockJournal
 from softbleu.scoring.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
 from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
@@ -120,6 +121,7 @@ class Runner:
         measures: Sequence[Measure],
         *,
         keep_rows: Iterable[bool] | bool = False,
+        level: Level = "corpus",
         system: str | None = None,
         progress: Progress | None = None,
     ) -> list[Statistics]:
@@ -128,8 +130,9 @@ class Runner:
         Parameters
         ----------
         measures : what to compute, among what the runner was made for; those of one tokenizer in one pass
-        keep_rows : of all measures, or of each, whether the rows of all segments are kept, not only their sum (for
-            metrics whose corpus score needs them they always are)
+        keep_rows : of all measures, or of each, whether the rows of all segments are kept, not only their sum
+        level : of the scores that will be made where rows are not kept, `corpus` or `segment`; what these take of
+            rows is gathered, but for metrics that must see all at once, whose rows are kept
         system : one system only
         progress : called with the number of segments done and of all
         """
@@ -140,17 +143,29 @@ class Runner:
         found: dict[int, Statistics] = {}
         for place, members in enumerate(groups.values()):
             own = [measures[number] for number in members]
-            kept = [wanted[number] or measures[number].metric.requires.rows for number in members]
-            made = self._collect(own, kept, system, _part_of(progress, place, len(groups)))
+            kept = [wanted[number] for number in members]
+            made = self._collect(own, kept, level, system, _part_of(progress, place, len(groups)))
             found.update(zip(members, made, strict=True))
         return [found[number] for number in range(len(measures))]
 
     def _collect(
-        self, measures: Sequence[Measure], kept: Sequence[bool], system: str | None, progress: Progress | None
+        self,
+        measures: Sequence[Measure],
+        wanted: Sequence[bool],
+        level: Level,
+        system: str | None,
+        progress: Progress | None,
     ) -> list[Statistics]:
         tokenizer = measures[0].tokenizer
         needed = self._needed[tokenizer]
         tables: list[CorpusWords] = []
+        gatherings = [
+            None if keep else _gathering(measure, level) for measure, keep in zip(measures, wanted, strict=True)
+        ]
+        kept = [
+            keep or gathering is not None or measure.metric.requires.rows or level != "corpus"
+            for measure, keep, gathering in zip(measures, wanted, gatherings, strict=True)
+        ]
         tasks = []
         for measure, keep in zip(measures, kept, strict=True):
             number = None
@@ -182,11 +197,11 @@ class Runner:
             *(each.identity for each in tables),
         )
         step = segments_at_once(measures)
-        with single_threaded_blas() if tables else nullcontext():
-            totals = self._add_up(work, tasks, corpus, step, sent, progress, key)
+        with single_threaded_blas() if tables or any(gatherings) else nullcontext():
+            totals = self._add_up(work, tasks, gatherings, corpus, step, sent, progress, key)
         return [
-            _statistics(systems, measure, total, None if task.table is None else tables[task.table])
-            for measure, task, total in zip(measures, tasks, totals, strict=True)
+            _statistics(systems, measure, total, None if task.table is None else tables[task.table], gathering)
+            for measure, task, total, gathering in zip(measures, tasks, totals, gatherings, strict=True)
         ]
 
     def _place(self, value: Any) -> tuple[Any, dict[str, bytes]]:
@@ -199,6 +214,7 @@ class Runner:
         self,
         work: Any,
         tasks: Sequence[Task],
+        gatherings: Sequence[Gathering | None],
         corpus: Corpus,
         step: int,
         sent: Mapping[str, bytes],
@@ -206,17 +222,24 @@ class Runner:
         key: Sequence[object],
     ) -> list[BlockStatistics]:
         noted, name, since = 0, "", Sums(tasks)
-        total = Sums(tasks)
+        total = Sums(
+            [replace(task, keep_rows=task.keep_rows and not own) for task, own in zip(tasks, gatherings, strict=True)]
+        )
+
+        def add(found: Sequence[BlockStatistics]) -> None:
+            parts = zip(found, gatherings, strict=True)
+            total.add([part if own is None else own.take(part) for part, own in parts])
+
         if self.journal is not None:
             name = self.journal.key(*key)
             noted, known = self.journal.read(name, len(tasks))
             for found in known:
-                total.add(found)
+                add(found)
         done = noted
         todo, lengths = tee(stretches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
         results = run_in_order(work, todo, self.executor, sent, together=False)
         for stretch, found in zip(lengths, results, strict=True):
-            total.add(found)
+            add(found)
             done += len(stretch)
             if self.journal is not None:
                 since.add(found)
@@ -276,6 +299,13 @@ def running(
         yield Runner(corpus, chosen, name, kept, needed, stack)
 
 
+def _gathering(measure: Measure, level: Level) -> Gathering | None:
+    """What takes the rows of a measure, where a score takes more of them than their sum but not all at once."""
+    metric = measure.at_level(level).metric
+    gathered = metric.gather() if level == "segment" or metric.requires.rows else None
+    return None if gathered is None else Gathering(metric, gathered, segments=level == "segment")
+
+
 def segments_at_once(measures: Sequence[Measure]) -> int:
     """Segments of a block: fewer where each takes long."""
     slow = any(measure.metric.requires.vectors and measure.vectors.in_context for measure in measures)
@@ -287,6 +317,7 @@ def collect_statistics(
     measures: Sequence[Measure],
     *,
     keep_rows: Iterable[bool] | bool = False,
+    level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
@@ -295,7 +326,7 @@ def collect_statistics(
 ) -> list[Statistics]:
     """Compute the statistics of a corpus by every measure; see `running` and `Runner.collect`."""
     with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels, journal=journal) as runner:
-        return runner.collect(measures, keep_rows=keep_rows, progress=progress)
+        return runner.collect(measures, keep_rows=keep_rows, level=level, progress=progress)
 
 
 def score_measures(
@@ -320,7 +351,8 @@ def score_measures(
     statistics = collect_statistics(
         corpus,
         [measure.resolved() for measure in measures],
-        keep_rows=level != "corpus",
+        keep_rows=level in ("macro", "reference"),
+        level=level,
         jobs=jobs,
         executor=executor,
         kernels=kernels,
@@ -331,13 +363,17 @@ def score_measures(
 
 
 def _statistics(
-    systems: tuple[str, ...], measure: Measure, total: BlockStatistics, table: CorpusWords | None = None
+    systems: tuple[str, ...],
+    measure: Measure,
+    total: BlockStatistics,
+    table: CorpusWords | None,
+    gathering: Gathering | None,
 ) -> Statistics:
     identity, coverage = None, None
     if table is not None and measure.metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
         coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
-    return Statistics(systems, measure, total.rows, total.counts, total.references, identity, coverage)
+    return Statistics(systems, measure, total.rows, total.counts, total.references, identity, coverage, gathering)
 
 
 def _part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
