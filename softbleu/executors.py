@@ -40,7 +40,8 @@ _SPAWNED = "distributed.nanny.pre-spawn-environ"
 _LOCAL_SETTINGS = {
     # Dask has memory given back at once, which the arrays of each block then ask for again.
     **{f"{_SPAWNED}.MALLOC_{name}_THRESHOLD_": 1 << 28 for name in ("TRIM", "MMAP")},
-    # It looks at itself many times a second, which takes the command 4% of a core.
+    # It looks at itself many times a second, which takes the command 4% of a core, and keeps what it has seen.
+    "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.memory.monitor-interval": "2s",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -52,8 +50,8 @@ def threads() -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Any]:
-    """The executor of a cluster of three processes."""
-    with cluster_executor("local:3") as executor:
+    """The executor of a cluster of two processes."""
+    with cluster_executor("local:2") as executor:
         yield executor
 
 
@@ -106,12 +104,18 @@ class Strangers(Executor):
             future.set_result(fn(*args))
 
 
+@pytest.mark.parametrize("kernels", ["numpy", "numba"])
 @pytest.mark.parametrize("workers", [1, 2, 8])
 def test_any_executor_and_any_order_give_the_same_digits(
-    workers: int, corpus: Any, alone: Any, monkeypatch: pytest.MonkeyPatch
+    workers: int, kernels: Any, corpus: Any, alone: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    pytest.importorskip(kernels)
+    places = [str(tmp_path / name) for name in ("c.txt", "r.txt")]
+    for place, lines in zip(places, corpus, strict=True):
+        Path(place).write_text("".join(f"{line}\n" for line in lines))
     executor = Strangers(workers, monkeypatch.setattr)
-    assert softbleu.score(*corpus, metric=MEASURES, executor=executor) == alone
+    with ParallelFiles.open({"candidate": places[0]}, places[1:]) as files:
+        assert score_corpus(files, MEASURES, executor=executor, kernels=kernels) == alone
     tables = set(executor.sent)
     # The words, and what VLEU, chrF and softbleu know of them. Each worker is sent them,
     # at most twice in each of two passes, and none with every block.
@@ -129,21 +133,6 @@ def test_a_worker_that_forgets_is_sent_the_table_again(corpus: Any, alone: Any, 
     executor = Forgetful(1, monkeypatch.setattr)
     assert softbleu.score(*corpus, metric=MEASURES, executor=executor) == alone
     assert len(executor.sent) > 8
-
-
-def test_workers_killed_three_times_change_no_digit(processes: Any, corpus: Any, alone: Any) -> None:
-    client, killed = processes._client, []
-
-    def kill(*_: int) -> None:
-        if len(killed) < 3:
-            client.wait_for_workers(1)
-            running = [nanny.process.pid for nanny in client.cluster.workers.values() if nanny.process]
-            killed.append(next(process for process in running if process not in killed))
-            os.kill(killed[-1], signal.SIGKILL)
-
-    found = softbleu.score(*corpus, metric=MEASURES, executor=processes, progress=kill)
-    assert found == alone
-    assert len(set(killed)) == 3
 
 
 def test_a_worker_may_join_late(threads: Client, corpus: Any, alone: Any, monkeypatch: pytest.MonkeyPatch) -> None:

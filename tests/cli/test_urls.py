@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import gzip
 import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +28,7 @@ from softbleu.executors import cluster_executor
 from softbleu.scoring import score_corpus
 from softbleu.urls import find_urls, open_url, read_range, url_size, write_url
 
-LINES = 2500
+LINES = 4500
 
 
 @pytest.fixture(scope="module")
@@ -59,19 +66,52 @@ def corpus_of(place: str, *, ending: str = "") -> list[str]:
     return names
 
 
-def test_workers_read_ranges_of_s3(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are found and read by the workers, a block a range, and the digits are those of files."""
+@pytest.fixture
+def cluster(s3: str, tmp_path: Path) -> Iterator[str]:
+    """The address of a scheduler, which has two workers, each in processes of their own."""
+    place = tmp_path / "scheduler.json"
+    programs = [
+        ["scheduler", "--port", "0", "--no-dashboard"],
+        *[["worker", "--nthreads", "1", "--no-dashboard"]] * 2,
+    ]
+    with ExitStack() as stack:
+        for name, *options in programs:
+            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options]
+            command += ["--scheduler-file", str(place), "--host", "127.0.0.1", "--no-dashboard"]
+            started = stack.enter_context(subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL))
+            stack.callback(started.terminate)
+        end = time.monotonic() + 60
+        while not (place.exists() and place.read_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        yield json.loads(place.read_text())["address"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_workers_killed_three_times_while_they_read_ranges_of_s3(
+    s3: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines are found and read by the workers, and the digits are those of files and one process."""
     monkeypatch.setattr(files, "_RANGE", 20_000)
     candidate, reference = corpus_of(str(tmp_path))
     with ParallelFiles.open([candidate], [reference]) as here:
         expected = score_corpus(here, "vleu")
     candidate, reference = corpus_of(s3)
+    killed: list[int] = []
+
+    def kill(*_: int) -> None:
+        if len(killed) < 3:
+            client.wait_for_workers(1)
+            killed.append(next(process for process in client.run(os.getpid).values() if process not in killed))
+            os.kill(killed[-1], signal.SIGKILL)
+
     with (
-        cluster_executor("local:2") as executor,
+        cluster_executor(cluster) as executor,
         ParallelFiles.open([candidate], [reference], executor=executor) as there,
     ):
+        client = executor._client  # type: ignore[union-attr]
         assert [file.place for file in (*there.candidates, *there.references)] == [candidate, reference]
-        assert score_corpus(there, "vleu", executor=executor) == expected
+        assert score_corpus(there, "vleu", executor=executor, progress=kill) == expected
+    assert len(set(killed)) == 3
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
