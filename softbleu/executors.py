@@ -327,6 +327,8 @@ def _open_client(address: str) -> Iterator[Any]:
             stack.enter_context(import_module("dask").config.set(_LOCAL_SETTINGS))
             how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
             place = stack.enter_context(distributed.LocalCluster(n_workers=0, **how))
+            # The first worker starts while text is found.
+            place.scale(1)
         else:
             with _told(refused):
                 distributed.comm.resolve_address(address)

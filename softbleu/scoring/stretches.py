@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from softbleu.scoring.coding import BlockCoder, CodedBlock
     from softbleu.scoring.run import Corpus
 
-_SHARE = 4
-"""Of what is left each worker is given this part of its share, so that all end at about the same time."""
+_SHARE, _LEAST = 2, 64
+"""Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
+same time, after few errands."""
 _PLACES, _TEXTS = 128 * BLOCK, 16 * BLOCK
 """Lines of all texts together that are given at once, by where they lie or as they are."""
 _SLOW = 8
@@ -63,7 +64,7 @@ def stretches(
             continue
         texts = len(corpus.systems) + 1
         most = (_PLACES if by_place and isinstance(block, FileBlock) else _TEXTS) // texts
-        aim = min(most, left // (_SHARE * workers)) if workers else 1
+        aim = min(most, max(left // _SHARE, len(corpus) // _LEAST) // workers) if workers else 1
         if step is None:
             some.append(block)
             if sum(map(len, some)) >= aim:

@@ -63,7 +63,7 @@ def test_no_more_workers_are_started_than_there_is_work_for(command: Any, tmp_pa
     text.write_text("a\nb\n")
     done = command("score", "-b", "-c", text, "-r", text, "--cluster", "local:200")
     assert (done.code, done.out) == (0, "0.00\n")
-    assert started == [1, 0]
+    assert max(started) == 1
 
 
 def test_a_cluster_has_the_digits_of_one_process(threads: Client, corpus: Any, alone: Any) -> None:
