@@ -5,7 +5,7 @@
 
 CPU seconds are those of the command (with a cluster of this machine its scheduler, too) and of its workers, start-up
 included; CPU per pair leaves out what the smallest corpus of 100 pairs takes. Peak memory is that of the command and
-of the largest worker.
+of the largest worker. With --peers sacrebleu does the same, where it can.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from made_up import make_corpus
 
 _TIMED = """
 import json, resource, sys, time
-from softbleu.cli import main
-start, place = time.perf_counter(), sys.argv.pop(1)
+from importlib import import_module
+start, place, module = time.perf_counter(), sys.argv.pop(1), sys.argv.pop(1)
 try:
-    main()
+    import_module(module).main()
 except SystemExit as end:
     if end.code: raise
 own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -51,17 +51,25 @@ METRICS = {
 }
 
 
-def run(folder: Path, metric: str, pairs: int, how: str) -> tuple[float, float, float, float, float, str]:
+PEERS = ("bleu", "chrf", "ter")
+PEER = "sacrebleu"
+Used = tuple[float, float, float, float, float, str]
+
+
+def run(folder: Path, metric: str, pairs: int, how: str) -> Used:
     """Wall seconds, CPU and peak megabytes of the command and of its workers, and what it printed."""
     references = 3 if "3 references" in metric else 1
     candidate, *others = map(str, make_corpus(folder, pairs, references))
     source = ["-s", others[0]] if metric.startswith("gleu") else []
     options = [*METRICS[metric], "-c", candidate, "-r", *others, *source, *how.split()]
     options += ["-o", str(folder / "out.jsonl")] if "segment" in options else ["--score-only", "--digits", "12"]
+    command = ["softbleu.cli", "score", "-q", *options]
+    if how == PEER:
+        command = ["sacrebleu.sacrebleu", *others, "-i", candidate, "-m", metric, "-b", "-w", "12"]
     with tempfile.TemporaryDirectory() as name:
         place = Path(name, "used.json")
-        command = [sys.executable, "-c", _TIMED, str(place), "score", "-q", *options]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        timed = [sys.executable, "-c", _TIMED, str(place), *command]
+        done = subprocess.run(timed, stdout=subprocess.PIPE, text=True, check=True)
         return *json.loads(place.read_text()), done.stdout.strip()  # type: ignore[return-value]
 
 
@@ -69,6 +77,7 @@ def main(
     pairs: Annotated[list[int], typer.Option(help="Sizes of the corpus.")] = [10_000, 100_000, 1_000_000],  # noqa: B006
     only: Annotated[list[str] | None, typer.Option(help="Some of the metrics.")] = None,
     how: Annotated[list[str] | None, typer.Option(help="Further options, a run each.")] = None,
+    peers: Annotated[bool, typer.Option(help="Run sacrebleu, too.")] = False,
     folder: Annotated[Path, typer.Option(help="Where the made-up text is kept.")] = Path("build"),
 ) -> None:
     """Print a row a run."""
@@ -77,7 +86,7 @@ def main(
         "metric | options | pairs | wall s | command CPU s | workers CPU s | µs a pair | command MB | worker MB | score"
     )
     for metric in only or METRICS:
-        for options in how or [""]:
+        for options in [*(how or [""]), *([PEER] if peers and metric in PEERS else [])]:
             _, start, _, others, _, _ = run(folder, metric, 100, options)
             for size in pairs:
                 wall, own, peak, workers, most, score = run(folder, metric, size, options)
