@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels.assignment import WaitingBatch
     from softbleu.kernels.pairs import TokenPairs
-    from softbleu.tokens import WordParts
+    from softbleu.tokens import Tokens, WordParts
     from softbleu.types import Floats, Integers
 
 
@@ -30,12 +30,28 @@ LARGE = 1 << 24
 """Bytes of text from which numba's start-up is repaid (measured: docs/reference/performance.md)."""
 
 
+class WordCoder(Protocol):
+    """See `softbleu.kernels.numpy_backend.WordCoder`; the codes may differ, not which are equal."""
+
+    def __len__(self) -> int: ...
+
+    def words(self, start: int = 0) -> list[str]:
+        """The words from a code on."""
+
+    def code(self, text: bytes) -> Tokens:
+        """Code text whose lines all end with a newline."""
+
+
 class Kernels(Protocol):
     """What both backends offer; see `softbleu.kernels.numpy_backend` for the meaning."""
 
     NAME: KernelName
     PAIRS_AT_ONCE: int
     """TokenPairs of words that are best compared together: few enough for the cache."""
+
+    @property
+    def WordCoder(self) -> Callable[..., WordCoder]:  # noqa: N802
+        """What codes the words of UTF-8 text."""
 
     @property
     def serve(self) -> Callable[[WaitingBatch, int, int], tuple[Integers, Integers, Integers]] | None:
@@ -51,11 +67,6 @@ class Kernels(Protocol):
         order: int,
     ) -> Integers:
         """Count the candidate n-grams found in the references, clipped: (segments, order)."""
-
-    def code_lines(
-        self, text: bytes, *, marks: bool = False
-    ) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
-        """Code the tokens of UTF-8 text: codes of all, bounds of the lines, and the words. With `marks` 13a's."""
 
     def raise_to_spellings(
         self,

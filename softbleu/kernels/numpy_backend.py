@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -9,11 +10,9 @@ import numpy as np
 from softbleu.kernels.numpy_soft import matched_weights as matched_weights
 from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
-from softbleu.tokens import Vocabulary, WordParts, split_13a
+from softbleu.tokens import Tokens, Vocabulary, WordParts, split_13a
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from softbleu.types import Integers
@@ -77,22 +76,30 @@ def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
     return counts
 
 
-def code_lines(text: bytes, *, marks: bool = False) -> tuple[NDArray[np.int32], Integers, Callable[[], list[str]]]:
-    """Code the whitespace tokens of UTF-8 text whose lines all end with a newline.
+class WordCoder:
+    """Codes the words of texts, the same from text to text.
 
     Parameters
     ----------
-    text : the lines
-    marks : whether punctuation marks are split off, as 13a does
-
-    Returns
-    -------
-    The codes of all tokens, the bounds of the lines among them (lines + 1 of them), and a function that gives the
-    words, in the order of their codes.
+    marks : whether words are what 13a splits off; else what stands between white space
     """
-    vocabulary = Vocabulary()
-    tokens = vocabulary.encode([line.split() for line in text.decode().split("\n")[:-1]])
-    if marks:
-        known, vocabulary = vocabulary, Vocabulary()
-        tokens = tokens.spread(WordParts.of(known, split_13a, vocabulary))
-    return tokens.codes, tokens.offsets, lambda: list(vocabulary)
+
+    def __init__(self, *, marks: bool = False) -> None:
+        self._words, self._parts = Vocabulary(), Vocabulary() if marks else None
+        self._spread = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return len(self._words if self._parts is None else self._parts)
+
+    def words(self, start: int = 0) -> list[str]:
+        """The words from a code on."""
+        return list(islice(self._words if self._parts is None else self._parts, start, None))
+
+    def code(self, text: bytes) -> Tokens:
+        """Code UTF-8 text whose lines all end with a newline."""
+        tokens = self._words.encode([line.split() for line in text.decode().split("\n")[:-1]])
+        if self._parts is None:
+            return tokens
+        new = islice(self._words, len(self._spread.bounds) - 1, None)
+        self._spread = self._spread.followed_by(WordParts.of(new, split_13a, self._parts))
+        return tokens.spread(self._spread)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,6 @@ from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from softbleu.corpora.m2 import CodedGold
@@ -28,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 1 << 22
 """Tokens of distinct lines that are known at once; beyond it they are forgotten."""
+MOST_WORDS = 1 << 18
+"""The same of words, where no lines are known."""
 
 
 class KnownWords(Vocabulary):
@@ -99,6 +98,47 @@ class LineCoder:
         return tuple(map(self.vocabulary.__getitem__, self._split(text)))
 
 
+class TextCoder:
+    """Codes text as it stands in files, by tokenizers that take each word by itself; knows words from texts before.
+
+    Parameters
+    ----------
+    vocabulary : whose codes tokens get; None: codes of its own
+    """
+
+    def __init__(self, tokenizer: Tokenizer, kernels: Kernels, vocabulary: Vocabulary | None) -> None:
+        marks = tokenizer == Tokenizer("13a")
+        self._split = None if marks or tokenizer.splits_at_whitespace else tokenizer.word_splitter
+        self._words = kernels.coder(marks=marks)
+        self._vocabulary = Vocabulary() if vocabulary is None and self._split is not None else vocabulary
+        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
+
+    @property
+    def size(self) -> int:
+        """Words that are known."""
+        return len(self._words)
+
+    def code(self, text: bytes) -> Tokens:
+        """Code UTF-8 text whose lines all end with a newline."""
+        tokens = self._words.code(text)
+        if self._vocabulary is None:
+            return tokens
+        new = self._words.words(len(self._parts.bounds) - 1)
+        self._parts = self._parts.followed_by(WordParts.of(new, self._split or _unsplit, self._vocabulary))
+        if self._split is None:
+            return Tokens(self._parts.codes[tokens.codes], tokens.offsets)
+        return tokens.spread(self._parts)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self._vocabulary = vocabulary
+        self._parts = replace(self._parts, codes=codes[self._parts.codes])
+
+
+def _unsplit(word: str) -> Sequence[str]:
+    return (word,)
+
+
 def _with_room(array: Any, size: int) -> Any:
     if size <= len(array):
         return array
@@ -138,20 +178,12 @@ class CodedBlock:
         )
 
     @classmethod
-    def of_texts(
-        cls, block: FileBlock, tokenizer: Tokenizer, needed: Requirements, kernels: Kernels
-    ) -> tuple[CodedBlock, Callable[[], Sequence[str]]]:
-        """Code text as it stands in files, in codes of its own words, and tell what these are."""
+    def of_texts(cls, block: FileBlock, coder: TextCoder, needed: Requirements) -> CodedBlock:
+        """Code text as it stands in files."""
         references, candidates, source = block.texts()
         references = references if needed.references else []
         source = source if needed.source else []
-        marks = tokenizer == Tokenizer("13a")
-        codes, bounds, words = kernels.code_lines(b"".join((*references, *candidates, *source)), marks=marks)
-        tokens = Tokens(codes, bounds)
-        if not (marks or tokenizer.splits_at_whitespace):
-            vocabulary = Vocabulary()
-            tokens = tokens.spread(WordParts.of(words(), tokenizer.word_splitter, vocabulary))
-            words = partial(list, vocabulary)
+        tokens = coder.code(b"".join((*references, *candidates, *source)))
         count, segments = len(references), len(block)
 
         def text(number: int) -> Tokens:
@@ -162,7 +194,7 @@ class CodedBlock:
         by_segment = text(0) if count == 1 else tokens.chosen(lines)
         systems = tuple(text(count + number) for number in range(len(candidates)))
         source_tokens = text(count + len(candidates)) if source else None
-        return cls(systems, by_segment, np.arange(segments + 1) * count, source_tokens), words
+        return cls(systems, by_segment, np.arange(segments + 1) * count, source_tokens)
 
     @property
     def lines(self) -> list[Tokens]:
@@ -229,18 +261,18 @@ class BlockCoder:
     ) -> None:
         self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
         self._kernels = choose_kernels(kernels)
-        # In NumPy it pays to know lines and words from blocks before.
-        self._as_it_stands = self._kernels.NAME == "numba" and tokenizer.by_word and not needed.gold
         self._lines = LineCoder(tokenizer, vocabulary)
+        # In NumPy it pays to know lines from blocks before.
+        self._texts = None
+        if self._kernels.NAME == "numba" and tokenizer.by_word and not needed.gold:
+            self._texts = TextCoder(tokenizer, self._kernels, vocabulary)
 
     def code(self, block: Segments | FileBlock) -> CodedBlock:
         """Code a block."""
-        if isinstance(block, FileBlock) and block.gold is None and self._as_it_stands:
-            coded, words = CodedBlock.of_texts(block, self._tokenizer, self._needed, self._kernels)
-            if self.vocabulary is None:
-                return coded
-            known = words()
-            return coded.recoded(np.fromiter(map(self.vocabulary.__getitem__, known), np.int32, len(known)))
+        if isinstance(block, FileBlock) and block.gold is None and self._texts is not None:
+            if self._texts.size > MOST_WORDS:
+                self._texts = TextCoder(self._tokenizer, self._kernels, self.vocabulary)
+            return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
             self._lines = LineCoder(self._tokenizer, self.vocabulary)
         return CodedBlock.of(block.load(), self._lines, self._needed)
@@ -249,3 +281,5 @@ class BlockCoder:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
         self.vocabulary = vocabulary
         self._lines.renumber(codes, vocabulary)
+        if self._texts is not None:
+            self._texts.renumber(codes, vocabulary)

@@ -166,7 +166,9 @@ def test_great_codes(kernels: Kernels) -> None:
 
 def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[str], list[str]] = str.split) -> None:
     text = "".join(f"{line}\n" for line in lines).encode()
-    codes, offsets, found = kernels.code_lines(text, marks=split is not str.split)
+    coder = kernels.WordCoder(marks=split is not str.split)
+    tokens = coder.code(text)
+    codes, offsets = tokens.codes, tokens.offsets
     expected = [split(line) for line in lines]
     assert offsets.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
     words = [word for line in expected for word in line]
@@ -174,14 +176,21 @@ def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[s
     word_of = dict(zip(codes.tolist(), words, strict=True))
     assert [word_of[code] for code in codes.tolist()] == words, "equal codes, equal words"
     assert len(word_of) == len(set(words)), "equal words, equal codes"
-    assert found() == [word_of[code] for code in range(len(word_of))]
+    assert coder.words() == [word_of[code] for code in range(len(word_of))]
+    assert coder.words(1) == coder.words()[1:]
+    # What is known keeps its codes.
+    again = coder.code(text)
+    assert again.codes.tolist() == codes.tolist()
+    assert again.offsets.tolist() == offsets.tolist()
+    assert len(coder) == len(word_of)
 
 
 def test_no_text(kernels: Kernels) -> None:
-    codes, offsets, found = kernels.code_lines(b"")
-    assert codes.tolist() == []
-    assert offsets.tolist() == [0]
-    assert found() == []
+    coder = kernels.WordCoder()
+    tokens = coder.code(b"")
+    assert tokens.codes.tolist() == []
+    assert tokens.offsets.tolist() == [0]
+    assert coder.words() == []
 
 
 def test_all_white_space(kernels: Kernels) -> None:

@@ -1,0 +1,380 @@
+"""Text to codes of words, compiled by numba: over bytes, eight at a time, each distinct word split once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.lib.stride_tricks import as_strided
+
+from softbleu.tokens import ESCAPES_13A, MARKS_13A, Tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.types import Integers
+
+
+_BEYOND_ASCII = 0x80
+_TAB, _NEWLINE, _RETURN, _SEPARATORS, _BLANK = 9, 10, 13, 28, 32
+_AMPERSAND, _COMMA, _DASH, _STOP, _LESS = b"&,-.<"
+# What 13a sees in a byte: nothing, a mark, a full stop or comma, a dash.
+_KINDS = np.zeros(256, np.uint8)
+_KINDS[list(MARKS_13A.encode())] = 1
+_KINDS[[_COMMA, _STOP, _DASH]] = _STOP, _STOP, _DASH
+# One below the other: a name, padded, its length, and the byte that it stands for.
+_ESCAPES = np.array([[*name.encode().ljust(9), len(name), ord(by or "\0")] for name, by in ESCAPES_13A.items()])
+
+_OCTET = 8
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HALF, _TOP, _ONE, _ALL = np.uint64(32), np.uint64(56), np.uint64(1), np.uint64(64)
+# Eight bytes at once: those up to a blank, and those beyond ASCII, may end a word.
+_ABOVE_BLANK, _TOP_BITS = np.uint64(0x2121212121212121), np.uint64(0x8080808080808080)
+# What is left of eight bytes where fewer are wanted.
+_MASKS = np.array([(1 << 8 * length) - 1 for length in range(_OCTET)], np.uint64)
+_LONG = np.uint64(0xFF) << _TOP
+"""Set in keys of words of eight bytes and more; those of shorter words are their bytes and length."""
+# Which byte a single bit is of, by the top six bits of its product with a de Bruijn number.
+_BIT, _TOP_SIX = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)
+_BYTES = np.zeros(64, np.int64)
+_BYTES[[(int(_BIT) << bit & (1 << 64) - 1) >> 58 for bit in range(64)]] = np.arange(64) // _OCTET
+_LEAST = 1 << 12
+
+
+class _Table(NamedTuple):
+    """Words by their bytes, in a hash table."""
+
+    slots: NDArray[np.int32]
+    """Number of the word in each slot, from 1; 0: none."""
+    keys: NDArray[np.uint64]
+    """Of the words; the first stands for none, here and in `bounds`."""
+    bounds: NDArray[np.int64]
+    """Where each word ends in `spelt`."""
+    spelt: NDArray[np.uint8]
+    """The words one behind the other."""
+    octets: NDArray[np.uint64]
+    """The eight bytes from each place on."""
+    used: NDArray[np.int64]
+    """How many words there are."""
+
+
+def _octets(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    first = np.ndarray(1, np.uint64, text.data)
+    return as_strided(first, (len(text) - _OCTET + 1,), (1,))
+
+
+def _table(slots: int, room: int) -> _Table:
+    spelt = np.zeros(room + _OCTET, np.uint8)
+    words = slots // 2
+    return _Table(
+        np.zeros(slots, np.int32),
+        np.zeros(words, np.uint64),
+        np.zeros(words, np.int64),
+        spelt,
+        _octets(spelt),
+        np.zeros(1, np.int64),
+    )
+
+
+def _with_slots(table: _Table) -> _Table:
+    words = 2 * len(table.keys)
+    slots, keys = np.zeros(2 * len(table.slots), np.int32), _grown(table.keys, words)
+    _enter_again(slots, keys, int(table.used[0]))
+    return table._replace(slots=slots, keys=keys, bounds=_grown(table.bounds, words))
+
+
+def _with_room(table: _Table, more: int) -> _Table:
+    needed = int(table.bounds[table.used[0]]) + more + _OCTET
+    if needed <= len(table.spelt):
+        return table
+    spelt = _grown(table.spelt, 2 * needed)
+    return table._replace(spelt=spelt, octets=_octets(spelt))
+
+
+def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    grown = np.zeros(size, array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+class _Words:
+    """Codes of the words between white space, the same from text to text."""
+
+    def __init__(self) -> None:
+        self.table = _table(_LEAST, _LEAST)
+
+    def __len__(self) -> int:
+        return int(self.table.used[0])
+
+    def code(self, text: NDArray[np.uint8], lines: int) -> tuple[NDArray[np.int32], Integers]:
+        """Code a text behind which stand eight blanks."""
+        end = len(text) - _OCTET
+        self.table = _with_room(self.table, end)
+        codes, offsets = np.empty(end // 2 + 1, np.int32), np.zeros(lines + 1, np.int64)
+        # Where it goes on: place, line, codes.
+        state = np.zeros(3, np.int64)
+        while not _code(text, _octets(text), end, state, self.table, codes, offsets):
+            self.table = _with_slots(self.table)
+        return codes[: state[2]], offsets
+
+    def spelt(self, start: int = 0) -> tuple[NDArray[np.uint8], Integers]:
+        """The words from a code on, one behind the other, and their bounds."""
+        bounds = self.table.bounds[min(start, len(self)) : len(self) + 1]
+        return self.table.spelt[bounds[0] : bounds[-1]], bounds - bounds[0]
+
+
+class WordCoder:
+    """Codes the words of texts; see `softbleu.kernels.numpy_backend.WordCoder`."""
+
+    def __init__(self, *, marks: bool = False) -> None:
+        self._words, self._parts = _Words(), _Words() if marks else None
+        self._numbers, self._bounds = np.zeros(0, np.int32), np.zeros(1, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._words if self._parts is None else self._parts)
+
+    def words(self, start: int = 0) -> list[str]:
+        """The words from a code on."""
+        spelt, bounds = (self._words if self._parts is None else self._parts).spelt(start)
+        text, ends = spelt.tobytes(), bounds.tolist()
+        return [text[one:other].decode() for one, other in pairwise(ends)]
+
+    def code(self, text: bytes) -> Tokens:
+        """Code UTF-8 text whose lines all end with a newline."""
+        known = len(self._words)
+        # One kind of array everywhere, to be compiled once: what can be written to.
+        padded = np.frombuffer(bytearray(text + b" " * _OCTET), np.uint8)
+        codes, offsets = self._words.code(padded, text.count(b"\n"))
+        if self._parts is None:
+            return Tokens(codes.copy(), offsets)
+        if len(self._words) > known:
+            spelt, bounds = self._words.spelt(known)
+            # A mark between blanks takes three bytes.
+            out = np.empty(3 * len(spelt) + len(bounds) + _OCTET, np.uint8)
+            end = _split(spelt, bounds, out)
+            numbers, ends = self._parts.code(out[: end + _OCTET], len(bounds) - 1)
+            self._bounds = np.concatenate((self._bounds, len(self._numbers) + ends[1:]))
+            self._numbers = np.concatenate((self._numbers, numbers))
+        # A byte may be a token.
+        parts = np.empty(len(text), np.int32)
+        _spread(codes, offsets, self._numbers, self._bounds, parts)
+        return Tokens(parts[: offsets[-1]].copy(), offsets)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _blank_length(text, place):  # type: ignore[no-untyped-def]
+    """Bytes of the white space (as `str.split` knows it) that starts here; 0 if none does."""
+    byte = text[place]
+    if byte <= _BLANK:
+        blank = byte == _BLANK or _TAB <= byte <= _RETURN or byte >= _SEPARATORS
+        return 1 if blank else 0
+    if byte == 0xC2:
+        return 2 if text[place + 1] in (0x85, 0xA0) else 0
+    if byte == 0xE1:
+        return 3 if text[place + 1] == 0x9A and text[place + 2] == 0x80 else 0
+    if byte == 0xE2:
+        second, third = text[place + 1], text[place + 2]
+        if second == 0x80:
+            return 3 if third <= 0x8A or third in (0xA8, 0xA9, 0xAF) else 0
+        return 3 if second == 0x81 and third == 0x9F else 0
+    if byte == 0xE3:
+        return 3 if text[place + 1] == 0x80 and text[place + 2] == 0x80 else 0
+    return 0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
+    """Replace an escape, wherever it stands in a word, by what it stands for; the new length."""
+    end = place = 0
+    size, by = escape[-2], escape[-1]
+    while place < length:
+        found = place + size <= length
+        for k in range(size):
+            if not found:
+                break
+            found = word[place + k] == escape[k]
+        if not found:
+            word[end] = word[place]
+            place += 1
+            end += 1
+            continue
+        place += size
+        if by:
+            word[end] = by
+            end += 1
+    return end
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _is_digit(byte):  # type: ignore[no-untyped-def]
+    return 48 <= byte <= 57
+
+
+@njit(cache=True, nogil=True)
+def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
+    """Write a word with blanks between its tokens, as 13a has them; where the next may be written."""
+    first = place
+    while place < stop:
+        byte = word[place]
+        kind = _KINDS[byte]
+        after_digit = place > first and _is_digit(word[place - 1])
+        if kind == 0 or (kind == _DASH and not after_digit):
+            out[end] = byte
+            end += 1
+            place += 1
+            continue
+        last, joined = place, False
+        if kind == _STOP:
+            while last + 1 < stop and _KINDS[word[last + 1]] == _STOP:
+                last += 1
+            # Rules for a mark look at two characters at a time, and at none twice.
+            odd = (last - place) % 2 == 0
+            joined = last + 1 < stop and _is_digit(word[last + 1]) and odd == after_digit
+        apart = last > place or not joined
+        while place <= last:
+            if apart:
+                out[end] = _BLANK
+                end += 1
+            out[end] = word[place]
+            end += 1
+            if apart and not (joined and place == last):
+                out[end] = _BLANK
+                end += 1
+            place += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
+    """Do what `_split_word` does after what is escaped is read as 13a reads it; overwrites the word."""
+    length = len(word)
+    for escape in _ESCAPES:
+        length = _unescaped(word, length, escape)
+    return _split_word(word, 0, length, out, end)
+
+
+@njit(cache=True, nogil=True)
+def _split(spelt, bounds, out):  # type: ignore[no-untyped-def]
+    """Write words with blanks between the tokens of each, a line each and blanks at the end; where these begin."""
+    end = 0
+    for word in range(len(bounds) - 1):
+        start, stop = bounds[word], bounds[word + 1]
+        escaped = False
+        for place in range(start, stop):
+            escaped |= spelt[place] == _AMPERSAND or spelt[place] == _LESS
+        if escaped:
+            end = _split_escaped(spelt[start:stop].copy(), out, end)
+        else:
+            end = _split_word(spelt, start, stop, out, end)
+        out[end] = _NEWLINE
+        end += 1
+    out[end : end + _OCTET] = _BLANK
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _spread(codes, offsets, numbers, bounds, parts):  # type: ignore[no-untyped-def]
+    """Put the parts of each word in its place; changes the bounds of lines to those of parts."""
+    count = place = 0
+    for line in range(1, len(offsets)):
+        while place < offsets[line]:
+            for part in range(bounds[codes[place]], bounds[codes[place] + 1]):
+                parts[count] = numbers[part]
+                count += 1
+            place += 1
+        offsets[line] = count
+
+
+@njit(cache=True, nogil=True)
+def _enter_again(slots, keys, used):  # type: ignore[no-untyped-def]
+    shift = _ALL - _bits(slots)
+    for number in range(1, used + 1):
+        slot = np.int64((keys[number] ^ keys[number] >> _HALF) * _MIX >> shift)
+        while slots[slot]:
+            slot = (slot + 1) & (len(slots) - 1)
+        slots[slot] = number
+
+
+@njit(cache=True, nogil=True)
+def _bits(slots):  # type: ignore[no-untyped-def]
+    """Bits of a slot's number."""
+    bits = np.uint64(0)
+    while np.uint64(1) << bits < np.uint64(len(slots)):
+        bits += np.uint64(1)
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-untyped-def]  # noqa: C901
+    """Code the words of a text; False where the table is full, which begins anew where `state` says.
+
+    All in one: where arrays are handed on, or lie in tuples, each use of them counts references.
+    """
+    place, line, count = state
+    slots, keys, bounds, spelt, spelt_octets, used = table
+    mask, shift, words = len(slots) - 1, _ALL - _bits(slots), used[0]
+    while place < end:
+        byte = text[place]
+        if byte <= _BLANK or byte >= _BEYOND_ASCII:
+            blank = _blank_length(text, place)
+            if blank:
+                if byte == _NEWLINE:
+                    line += 1
+                    offsets[line] = count
+                place += blank
+                continue
+        start = place
+        while True:
+            # Of the flags of eight bytes the lowest is sure.
+            octet = octets[place]
+            flags = ((octet - _ABOVE_BLANK) & ~octet | octet) & _TOP_BITS
+            if not flags:
+                place += _OCTET
+                continue
+            place += _BYTES[((flags & (~flags + _ONE)) * _BIT) >> _TOP_SIX]
+            if text[place] == _BLANK or _blank_length(text, place):
+                break
+            place += 1
+        length, last = place - start, place - _OCTET
+        if length < _OCTET:
+            key = octets[start] & _MASKS[length] | np.uint64(length) << _TOP
+        else:
+            key = np.uint64(length) * _MIX
+            for at in range(start, last, _OCTET):
+                key = (key ^ octets[at]) * _MIX
+                key ^= key >> _HALF
+            key = (key ^ octets[last]) * _MIX | _LONG
+        slot = np.int64((key ^ key >> _HALF) * _MIX >> shift)
+        while True:
+            number = slots[slot]
+            if number == 0:
+                break
+            if keys[number] == key:
+                if length < _OCTET:
+                    break
+                begin = bounds[number - 1]
+                at = start
+                if bounds[number] - begin == length:
+                    while at < last and octets[at] == spelt_octets[begin + at - start]:
+                        at += _OCTET
+                    if at >= last and octets[last] == spelt_octets[begin + last - start]:
+                        break
+            slot = (slot + 1) & mask
+        if number == 0:
+            if words + 1 == len(keys):
+                state[0], state[1], state[2] = start, line, count
+                return False
+            begin = bounds[words]
+            words += 1
+            used[0] = number = words
+            slots[slot], keys[number], bounds[number] = number, key, begin + length
+            for at in range(length):
+                spelt[begin + at] = text[start + at]
+        codes[count] = number - 1
+        count += 1
+        if text[place] == _BLANK:
+            place += 1
+    state[2] = count
+    return True
