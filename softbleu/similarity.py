@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.kernels.scale import SCALE
+from softbleu.kernels import WordArrays
+from softbleu.kernels.scale import SCALE, ZERO_NORM
 from softbleu.tokens import WordParts
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 
-_ZERO_NORM = 1e-12
 _STRETCH = 1 << 10
 """Tokens of a text whose vectors are looked at together: few enough for the cache."""
 SIF = 1e-3
@@ -89,6 +89,11 @@ class TokenVectors:
             return self
         weights = frequency_weights(self.frequencies)
         return replace(self, weights=weights if self.weights is None else weights * self.weights)
+
+    @property
+    def arrays(self) -> WordArrays:
+        """What kernels look at, pairs of neighbours left out."""
+        return WordArrays(self.rows, self.norms, self.weights, self.mean_neighbour_similarity, self.self_only)
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the distinct words of a chunk, and the row of each position."""
@@ -281,7 +286,7 @@ class UnitVectors:
                 for distance in range(1, n):
                     squares += 2 * bands[distance][:, n - 1 - distance : n - 1 - distance + starts]
             inverse = np.zeros(squares.shape)
-            np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > _ZERO_NORM)
+            np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
             found.append(inverse)
         return found
 

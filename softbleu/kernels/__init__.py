@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 from softbleu.errors import MissingExtraError, UnknownNameError
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from softbleu.kernels.assignment import WaitingBatch
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.tokens import Tokens, WordParts
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Flags, Floats, Integers
 
 
 KernelName = Literal["auto", "numpy", "numba"]
@@ -31,7 +30,7 @@ LARGE = 1 << 24
 
 
 class WordCoder(Protocol):
-    """See `softbleu.kernels.numpy_backend.WordCoder`; the codes may differ, not which are equal."""
+    """See `softbleu.kernels.numpy_backend.PlainCoder`; the codes may differ, not which are equal."""
 
     def __len__(self) -> int: ...
 
@@ -42,6 +41,16 @@ class WordCoder(Protocol):
         """Code text whose lines all end with a newline."""
 
 
+class WordArrays(NamedTuple):
+    """What is known of words to compare n-grams by; see `softbleu.similarity.TokenVectors`."""
+
+    rows: NDArray[np.float32]
+    norms: Floats
+    weights: Floats | None
+    mean_neighbour_similarity: Floats | None
+    self_only: Flags | None
+
+
 class Kernels(Protocol):
     """What both backends offer; see `softbleu.kernels.numpy_backend` for the meaning."""
 
@@ -50,12 +59,14 @@ class Kernels(Protocol):
     """TokenPairs of words that are best compared together: few enough for the cache."""
 
     @property
-    def WordCoder(self) -> Callable[..., WordCoder]:  # noqa: N802
-        """What codes the words of UTF-8 text."""
+    def coder(self) -> Callable[..., WordCoder]:
+        """What makes a coder of words; with `marks` of 13a's."""
 
     @property
-    def serve(self) -> Callable[[WaitingBatch, int, int], tuple[Integers, Integers, Integers]] | None:
-        """Give pool n-grams to those that wait, left to right; None: `matchers.soft` does on whole arrays."""
+    def sum_matches(
+        self,
+    ) -> Callable[[Tokens, Tokens, Integers, WordArrays, Flags, int, int], Integers | None] | None:
+        """Sum the matches of similar n-grams (`numba_matching`); None: `matchers.soft` does, on whole arrays."""
 
     def clipped_counts(
         self,

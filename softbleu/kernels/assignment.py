@@ -11,7 +11,7 @@ from softbleu.kernels.scale import SCALE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Integers
 
 
 def assign_greedily(
@@ -74,33 +74,6 @@ def assign_greedily(
         value[proposing] = 0
         choices = flat[proposing].argmax(axis=1)
     return partner.reshape(batch, rows), value.reshape(batch, rows)
-
-
-class WaitingBatch(NamedTuple):
-    """n-grams of some candidates that wait for similar ones, and the pool that they wait for.
-
-    Positions are those of a chunk's tokens, and one more, of padding.
-    """
-
-    products: Floats
-    """Of the tokens: (batch, candidate tokens, reference tokens)."""
-    candidate: Integers
-    """Positions of the candidates' tokens: (batch, candidate tokens)."""
-    reference: Integers
-    """Positions of the references' tokens: (batch, reference tokens)."""
-    systems: Integers
-    """System of each candidate: (batch,)."""
-    norms: Floats
-    """1 / norm of the n-gram that starts at each position: (orders, positions)."""
-    waiting: Flags
-    """Whether an n-gram waits that starts at each position: (orders, positions)."""
-    left: Integers
-    """Instances of the pool n-gram that starts at each position for n-grams of its order: (orders, systems,
-    positions)."""
-    counts: Integers
-    """The same for those of other orders: (orders, positions)."""
-    meets: Flags
-    """Which orders may meet: (candidate's orders, pool's orders)."""
 
 
 class Intervals(NamedTuple):

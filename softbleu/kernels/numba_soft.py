@@ -13,7 +13,6 @@ from softbleu.kernels.scale import SCALE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.kernels.assignment import WaitingBatch
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.tokens import WordParts
     from softbleu.types import Floats, Integers
@@ -220,94 +219,3 @@ def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped
             return column, count + 1
         row = owner[column]
     return -1, 0
-
-
-def serve(batch: WaitingBatch, threshold: int, unit: int) -> tuple[Integers, Integers, Integers]:
-    """Give pool n-grams to the waiting n-grams of a batch, left to right, each the most similar one that is left.
-
-    The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays.
-
-    Returns
-    -------
-    Position of the partner of each n-gram (-1: none), its order, and the similarity in millionths: (orders, batch,
-    candidate tokens) each.
-    """
-    shape = len(batch.waiting), *batch.candidate.shape
-    partner, order, value = np.full(shape, -1), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    _serve(*batch, threshold, unit, partner, order, value)
-    return partner, order, value
-
-
-@njit(cache=True, nogil=True)
-def _serve(  # type: ignore[no-untyped-def]
-    cross, candidate, reference, systems, norms, waiting, left, counts, meets, threshold, unit, partner, order, value
-):
-    orders, (size, height), width = len(waiting), candidate.shape, reference.shape[1]
-    # Sums of products along the reference, for each of its orders; and of as many rows as the candidate's order.
-    strips, boxes = np.empty((orders, height, width)), np.empty((orders, height, width))
-    capacity, scaled = np.empty((orders, width), np.int64), np.empty((orders, width))
-    for line in range(size):
-        _sum_strips(cross[line], strips)
-        boxes[:] = strips
-        for n in range(1, min(orders, height) + 1):
-            if n > 1:
-                _grow(boxes, strips, n, meets)
-            if not meets[n - 1].any():
-                continue
-            for m in range(1, min(orders, width) + 1):
-                for column in range(width - m + 1):
-                    place = reference[line, column]
-                    own = left[n - 1, systems[line], place] if m == n else counts[m - 1, place]
-                    capacity[m - 1, column] = own * SCALE
-                    scaled[m - 1, column] = norms[m - 1, place] * float(SCALE)
-            for row in range(height - n + 1):
-                place = candidate[line, row]
-                if not waiting[n - 1, place]:
-                    continue
-                found, met, column = _most_similar(
-                    boxes, row, norms[n - 1, place], scaled, capacity, meets[n - 1], threshold
-                )
-                if met:
-                    capacity[met - 1, column] -= unit if unit else found
-                    partner[n - 1, line, row] = reference[line, column]
-                    order[n - 1, line, row] = met
-                    value[n - 1, line, row] = found
-
-
-@njit(cache=True, nogil=True)
-def _sum_strips(products, strips):  # type: ignore[no-untyped-def]
-    height, width = products.shape
-    strips[0] = products
-    for m in range(1, len(strips)):
-        for row in range(height):
-            for column in range(width - m):
-                strips[m, row, column] = strips[m - 1, row, column] + products[row, column + m]
-
-
-@njit(cache=True, nogil=True)
-def _grow(boxes, strips, n, meets):  # type: ignore[no-untyped-def]
-    """Add the n-th row to every box that is looked at."""
-    orders, height, width = boxes.shape
-    for m in range(orders):
-        if not meets[n - 1 :, m].any():
-            continue
-        for row in range(height - n + 1):
-            for column in range(width - m):
-                boxes[m, row, column] += strips[m, row + n - 1, column]
-
-
-@njit(cache=True, nogil=True)
-def _most_similar(boxes, row, norm, scaled, capacity, meets, threshold):  # type: ignore[no-untyped-def]
-    """Greatest similarity to what is left, in millionths, with its order and column; order 0: none exceeds."""
-    best, met, place = threshold, 0, 0
-    for m in range(min(boxes.shape[0], boxes.shape[2])):
-        if not meets[m]:
-            continue
-        for column in range(boxes.shape[2] - m):
-            if capacity[m, column] > 0:
-                similarity = boxes[m, row, column] * norm * scaled[m, column]
-                if similarity > best:
-                    found = np.int64(np.rint(min(similarity, float(SCALE))))
-                    if found > best:
-                        best, met, place = found, m + 1, column
-    return best, met, place

@@ -125,8 +125,8 @@ class _Words:
         return self.table.spelt[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-class WordCoder:
-    """Codes the words of texts; see `softbleu.kernels.numpy_backend.WordCoder`."""
+class CompiledCoder:
+    """Codes the words of texts; see `softbleu.kernels.numpy_backend.PlainCoder`."""
 
     def __init__(self, *, marks: bool = False) -> None:
         self._words, self._parts = _Words(), _Words() if marks else None

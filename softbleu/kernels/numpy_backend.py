@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "numpy"
 PAIRS_AT_ONCE: Final = 1 << 14
-serve: Final = None
+sum_matches: Final = None
 
 SEGMENTS_AT_ONCE = 256
 
@@ -76,7 +76,7 @@ def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
     return counts
 
 
-class WordCoder:
+class PlainCoder:
     """Codes the words of texts, the same from text to text.
 
     Parameters
@@ -103,3 +103,6 @@ class WordCoder:
         new = islice(self._words, len(self._spread.bounds) - 1, None)
         self._spread = self._spread.followed_by(WordParts.of(new, split_13a, self._parts))
         return tokens.spread(self._spread)
+
+
+coder: Final = PlainCoder

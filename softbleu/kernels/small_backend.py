@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from softbleu.kernels.numpy_backend import PAIRS_AT_ONCE as PAIRS_AT_ONCE
-from softbleu.kernels.numpy_backend import WordCoder as WordCoder
+from softbleu.kernels.numpy_backend import coder as coder
 from softbleu.kernels.numpy_backend import matched_weights as matched_weights
 from softbleu.kernels.numpy_backend import raise_to_spellings as raise_to_spellings
-from softbleu.kernels.numpy_backend import serve as serve
+from softbleu.kernels.numpy_backend import sum_matches as sum_matches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

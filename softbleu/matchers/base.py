@@ -13,7 +13,7 @@ from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.matches import Assignment, Consumption, Matches, Rules
-from softbleu.matchers.soft import soft_matches
+from softbleu.matchers.soft import soft_matches, soft_sums
 from softbleu.similarity import COMPOSITIONS, composition, threshold_in_millionths
 
 if TYPE_CHECKING:
@@ -74,12 +74,8 @@ class Matcher(Declared):
                 chunk.segment_offsets,
                 max_order,
             )
-        matches = self.matches_by(kernels, chunk, vectors, max_order)
+        matches = self.matches(chunk, vectors, max_order)
         return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])
-
-    def matches_by(self, kernels: Kernels, chunk: Chunk, vectors: Vectors, max_order: int) -> list[Matches]:
-        """Do what `matches` does, maybe by kernels, with the same digits."""
-        return self.matches(chunk, vectors, max_order)
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
@@ -180,11 +176,17 @@ class SoftMatcher(Matcher):
             return super().matches(chunk, vectors, max_order)
         return soft_matches(self.rules(max_order, vectors), chunk, vectors)
 
-    def matches_by(self, kernels: Kernels, chunk: Chunk, vectors: Vectors, max_order: int) -> list[Matches]:
-        """Do what `matches` does, maybe by kernels, with the same digits."""
-        if type(self).matches is not SoftMatcher.matches:
-            return self.matches(chunk, vectors, max_order)
-        return soft_matches(self.rules(max_order, vectors), chunk, vectors, kernels)
+    def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
+        """Do what `Matcher.matched` does, by kernels where these can, with the same digits."""
+        found = None
+        if vectors is not None and self.needs_vectors(max_order) and self.has_plain_matches:
+            found = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
+        return super().matched(chunk, vectors, max_order, kernels) if found is None else found
+
+    @property
+    def has_plain_matches(self) -> bool:
+        """Whether its matches are those that are made here, not by a subclass."""
+        return type(self).matches is SoftMatcher.matches
 
 
 MATCHERS = Registry("matcher", "softbleu.matchers", Matcher)

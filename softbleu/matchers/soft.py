@@ -3,100 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.kernels.assignment import Intervals, WaitingBatch, sweep_greedily
+from softbleu.kernels.assignment import Intervals, sweep_greedily
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT, assign
-from softbleu.matchers.batches import Batch, WeighedText, batches
+from softbleu.matchers.batches import WeighedText, batches
 from softbleu.matchers.long import match_long_segment
 from softbleu.matchers.pool import Pool
-from softbleu.similarity import Mean, round_millionths
+from softbleu.similarity import Mean, TokenVectors, round_millionths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
+    from softbleu.matchers.batches import Batch
     from softbleu.matchers.matches import Matches, Rules
     from softbleu.ngrams import Chunk
     from softbleu.similarity import TokenProducts, Vectors
     from softbleu.types import Integers
 
 
-def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels | None = None) -> list[Matches]:
+def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     """Match the n-grams of every candidate, approximately where the rules allow."""
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
     text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
-    serving = None
-    if (
-        kernels is not None
-        and kernels.serve is not None
-        and rules.exact_first
-        and isinstance(rules.composition, Mean)
-    ):
-        serving = Serving.of(rules, pools, text, kernels.serve)
     for batch in batches(chunk):
         if batch.is_long:
             match_long_segment(rules, pools, batch, text, matches)
-        elif serving is not None:
-            serving.run(batch, matches)
         else:
             BatchMatching(rules, pools, batch, text.products(batch)).run(matches)
     return matches
 
 
-@dataclass(frozen=True)
-class Serving:
-    """Matching by a compiled kernel, exact matches having come first."""
-
-    rules: Rules
-    pools: list[Pool]
-    text: WeighedText
-    waiting: WaitingBatch
-    """Of the whole chunk: what is of a batch is put in its place."""
-    serve: Callable[[WaitingBatch, int, int], tuple[Integers, Integers, Integers]]
-
-    @classmethod
-    def of(cls, rules: Rules, pools: list[Pool], text: WeighedText, serve: Callable[..., Any]) -> Serving:
-        """Spread over the positions what the pools offer."""
-        norms = np.zeros((len(pools), len(text.rows)))
-        norms[: len(text.norms)] = text.norms
-        meets = np.array([[m in orders for m in range(1, len(pools) + 1)] for orders in rules.pool_orders])
-        nothing = np.zeros(0, np.int64)
-        waiting = WaitingBatch(
-            np.zeros((0, 0, 0)),
-            nothing,
-            nothing,
-            nothing,
-            norms,
-            np.stack([pool.waiting for pool in pools]),
-            np.stack([pool.left[:, pool.pool_index] for pool in pools]),
-            np.stack([pool.counts[pool.pool_index] for pool in pools]),
-            meets,
-        )
-        return cls(rules, pools, text, waiting, serve)
-
-    def run(self, batch: Batch, matches: list[Matches]) -> None:
-        """Match a batch and note what was found."""
-        unit = SCALE if self.rules.consumption == "unit" else 0
-        waiting = self.waiting._replace(
-            products=self.text.products(batch).cross,
-            candidate=batch.candidate,
-            reference=batch.reference,
-            systems=batch.systems,
-        )
-        found = self.serve(waiting, self.rules.threshold, unit)
-        for pool, own, starts, orders, values in zip(self.pools, matches, *found, strict=True):
-            line, row = np.nonzero(orders)
-            place = pool.index[batch.candidate[line, row]]
-            own.matched[place] = values[line, row]
-            own.partner_starts[place] = starts[line, row]
-            own.partner_orders[place] = orders[line, row]
+def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) -> Integers | None:
+    """Sum the matches of each candidate and order in one go: (lines, orders); None where kernels cannot."""
+    plain = rules.exact_first and isinstance(rules.composition, Mean)
+    if kernels.sum_matches is None or not plain or not isinstance(vectors, TokenVectors):
+        return None
+    if vectors.allowed_pairs is not None:
+        return None
+    orders = range(1, rules.max_order + 1)
+    return kernels.sum_matches(
+        chunk.candidates,
+        chunk.references,
+        chunk.segment_offsets,
+        vectors.weighted(by_frequency=rules.composition.by_frequency).arrays,
+        np.array([[m in pool_orders for m in orders] for pool_orders in rules.pool_orders]),
+        rules.threshold,
+        SCALE if rules.consumption == "unit" else 0,
+    )
 
 
 @dataclass(frozen=True)

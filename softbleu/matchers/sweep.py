@@ -81,8 +81,8 @@ def _takes_systems(matcher: Matcher, vectors: Vectors | None, max_order: int) ->
         isinstance(matcher, SoftMatcher)
         and vectors is not None
         and matcher.needs_vectors(max_order)
-        and type(matcher).matches is SoftMatcher.matches
-        and type(matcher).matched is Matcher.matched
+        and matcher.has_plain_matches
+        and type(matcher).matched is SoftMatcher.matched
     )
 
 
@@ -92,7 +92,7 @@ def _can_sweep(matcher: SoftMatcher, max_order: int) -> bool:
         matcher.needs_vectors(max_order)
         and matcher.assignment != "optimal"
         and matcher.consumption == "unit"
-        and type(matcher).matches is SoftMatcher.matches
+        and matcher.has_plain_matches
     )
 
 

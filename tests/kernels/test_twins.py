@@ -166,7 +166,7 @@ def test_great_codes(kernels: Kernels) -> None:
 
 def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[str], list[str]] = str.split) -> None:
     text = "".join(f"{line}\n" for line in lines).encode()
-    coder = kernels.WordCoder(marks=split is not str.split)
+    coder = kernels.coder(marks=split is not str.split)
     tokens = coder.code(text)
     codes, offsets = tokens.codes, tokens.offsets
     expected = [split(line) for line in lines]
@@ -186,7 +186,7 @@ def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[s
 
 
 def test_no_text(kernels: Kernels) -> None:
-    coder = kernels.WordCoder()
+    coder = kernels.coder()
     tokens = coder.code(b"")
     assert tokens.codes.tolist() == []
     assert tokens.offsets.tolist() == [0]

@@ -1,0 +1,339 @@
+"""Soft matching, compiled by numba: each candidate with its references, from words to sums of matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from softbleu.kernels.numba_ngrams import find_ngram
+from softbleu.kernels.scale import SCALE, ZERO_NORM
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import WordArrays
+    from softbleu.tokens import Tokens
+    from softbleu.types import Flags, Integers
+
+
+MOST_CELLS = 1 << 18
+"""Pairs of tokens of a candidate and its references, at most: as many sums are held for each pair of orders."""
+# What the table of n-grams knows of each, behind what it is found by.
+_COUNT, _READER, _BEST, _FIRST, _SEEN, _CANDIDATE, _COLUMNS = 3, 4, 5, 6, 7, 8, 9
+
+
+def sum_matches(
+    candidates: Tokens,
+    references: Tokens,
+    segment_offsets: Integers,
+    words: WordArrays,
+    meets: Flags,
+    threshold: int,
+    unit: int,
+) -> Integers | None:
+    """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
+
+    The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays.
+
+    Parameters
+    ----------
+    candidates : of several systems together, the segments of the first, then those of the next, …
+    references, segment_offsets : segment s has the lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``
+    words : what n-grams are compared by
+    meets : which orders may meet: (candidate's orders, pool's orders)
+    threshold : in millionths
+    unit : what a match takes, in millionths; 0: its similarity
+
+    Returns
+    -------
+    In millionths: (lines, orders). None where a segment is too long.
+    """
+    height = int(candidates.lengths.max(initial=0))
+    width = int(np.diff(references.offsets[segment_offsets]).max(initial=0))
+    if height * width > MOST_CELLS:
+        return None
+    orders = len(meets)
+    found = np.zeros((len(candidates.lengths), orders), np.int64)
+    slots = 64
+    while slots < 2 * orders * width:
+        slots *= 2
+    _match(
+        (candidates.codes, candidates.offsets, references.codes, references.offsets, segment_offsets),
+        (np.asarray(words.rows), np.asarray(words.norms)),
+        (
+            _array(words.weights, np.float64),
+            _array(words.mean_neighbour_similarity, np.float64),
+            _array(words.self_only, np.bool_),
+        ),
+        (meets, threshold, unit),
+        (
+            np.full((slots, _COLUMNS), -1, np.int32),
+            np.zeros((orders, width), np.int32),
+            np.zeros((orders, height), np.bool_),
+        ),
+        (
+            # Words are multiplied two by two, so there is room for one more.
+            np.zeros((height + 1, words.rows.shape[1])),
+            np.zeros((width + 1, words.rows.shape[1])),
+            np.zeros((height + 1, width + 1)),
+            np.zeros((orders, height)),
+            np.zeros((orders, width)),
+            np.zeros((orders + 1, max(height, width))),
+        ),
+        (
+            np.zeros(orders * height * width),
+            np.zeros(width),
+            np.zeros((orders, width)),
+            np.zeros((orders, width), np.int64),
+        ),
+        found,
+    )
+    return found
+
+
+def _array(values: NDArray[Any] | None, kind: type[np.generic]) -> NDArray[Any]:
+    return np.zeros(0, kind) if values is None else np.asarray(values)
+
+
+@njit(cache=True, nogil=True)
+def _match(texts, table, measure, rules, exact, similar, given, found):  # type: ignore[no-untyped-def]
+    codes, offsets, reference, bounds, segments = texts
+    rows, norms = table
+    ngrams, places, waiting = exact
+    own, others, cross, own_norms, other_norms, bands = similar
+    count, orders = len(segments) - 1, len(found[0]) if len(found) else 0
+    for segment in range(count):
+        first, last = segments[segment], segments[segment + 1]
+        text = reference[bounds[first] : bounds[last]]
+        mask = 63
+        while mask + 1 < 2 * orders * len(text):
+            mask = 2 * mask + 1
+        _learn_pool(ngrams, reference, bounds, first, last, mask, segment, places)
+        looked = False
+        for line in range(segment, len(offsets) - 1, count):
+            words = codes[offsets[line] : offsets[line + 1]]
+            _match_equal(ngrams, words, mask, segment, line, waiting, found[line])
+            if not len(text) or not (rules[0].any() and waiting[:, : len(words)].any()):
+                continue
+            if not looked:
+                _look_up(text, rows, norms, others)
+                _measure_ngrams(text, others, norms, measure, bands, other_norms)
+                looked = True
+            _look_up(words, rows, norms, own)
+            _measure_ngrams(words, own, norms, measure, bands, own_norms)
+            _multiply(own, others, len(words), len(text), cross)
+            _relate(words, text, norms, measure, cross)
+            _serve(rules, exact, similar, given, line, len(words), len(text), found[line])
+
+
+@njit(cache=True, nogil=True)
+def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  # type: ignore[no-untyped-def]
+    """Count the n-grams of a segment's references, and note the place of each that is the first of its kind.
+
+    `places` holds the slots of n-grams at their first places, -1 at others.
+    """
+    start = bounds[first]
+    places[:, : bounds[last] - start] = -1
+    for line in range(first, last):
+        for place in range(bounds[line], bounds[line + 1]):
+            head = -1
+            for order in range(min(len(places), bounds[line + 1] - place)):
+                word = reference[place + order]
+                slot = find_ngram(ngrams, head, word, mask, stamp)
+                if ngrams[slot, 0] != stamp:
+                    ngrams[slot, 0], ngrams[slot, 1], ngrams[slot, 2] = stamp, head, word
+                    ngrams[slot, _BEST] = 0
+                    ngrams[slot, _READER] = ngrams[slot, _SEEN] = -1
+                    places[order, place - start] = slot
+                if ngrams[slot, _READER] != line:
+                    ngrams[slot, _READER], ngrams[slot, _COUNT] = line, 0
+                ngrams[slot, _COUNT] += 1
+                ngrams[slot, _BEST] = max(ngrams[slot, _BEST], ngrams[slot, _COUNT])
+                head = slot
+
+
+@njit(cache=True, nogil=True)
+def _match_equal(ngrams, words, mask, stamp, line, waiting, found):  # type: ignore[no-untyped-def]
+    """Match equal n-grams, the leftmost first; note which are left."""
+    waiting[:, : len(words)] = False
+    for place in range(len(words)):
+        head, known = -1, True
+        for order in range(min(len(waiting), len(words) - place)):
+            if known:
+                slot = find_ngram(ngrams, head, words[place + order], mask, stamp)
+                known = ngrams[slot, 0] == stamp
+            if known:
+                if ngrams[slot, _SEEN] != line:
+                    ngrams[slot, _SEEN], ngrams[slot, _CANDIDATE] = line, 0
+                head = slot
+                if ngrams[slot, _CANDIDATE] < ngrams[slot, _BEST]:
+                    ngrams[slot, _CANDIDATE] += 1
+                    found[order] += SCALE
+                    continue
+            waiting[order, place] = True
+
+
+@njit(cache=True, nogil=True)
+def _look_up(words, rows, norms, found):  # type: ignore[no-untyped-def]
+    """Unit vectors of words, those without being 0."""
+    for place in range(len(words)):
+        word = words[place]
+        norm = 1 / norms[word] if norms[word] > 0 else 0.0
+        for k in range(rows.shape[1]):
+            found[place, k] = np.float64(rows[word, k]) * norm
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _multiply(own, others, height, width, cross):  # type: ignore[no-untyped-def]
+    """Products of unit vectors, four at a time; those of a row and column too many are not looked at."""
+    for row in range(0, height, 2):
+        for column in range(0, width, 2):
+            a = b = c = d = 0.0
+            for k in range(own.shape[1]):
+                one, two, left, right = own[row, k], own[row + 1, k], others[column, k], others[column + 1, k]
+                a += one * left
+                b += one * right
+                c += two * left
+                d += two * right
+            cross[row, column], cross[row, column + 1] = a, b
+            cross[row + 1, column], cross[row + 1, column + 1] = c, d
+
+
+@njit(cache=True, nogil=True)
+def _related(product, one, other, norms, measure):  # type: ignore[no-untyped-def]
+    """What the measure makes of the product of two words."""
+    weights, means, alone = measure
+    if one == other:
+        product = 1.0
+    else:
+        if len(means) and norms[one] > 0 and norms[other] > 0:
+            product = min(max(2 * product - means[one] - means[other], -1.0), 1.0)
+        if len(alone) and (alone[one] or alone[other]):
+            product = 0.0
+    return product * weights[one] * weights[other] if len(weights) else product
+
+
+@njit(cache=True, nogil=True)
+def _is_plain(measure):  # type: ignore[no-untyped-def]
+    return len(measure[0]) + len(measure[1]) + len(measure[2]) == 0
+
+
+@njit(cache=True, nogil=True)
+def _relate(words, text, norms, measure, cross):  # type: ignore[no-untyped-def]
+    """Make of products of unit vectors those of words."""
+    plain = _is_plain(measure)
+    for row in range(len(words)):
+        one = words[row]
+        for column in range(len(text)):
+            if one == text[column]:
+                cross[row, column] = 1.0
+        if not plain:
+            for column in range(len(text)):
+                cross[row, column] = _related(cross[row, column], one, text[column], norms, measure)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
+    """Products of the words of a text that stand so far apart, by their distance."""
+    length = len(words)
+    bands[0, :length] = 1.0
+    for apart in range(1, min(len(bands), length)):
+        for place in range(length - apart):
+            total = 0.0
+            for k in range(vectors.shape[1]):
+                total += vectors[place, k] * vectors[place + apart, k]
+            bands[apart, place] = 1.0 if words[place] == words[place + apart] else total
+
+
+@njit(cache=True, nogil=True)
+def _measure_ngrams(words, vectors, norms, measure, bands, found):  # type: ignore[no-untyped-def]
+    """1 / norm of the summed vectors of each n-gram; see `softbleu.similarity.UnitVectors.inverse_norms`."""
+    length, orders = len(words), min(len(found), len(words))
+    _multiply_within(words, vectors, bands[: len(found)])
+    if not _is_plain(measure):
+        for apart in range(orders):
+            for place in range(length - apart):
+                bands[apart, place] = _related(
+                    bands[apart, place], words[place], words[place + apart], norms, measure
+                )
+    squares = bands[len(found)]
+    squares[:length] = 0
+    for order in range(orders):
+        for place in range(length - order):
+            # What the n-gram without its last word has, and what that word adds.
+            square = squares[place] + bands[0, place + order]
+            for apart in range(1, order + 1):
+                square += 2 * bands[apart, place + order - apart]
+            squares[place] = square
+            found[order, place] = 1 / np.sqrt(square) if square > ZERO_NORM else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _serve(rules, exact, similar, given, line, height, width, found):  # type: ignore[no-untyped-def]  # noqa: C901
+    """Give pool n-grams to those that wait, left to right, each the most similar one that is left."""
+    meets, threshold, unit = rules
+    ngrams, places, waiting = exact
+    _, _, cross, own_norms, other_norms, _ = similar
+    strips, boxes, scaled, capacity = given
+    orders, cells = len(meets), height * width
+    _sum_strips(cross, strips, min(orders, width), height, width)
+    for n in range(min(orders, height)):
+        if not meets[n].any():
+            continue
+        _offer(ngrams, places, meets[n], n, line, width, other_norms, scaled, capacity)
+        for row in range(height - n):
+            if not waiting[n, row]:
+                continue
+            norm, best, met, place = own_norms[n, row], threshold, 0, -1
+            for m in range(min(orders, width)):
+                if not meets[n, m]:
+                    continue
+                start = m * cells + row * width
+                for column in range(width - m):
+                    boxes[column] = strips[start + column]
+                for _ in range(n):
+                    start += width
+                    for column in range(width - m):
+                        boxes[column] += strips[start + column]
+                for column in range(width - m):
+                    similarity = boxes[column] * norm * scaled[m, column]
+                    if similarity > best:
+                        value = np.int64(np.rint(min(similarity, np.float64(SCALE))))
+                        if value > best:
+                            best, met, place = value, m, column
+            if place >= 0:
+                found[n] += best
+                capacity[met, place] -= unit if unit else best
+                if capacity[met, place] <= 0:
+                    scaled[met, place] = 0
+
+
+@njit(cache=True, nogil=True)
+def _offer(ngrams, places, meets, n, line, width, norms, scaled, capacity):  # type: ignore[no-untyped-def]
+    """What is left of the pool for n-grams of one order: instances, and norms, 0 where nothing is."""
+    for m in range(min(len(meets), width)):
+        if not meets[m]:
+            continue
+        for column in range(width - m):
+            slot, left = places[m, column], 0
+            if slot >= 0:
+                left = ngrams[slot, _BEST]
+                if m == n and ngrams[slot, _SEEN] == line:
+                    left -= ngrams[slot, _CANDIDATE]
+            capacity[m, column] = left * SCALE
+            scaled[m, column] = norms[m, column] * np.float64(SCALE) if left > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _sum_strips(cross, strips, orders, height, width):  # type: ignore[no-untyped-def]
+    """Sums of products along the reference, for each of its orders."""
+    for row in range(height):
+        for column in range(width):
+            strips[row * width + column] = cross[row, column]
+    for m in range(1, orders):
+        before, start = (m - 1) * height * width, m * height * width
+        for row in range(0, height * width, width):
+            for column in range(width - m):
+                strips[start + row + column] = strips[before + row + column] + strips[row + column + m]

@@ -1,0 +1,98 @@
+"""Clipped counts of n-grams, compiled by numba."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.types import Integers
+
+
+_STAMP, _HEAD, _WORD, _IN_CANDIDATE, _IN_REFERENCE, _BEST, _READER = range(7)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
+    """Slot of the n-gram (head, word) of this segment, or the free slot where it belongs."""
+    mixed = np.uint64(head) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(word) * np.uint64(0xC2B2AE3D27D4EB4F)
+    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
+    while table[slot, _STAMP] == stamp and (table[slot, _HEAD] != head or table[slot, _WORD] != word):
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def _learn(table, words, order, mask, stamp):  # type: ignore[no-untyped-def]
+    """Count the n-grams of a candidate, each a path of (head n-gram, next word) through the table."""
+    for start in range(len(words)):
+        head = -1
+        for place in range(start, min(start + order, len(words))):
+            slot = find_ngram(table, head, words[place], mask, stamp)
+            if table[slot, _STAMP] != stamp:
+                table[slot, _STAMP] = stamp
+                table[slot, _HEAD] = head
+                table[slot, _WORD] = words[place]
+                table[slot, _IN_CANDIDATE] = 0
+                table[slot, _BEST] = 0
+                table[slot, _READER] = -1
+            table[slot, _IN_CANDIDATE] += 1
+            head = slot
+
+
+@njit(cache=True, nogil=True)
+def _clip(table, words, order, mask, stamp, reader, counts):  # type: ignore[no-untyped-def]
+    """Raise the clipped counts by what one more reference (number `reader`) has of the candidate's n-grams."""
+    for start in range(len(words)):
+        head = -1
+        for place in range(start, min(start + order, len(words))):
+            slot = find_ngram(table, head, words[place], mask, stamp)
+            if table[slot, _STAMP] != stamp:
+                break
+            if table[slot, _READER] != reader:
+                table[slot, _READER] = reader
+                table[slot, _IN_REFERENCE] = 0
+            table[slot, _IN_REFERENCE] += 1
+            if table[slot, _IN_REFERENCE] > table[slot, _BEST]:
+                table[slot, _BEST] += 1
+                if table[slot, _BEST] <= table[slot, _IN_CANDIDATE]:
+                    counts[place - start] += 1
+            head = slot
+
+
+@njit(cache=True, nogil=True)
+def _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts):  # type: ignore[no-untyped-def]
+    size = 64
+    for segment in range(len(counts)):
+        while size < 2 * order * (candidate_offsets[segment + 1] - candidate_offsets[segment]):
+            size *= 2
+    # Stamped with the segment that uses it, a slot needs no clearing.
+    table = np.full((size, 8), -1, np.int32)
+    for segment in range(len(counts)):
+        words = candidate[candidate_offsets[segment] : candidate_offsets[segment + 1]]
+        # A short segment uses the low end of the table only, which stays in the cache.
+        room = 64
+        while room < 2 * order * len(words):
+            room *= 2
+        _learn(table, words, order, room - 1, segment)
+        for line in range(segment_offsets[segment], segment_offsets[segment + 1]):
+            text = reference[reference_offsets[line] : reference_offsets[line + 1]]
+            _clip(table, text, order, room - 1, segment, line, counts[segment])
+
+
+def clipped_counts(
+    candidate: NDArray[np.int32],
+    candidate_offsets: Integers,
+    reference: NDArray[np.int32],
+    reference_offsets: Integers,
+    segment_offsets: Integers,
+    order: int,
+) -> Integers:
+    """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
+    counts = np.zeros((len(candidate_offsets) - 1, order), np.int64)
+    _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts)
+    return counts
