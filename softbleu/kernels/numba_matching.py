@@ -270,7 +270,7 @@ def _measure_ngrams(words, vectors, norms, measure, bands, found):  # type: igno
             found[order, place] = 1 / np.sqrt(square) if square > ZERO_NORM else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _serve(rules, exact, similar, given, line, height, width, found):  # type: ignore[no-untyped-def]  # noqa: C901
     """Give pool n-grams to those that wait, left to right, each the most similar one that is left."""
     meets, threshold, unit = rules
@@ -290,13 +290,21 @@ def _serve(rules, exact, similar, given, line, height, width, found):  # type: i
             for m in range(min(orders, width)):
                 if not meets[n, m]:
                     continue
-                start = m * cells + row * width
-                for column in range(width - m):
+                # What is not negative needs no look whether it is counted from the end.
+                start, columns = np.uint64(m * cells + row * width), np.uint64(width - m)
+                for column in range(columns):
                     boxes[column] = strips[start + column]
                 for _ in range(n):
-                    start += width
-                    for column in range(width - m):
+                    start += np.uint64(width)
+                    for column in range(columns):
                         boxes[column] += strips[start + column]
+                # Most n-grams find nothing: only where something may exceed it is it looked at one by one.
+                greatest = 0.0
+                for column in range(columns):
+                    product = boxes[column] * scaled[m, column]
+                    greatest = product if product > greatest else greatest
+                if greatest * norm < best - 1:
+                    continue
                 for column in range(width - m):
                     similarity = boxes[column] * norm * scaled[m, column]
                     if similarity > best:
@@ -333,7 +341,8 @@ def _sum_strips(cross, strips, orders, height, width):  # type: ignore[no-untype
         for column in range(width):
             strips[row * width + column] = cross[row, column]
     for m in range(1, orders):
-        before, start = (m - 1) * height * width, m * height * width
-        for row in range(0, height * width, width):
-            for column in range(width - m):
-                strips[start + row + column] = strips[before + row + column] + strips[row + column + m]
+        for row in range(height):
+            start, more = np.uint64((m * height + row) * width), np.uint64(row * width + m)
+            before = np.uint64(((m - 1) * height + row) * width)
+            for column in range(np.uint64(width - m)):
+                strips[start + column] = strips[before + column] + strips[more + column]
