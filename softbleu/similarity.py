@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from softbleu.kernels import Kernels
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.ngrams import Chunk
     from softbleu.tokens import Tokens
@@ -298,6 +299,15 @@ class UnitVectors:
             for norms, inverse in zip(found, self.inverse_norms(some[None], order), strict=False):
                 norms[start : start + inverse.shape[1]] = inverse[0]
         return found
+
+
+def pair_products(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
+    """Plain token products of the pairs of words of each candidate and its only reference, maybe by kernels."""
+    if kernels.multiply_pairs and isinstance(vectors, TokenVectors) and vectors.allowed_pairs is None:
+        return kernels.multiply_pairs(vectors.arrays, pairs, chunk.candidates.codes, chunk.references.codes)
+    unit, places = vectors.unit(chunk, by_frequency=False)
+    split = len(chunk.candidates.codes)
+    return unit.of_pairs(pairs, places[:split], places[split:])
 
 
 @dataclass(frozen=True)

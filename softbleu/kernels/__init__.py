@@ -68,6 +68,10 @@ class Kernels(Protocol):
     ) -> Callable[[Tokens, Tokens, Integers, WordArrays, Flags, int, int], Integers | None] | None:
         """Sum the matches of similar n-grams (`numba_matching`); None: `matchers.soft` does, on whole arrays."""
 
+    @property
+    def multiply_pairs(self) -> Callable[..., Floats] | None:
+        """Multiply the words of pairs (`numba_matching`); None: `similarity` does, by BLAS."""
+
     def clipped_counts(
         self,
         candidate: NDArray[np.int32],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from softbleu.kernels.numba_matching import multiply_pairs as multiply_pairs
 from softbleu.kernels.numba_matching import sum_matches as sum_matches
 from softbleu.kernels.numba_ngrams import clipped_counts as clipped_counts
 from softbleu.kernels.numba_soft import matched_weights as matched_weights

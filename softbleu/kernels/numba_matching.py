@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import WordArrays
+    from softbleu.kernels.pairs import TokenPairs
     from softbleu.tokens import Tokens
-    from softbleu.types import Flags, Integers
+    from softbleu.types import Flags, Floats, Integers
 
 
 MOST_CELLS = 1 << 18
@@ -93,6 +94,27 @@ def sum_matches(
     return found
 
 
+def multiply_pairs(
+    words: WordArrays, pairs: TokenPairs, candidate: NDArray[np.int32], reference: NDArray[np.int32]
+) -> Floats:
+    """Products of the words of each pair, unweighted; those of `softbleu.similarity.UnitVectors.of_pairs`."""
+    found = np.empty(int(pairs.cells[-1]))
+    height, width = (int(np.diff(bounds).max(initial=0)) + 1 for bounds in (pairs.rows, pairs.columns))
+    dimension = words.rows.shape[1]
+    _multiply_pairs(
+        (candidate, pairs.rows, reference, pairs.columns, pairs.cells),
+        (np.asarray(words.rows), np.asarray(words.norms)),
+        (
+            np.zeros(0),
+            _array(words.mean_neighbour_similarity, np.float64),
+            _array(words.self_only, np.bool_),
+        ),
+        (np.zeros((height, dimension)), np.zeros((width, dimension)), np.zeros((height, width))),
+        found,
+    )
+    return found
+
+
 def _array(values: NDArray[Any] | None, kind: type[np.generic]) -> NDArray[Any]:
     return np.zeros(0, kind) if values is None else np.asarray(values)
 
@@ -126,6 +148,25 @@ def _match(texts, table, measure, rules, exact, similar, given, found):  # type:
             _multiply(own, others, len(words), len(text), cross)
             _relate(words, text, norms, measure, cross)
             _serve(rules, exact, similar, given, line, len(words), len(text), found[line])
+
+
+@njit(cache=True, nogil=True)
+def _multiply_pairs(texts, table, measure, room, found):  # type: ignore[no-untyped-def]
+    codes, offsets, reference, bounds, cells = texts
+    rows, norms = table
+    own, others, cross = room
+    for segment in range(len(cells) - 1):
+        words = codes[offsets[segment] : offsets[segment + 1]]
+        text = reference[bounds[segment] : bounds[segment + 1]]
+        _look_up(words, rows, norms, own)
+        _look_up(text, rows, norms, others)
+        _multiply(own, others, len(words), len(text), cross)
+        _relate(words, text, norms, measure, cross)
+        place = cells[segment]
+        for row in range(len(words)):
+            for column in range(len(text)):
+                found[place] = cross[row, column]
+                place += 1
 
 
 @njit(cache=True, nogil=True)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NAME: Final = "numpy"
 PAIRS_AT_ONCE: Final = 1 << 14
 sum_matches: Final = None
+multiply_pairs: Final = None
 
 SEGMENTS_AT_ONCE = 256
 

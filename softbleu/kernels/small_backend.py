@@ -11,6 +11,7 @@ import numpy as np
 from softbleu.kernels.numpy_backend import PAIRS_AT_ONCE as PAIRS_AT_ONCE
 from softbleu.kernels.numpy_backend import coder as coder
 from softbleu.kernels.numpy_backend import matched_weights as matched_weights
+from softbleu.kernels.numpy_backend import multiply_pairs as multiply_pairs
 from softbleu.kernels.numpy_backend import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.numpy_backend import sum_matches as sum_matches
 
