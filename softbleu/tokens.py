@@ -10,7 +10,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -89,7 +89,7 @@ class Tokenizer(Declared):
 
     def words(self, line: str) -> list[str]:
         """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
-        return (line.rstrip().replace("-\n", "") if self.tokenize == "13a" else line).split()
+        return (line.rstrip().replace("-\n", "") if "\n" in line and self.tokenize == "13a" else line).split()
 
     def reference(self, line: str) -> str:
         """What is split of a line of a reference, if not the line as it stands."""
@@ -254,6 +254,14 @@ class Vocabulary(dict[str, int]):
     def __missing__(self, word: str) -> int:
         code = self[word] = len(self)
         return code
+
+    def since(self, start: int) -> list[str]:
+        """The words from a code on: few, when many are known.
+
+        >>> Vocabulary(a=0, rose=1, so=2).since(1)
+        ['rose', 'so']
+        """
+        return list(islice(reversed(self), max(len(self) - start, 0)))[::-1]
 
     def encode(self, lines: Sequence[Sequence[str]]) -> Tokens:
         """Code the words of tokenized lines, learning those that are new."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -69,7 +68,7 @@ def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
     segments, total = len(positions.sizes), len(positions.codes)
     counts = np.zeros((segments, order), np.int64)
     owner = np.repeat(np.arange(segments), positions.sizes)
-    for n, (starts, ids) in enumerate(ngram_ids(positions, order)):
+    for n, (starts, ids) in enumerate(ngram_ids(positions, order, shared=True)):
         cut = int(np.searchsorted(starts, positions.split))
         in_candidate = np.bincount(ids[:cut], minlength=total)
         in_reference = reference_counts(positions, starts[cut:], ids[cut:])
@@ -94,14 +93,14 @@ class PlainCoder:
 
     def words(self, start: int = 0) -> list[str]:
         """The words from a code on."""
-        return list(islice(self._words if self._parts is None else self._parts, start, None))
+        return (self._words if self._parts is None else self._parts).since(start)
 
     def code(self, text: bytes) -> Tokens:
         """Code UTF-8 text whose lines all end with a newline."""
         tokens = self._words.encode([line.split() for line in text.decode().split("\n")[:-1]])
         if self._parts is None:
             return tokens
-        new = islice(self._words, len(self._spread.bounds) - 1, None)
+        new = self._words.since(len(self._spread.bounds) - 1)
         self._spread = self._spread.followed_by(WordParts.of(new, split_13a, self._parts))
         return tokens.spread(self._spread)
 

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.types import Integers
+    from softbleu.types import Flags, Integers
 
 
 _TABLE = 1 << 24
@@ -106,8 +106,13 @@ class Positions:
         )
 
 
-def ngram_ids(positions: Positions, order: int) -> list[tuple[Integers, Integers]]:
+def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> list[tuple[Integers, Integers]]:
     """Exact numbers of the n-grams of each segment.
+
+    Parameters
+    ----------
+    positions, order : where tokens lie, and the greatest n
+    shared : leave out n-grams that begin or end with what only candidates, or only references, have
 
     Returns
     -------
@@ -128,6 +133,10 @@ def ngram_ids(positions: Positions, order: int) -> list[tuple[Integers, Integers
     numbers, height = words, width
     for n in range(2, order + 1):
         fits = positions.room[starts] >= n
+        if shared:
+            ends = np.zeros(len(positions.codes) + 1, bool)
+            ends[starts] = begins = _on_both_sides(positions, *found[-1])
+            fits &= begins & ends[starts + 1]
         starts = starts[fits]
         sizes = height * width
         at = segment[starts]
@@ -137,6 +146,15 @@ def ngram_ids(positions: Positions, order: int) -> list[tuple[Integers, Integers
         if n < order:
             numbers, height = _numbered(positions, *found[-1], numbers, compact)
     return found
+
+
+def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Flags:
+    """Whether candidates and references of a segment both have each n-gram."""
+    cut = int(np.searchsorted(starts, positions.split))
+    own, others = np.zeros((2, len(positions.codes)), bool)
+    own[ids[:cut]], others[ids[cut:]] = True, True
+    both: Flags = (own & others)[ids]
+    return both
 
 
 def _numbered(

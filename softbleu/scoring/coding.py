@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +75,7 @@ class LineCoder:
         if self._whole:
             return self.vocabulary.encode([self._split(text) for text in texts])
         words = self._words.encode([self.tokenizer.words(text) for text in texts])
-        new = list(islice(self._words, len(self._parts.bounds) - 1, None))
+        new = self._words.since(len(self._parts.bounds) - 1)
         self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
         return words.spread(self._parts)
 
