@@ -301,7 +301,7 @@ class UnitVectors:
         return found
 
 
-def pair_products(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
+def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
     """Plain token products of the pairs of words of each candidate and its only reference, maybe by kernels."""
     if kernels.multiply_pairs and isinstance(vectors, TokenVectors) and vectors.allowed_pairs is None:
         return kernels.multiply_pairs(vectors.arrays, pairs, chunk.candidates.codes, chunk.references.codes)

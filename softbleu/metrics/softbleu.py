@@ -19,7 +19,7 @@ from softbleu.metrics.base import Metric, Requirements, Score, column, order_set
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
 from softbleu.ngrams import Chunk
-from softbleu.similarity import pair_products
+from softbleu.similarity import products_of_pairs
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 from softbleu.tokens import Tokenizer, Tokens
 
@@ -241,7 +241,7 @@ class Softbleu(Metric):
 
     def _alike(self, piece: Chunk, pairs: TokenPairs, words: WordTable, kernels: Kernels) -> Floats:
         """Similarities of the words of each pair, wherever they stand."""
-        similarities = pair_products(words.vectors, piece, pairs, kernels)
+        similarities = products_of_pairs(words.vectors, piece, pairs, kernels)
         np.clip(similarities, 0, 1, out=similarities)
         if self.characters > 0:
             codes = piece.candidates.codes, piece.references.codes
