@@ -1,4 +1,4 @@
-"""A prepared corpus: each distinct line tokenised once, each word looked up once, whatever is computed from it."""
+"""A prepared corpus: its words, each looked up once, whatever is computed from it."""
 
 from __future__ import annotations
 
@@ -47,12 +47,13 @@ class WordCounts:
     def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
         """Count what blocks have, which this vocabulary codes."""
         for block in blocks:
-            self._grow()
-            references, size = block.references, self.counts.shape[1]
-            self.counts[0] += np.bincount(references.codes, minlength=size)
+            # With room for more: most blocks bring some new words.
+            self._grow(self.counts.shape[1])
+            np.add.at(self.counts[0], block.references.codes, 1)
             if needed.idf is not None:
-                self.counts[1] += _lines_with(references.codes, references.lengths, size)
-            self.references += len(references.lengths)
+                np.add.at(self.counts[1], _once_a_line(block.references, len(self.vocabulary)), 1)
+            self.references += len(block.references.lengths)
+        self.counts = self.counts[:, : len(self.vocabulary)]
 
     def sort(self) -> NDArray[np.int32]:
         """Sort the words, those of the references first, and give their new codes by the old ones."""
@@ -76,9 +77,9 @@ class WordCounts:
         """Put the words where the workers of an executor find them; what they must be sent comes with them."""
         return placed_words(KnownWords(self.vocabulary), executor)
 
-    def _grow(self) -> None:
+    def _grow(self, room: int = 0) -> None:
         new = len(self.vocabulary) - self.counts.shape[1]
-        self.counts = np.pad(self.counts, ((0, 0), (0, new))) if new else self.counts
+        self.counts = np.pad(self.counts, ((0, 0), (0, new + room))) if new > 0 else self.counts
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ class PreparedCorpus:
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:
             pieces = encoder.tokenize(some)
-            counts += _lines_with(pieces.ids, np.diff(pieces.offsets), len(counts))
+            np.add.at(counts, _once_a_line(Tokens(pieces.ids, pieces.offsets), len(counts)), 1)
             lines += len(some)
         weights: Floats = np.log((lines + 1) / (counts + 1))
         return weights
@@ -192,12 +193,11 @@ class PreparedCorpus:
         return rarity_of(np.array([found.get(word, 0) for word in self.words], np.int64), words.references)
 
 
-def _lines_with(codes: NDArray[np.int32], lengths: Integers, size: int) -> Integers:
-    """How many lines of such lengths, one after the other, have each code below `size`."""
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    pairs = np.unique(owner * size + codes)
-    counts: Integers = np.bincount(pairs % max(size, 1), minlength=size)
-    return counts
+def _once_a_line(lines: Tokens, size: int) -> Integers:
+    """Codes of lines, each below `size`, and once for each line that has it."""
+    owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
+    codes: Integers = np.unique(owner * size + lines.codes) % max(size, 1)
+    return codes
 
 
 def _lines_of(idf: IdfCorpus) -> list[str]:
