@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from adversarial.samples import make
-from cli.conftest import command
+from cli.conftest import command, program
 
-__all__ = ["command"]
+__all__ = ["command", "program"]
 
 FIXED = 5
 TIMES = int(os.environ.get("SOFTBLEU_CAMPAIGN", 0))
