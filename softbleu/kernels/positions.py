@@ -181,6 +181,13 @@ def reference_counts(positions: Positions, starts: Integers, ids: Integers) -> I
     sides = int(positions.side.max(initial=0)) + 1
     if sides == 1:
         return np.bincount(ids, minlength=total)
-    counts = np.bincount(ids * sides + positions.side[starts], minlength=total * sides)
-    greatest: Integers = counts.reshape(total, sides).max(axis=1)
+    keys = ids * sides + positions.side[starts]
+    greatest: Integers
+    if total * sides <= max(_TABLE, 8 * len(keys)):
+        greatest = np.bincount(keys, minlength=total * sides).reshape(total, sides).max(axis=1)
+    else:
+        # So many references that hardly any of them has an n-gram.
+        there, counts = np.unique(keys, return_counts=True)
+        greatest = np.zeros(total, np.int64)
+        np.maximum.at(greatest, there // sides, counts)
     return greatest

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from oracles import soft
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+import softbleu
 from softbleu.errors import UnknownNameError
 from softbleu.kernels import LARGE, Kernels, choose_kernels, positions, small_backend
 from softbleu.tokens import Vocabulary, split_13a
@@ -357,3 +358,12 @@ def test_first_places_of_both_ways_agree(monkeypatch: pytest.MonkeyPatch) -> Non
     assert positions.first_places(keys, places, 4).tolist() == expected
     monkeypatch.setattr(positions, "_TABLE", 3)
     assert positions.first_places(keys, places, 4).tolist() == expected
+
+
+def test_many_references_of_which_few_have_an_ngram(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(4)
+    references = [" ".join(draw.choice(list("abcdefgh"), 6)) for _ in range(60)]
+    table = softbleu.score(["a b c a b a a h"], [references])
+    monkeypatch.setattr("softbleu.kernels.positions._TABLE", 0)
+    assert softbleu.score(["a b c a b a a h"], [references]).numbers == table.numbers
+    assert table.numbers.matches[0] > 0
