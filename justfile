@@ -7,7 +7,7 @@ default:
 test:
     pytest -q
 
-# Every reader on files damaged in ways never tried before, so many times
+# Damage never tried before, so many times; kills at every step; every way of running
 campaign times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,15 @@ def test_the_first_page_shows_commands_of_the_readme() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_every_dependency_of_a_user_has_its_licence() -> None:
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {"always": project["dependencies"], **project["optional-dependencies"]}
+    for of_developers in ("test", "docs", "dev", "benchmarks"):
+        del extras[of_developers]
+    page = (DOCS / "reference" / "reliability.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (\w+) \| (.*) \|$", page.partition("### What is installed")[2], re.MULTILINE))
+    for extra, needed in extras.items():
+        packages = [re.split(r"[<>=]", each)[0] for each in needed]
+        assert re.findall(r"([\w-]+) \(", rows[extra]) == packages
