@@ -160,8 +160,9 @@ PlacedWords = CorpusWords | StoredWords | SentWords
 
 @lru_cache(maxsize=4)
 def _load(folder: str) -> WordTable:
+    # Arrays that could be written to, as those in memory: kernels are compiled for one kind of them.
     vectors, features = (
-        {path.stem: np.load(path, mmap_mode="r") for path in Path(folder, kind).glob("*.npy")}
+        {path.stem: np.load(path, mmap_mode="c") for path in Path(folder, kind).glob("*.npy")}
         for kind in ("vectors", "features")
     )
     return WordTable(TokenVectors(**vectors), features)
