@@ -15,6 +15,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
+from softbleu.limits import allowed, refuse_segment
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
@@ -323,12 +324,10 @@ def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
         A segment is too long.
     """
     cells = chunk.candidates.lengths * chunk.references.lengths
-    if len(cells) and cells.max() > MOST_SIMILARITIES:
+    if len(cells) and cells.max() > allowed(MOST_SIMILARITIES):
         longest = int(cells.argmax())
-        raise InputError(
-            f"a segment of {chunk.candidates.lengths[longest]} candidate and {chunk.references.lengths[longest]} "
-            "reference tokens is too long for softbleu: split it"
-        )
+        words = chunk.candidates.lengths[longest], chunk.references.lengths[longest]
+        refuse_segment(f"a segment of {words[0]} candidate and {words[1]} reference tokens", "softbleu")
     ends, start = np.cumsum(cells), 0
     while start < len(cells):
         before = int(ends[start - 1]) if start else 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.errors import InputError
+from softbleu.limits import allowed, refuse_segment
 from softbleu.metrics.imeasure.search import GAP, MISMATCH, PAIRS, Triple
 
 if TYPE_CHECKING:
@@ -53,12 +53,9 @@ class Band:
         self.low = [max(min(shift, 0) - half_width, -lengths[0]) for shift in shifts]
         high = [min(max(shift, 0) + half_width, most) for shift, most in zip(shifts, lengths[1:], strict=True)]
         self.width = [top - bottom + 1 for top, bottom in zip(high, self.low, strict=True)]
-        if (lengths[0] + 1) * self.width[0] * self.width[1] > _MOST_CELLS:
+        if (lengths[0] + 1) * self.width[0] * self.width[1] > allowed(_MOST_CELLS):
             words = ", ".join(map(str, lengths))
-            raise InputError(
-                f"a segment of {words} words (source, candidate, reference) is too long and too changed to be "
-                "aligned: split it, or leave it out"
-            )
+            refuse_segment(f"a segment of {words} words (source, candidate, reference), so changed,", "imeasure")
 
     def cost(self, cell: tuple[int, int, int]) -> int:
         """Least cost up to a cell; one outside of the band is far."""
