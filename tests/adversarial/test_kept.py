@@ -27,7 +27,7 @@ CACHES = {
     "remote": "score -c c.txt -r r.txt -m vleu -t 0.5 --vectors file:///{folder}/v.txt -f json",
 }
 JOURNALS = {
-    "score": "score -c c.txt -r r.txt -m bleu chrf -f json --resume -o o.json",
+    "score": "score -c long.txt -r long.txt -m bleu chrf -f json --resume -o o.json",
     "sweep": "sweep -c c.txt d.txt -r r.txt --matcher vleu --vectors v.txt -t 0.5,0.7 -f json -o o.json",
 }
 
