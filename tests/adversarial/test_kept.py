@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,8 @@ from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
 from adversarial.samples import copy
 
-from softbleu.embeddings.remote import _copied
-from softbleu.language.locate import _open, open_language
+from softbleu.embeddings.encoders.kept import _OPEN
 from softbleu.scoring import run
-from softbleu.thesaurus.resources import _open as open_thesaurus
 
 CACHES = {
     "lines": "score -c c.txt -r r.txt -m bertscore --vectors enc -f json",
@@ -43,8 +42,11 @@ def place(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 def forget() -> None:
     """What a process remembers of files that it has opened."""
-    for remembered in (_copied, _open, open_language, open_thesaurus):
-        remembered.cache_clear()
+    _OPEN.clear()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("softbleu."):
+            for value in vars(module).values():
+                getattr(value, "cache_clear", lambda: None)()
 
 
 def files_of(folder: Path) -> list[Path]:
