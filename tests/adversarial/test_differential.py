@@ -73,6 +73,8 @@ METRICS = [
 ]
 WAYS: dict[str, tuple[list[str], dict[str, str]]] = {
     "NumPy": (["--kernels", "numpy"], {}),
+    "compiled": (["--kernels", "numba"], {}),
+    "compiled, two jobs": (["--kernels", "numba", "--jobs", "2"], {}),
     "two jobs": (["--jobs", "2"], {}),
     "a cluster": (["--cluster", "local:2"], {}),
     "another hash seed": ([], {"PYTHONHASHSEED": "7"}),
