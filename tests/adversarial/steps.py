@@ -123,6 +123,8 @@ def start(folder: Path, arguments: Sequence[str], case: Case | None) -> tuple[in
         for _, end in pipes:
             os.close(end)
         return child, [end for end, _ in pipes]
+    # Who runs the tests in the background may have it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (1, 2):
         os.dup2(pipes[number - 1][1], number)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))

@@ -15,6 +15,8 @@ from xml.etree import ElementTree
 import pyarrow.parquet
 import pytest
 
+from softbleu.experiments.sweep import _sum_of
+
 DEFINITION = """
 kind = "sweep"
 title = "Tiny"
@@ -189,6 +191,7 @@ def test_an_unfinished_run_goes_on(
     lines = journal.read_text().split("\n")
     entry = json.loads(lines[1])
     entry["rows"][0]["score"] = 1234.5
+    entry["sum"] = _sum_of(entry["system"], entry["rows"])
     journal.write_text("\n".join([lines[0], json.dumps(entry), ""]))
     assert command("experiments", "run", definition, "--quiet").code == 0
     rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))

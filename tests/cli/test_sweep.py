@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from softbleu.cli.examples import EXAMPLES
+from softbleu.experiments.sweep import _sum_of
 
 TAIL = ["threshold", "score", "signature"]
 
@@ -283,6 +284,7 @@ def test_a_killed_sweep_goes_on_where_it_was(program: Any, files: Any, slow: lis
     entry = json.loads(lines[1])
     for row in entry["rows"]:
         row["score"] += 1000
+    entry["sum"] = _sum_of(entry["system"], entry["rows"])
     rest = lines[2:] if not torn else ['{"system": "s2", "rows": [{"sys']
     journal.write_text("\n".join([lines[0], json.dumps(entry), *rest]))
     done = program("sweep", *slow, "-o", output)

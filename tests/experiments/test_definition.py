@@ -14,7 +14,7 @@ from softbleu import __version__
 from softbleu.errors import InputError
 from softbleu.experiments.definition import Definition
 from softbleu.experiments.running import Outcome, run_definition
-from softbleu.experiments.sweep import table_of
+from softbleu.experiments.sweep import _sum_of, table_of
 from softbleu.report.experiments import manifest_json, outcome_pictures
 from softbleu.scoring import score
 
@@ -273,6 +273,7 @@ def test_an_interrupted_run_goes_on(folder: Path) -> None:
     noted = journal.read_text().split("\n")
     entry = json.loads(noted[1])
     entry["rows"][0]["score"] = 12.5
+    entry["sum"] = _sum_of(entry["system"], entry["rows"])
     journal.write_text("\n".join([noted[0], json.dumps(entry), ""]))
     outcome = run_definition(path, journal=journal)
     assert outcome.sweep[0].score == 12.5
