@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
+from softbleu.limits import number_from
 
 MOST_BYTES = 64 << 20
 """Of a file that is read whole."""
@@ -150,12 +150,7 @@ def longest_line() -> int:
     InputError
         It says what is no such number.
     """
-    text = os.environ.get(LONGEST_LINE)
-    if not text:
-        return _LONGEST_LINE
-    if not text.isdecimal() or len(text) > MOST_PLACES or not 1 <= int(text) <= _MOST_LINE:
-        raise InputError(f"{LONGEST_LINE} is a number of bytes from 1 to {_MOST_LINE}, not {text[:40]!r}")
-    return int(text)
+    return number_from(LONGEST_LINE, _LONGEST_LINE, _MOST_LINE)
 
 
 def refuse_line(where: str, longest: int) -> NoReturn:

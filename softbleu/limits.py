@@ -25,10 +25,23 @@ def allowed(limit: int) -> int:
     InputError
         It says no whole number from 1.
     """
-    text = os.environ.get(FACTOR) or "1"
-    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(_MOST)) and 1 <= int(text) <= _MOST):
-        raise InputError(f"{FACTOR} must be a whole number from 1 to {_MOST}, not {text[:40]!r}")
-    return limit * int(text)
+    return limit * number_from(FACTOR, 1, _MOST)
+
+
+def number_from(variable: str, unset: int, most: int) -> int:
+    """A whole number from 1 that an environment variable says.
+
+    Raises
+    ------
+    InputError
+        It says something else.
+    """
+    text = os.environ.get(variable)
+    if not text:
+        return unset
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
+        raise InputError(f"{variable} must be a whole number from 1 to {most}, not {text[:40]!r}")
+    return int(text)
 
 
 def refuse_segment(segment: str, metric: str) -> NoReturn:

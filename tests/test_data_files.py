@@ -188,7 +188,7 @@ def test_the_length_of_a_line(end: bytes, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1e6", "9" * 30])
 def test_limits_that_are_none(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LONGEST_LINE, value)
-    with pytest.raises(InputError, match="SOFTBLEU_LONGEST_LINE is a number of bytes"):
+    with pytest.raises(InputError, match="SOFTBLEU_LONGEST_LINE must be a whole number from 1 to"):
         longest_line()
 
 
