@@ -7,11 +7,12 @@ NumPy, and imported from where it stands: `positions`, `assignment`.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
-from softbleu.errors import MissingExtraError, UnknownNameError
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ LARGE = 1 << 24
 
 
 class WordCoder(Protocol):
-    """See `softbleu.kernels.numpy_backend.PlainCoder`; the codes may differ, not which are equal."""
+    """Codes the words of texts, the same from text to text."""
 
     def __len__(self) -> int: ...
 
@@ -38,7 +39,7 @@ class WordCoder(Protocol):
         """The words from a code on."""
 
     def code(self, text: bytes) -> Tokens:
-        """Code text whose lines all end with a newline."""
+        """Code UTF-8 text whose lines all end with a newline."""
 
 
 class WordArrays(NamedTuple):
@@ -59,8 +60,8 @@ class Kernels(Protocol):
     """TokenPairs of words that are best compared together: few enough for the cache."""
 
     @property
-    def coder(self) -> Callable[..., WordCoder]:
-        """What makes a coder of words; with `marks` of 13a's."""
+    def coder(self) -> Callable[..., WordCoder] | None:
+        """What makes a coder of words between white space, or with `marks` of 13a's; None: `scoring.coding` does."""
 
     @property
     def sum_matches(
@@ -108,7 +109,11 @@ def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
     """
     if name not in ("auto", "numpy", "numba"):
         raise UnknownNameError("kernels", name, ("auto", "numpy", "numba"))
-    installed = find_spec("numba") is not None
+    # Compiled kernels take the first byte of a number for its lowest.
+    fits = sys.byteorder == "little"
+    if name == "numba" and not fits:
+        raise InputError("kernels 'numba' do not work on this machine (big-endian): leave out --kernels")
+    installed = fits and find_spec("numba") is not None
     if name == "numba" and not installed:
         raise MissingExtraError("kernels 'numba' need another package: pip install 'softbleu[fast]'")
     numba = name == "numba" or (name == "auto" and installed and size >= LARGE)

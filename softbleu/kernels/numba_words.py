@@ -126,7 +126,12 @@ class _Words:
 
 
 class CompiledCoder:
-    """Codes the words of texts; see `softbleu.kernels.numpy_backend.PlainCoder`."""
+    """Codes the words of texts; see `softbleu.kernels.WordCoder`.
+
+    Parameters
+    ----------
+    marks : whether words are what 13a splits off; else what stands between white space
+    """
 
     def __init__(self, *, marks: bool = False) -> None:
         self._words, self._parts = _Words(), _Words() if marks else None

@@ -9,7 +9,6 @@ import numpy as np
 from softbleu.kernels.numpy_soft import matched_weights as matched_weights
 from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
-from softbleu.tokens import Tokens, Vocabulary, WordParts, split_13a
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "numpy"
 PAIRS_AT_ONCE: Final = 1 << 14
+# Where there is none of these, the rooms above work on whole arrays, or line by line.
+coder: Final = None
 sum_matches: Final = None
 multiply_pairs: Final = None
 
@@ -74,35 +75,3 @@ def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
         in_reference = reference_counts(positions, starts[cut:], ids[cut:])
         counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
     return counts
-
-
-class PlainCoder:
-    """Codes the words of texts, the same from text to text.
-
-    Parameters
-    ----------
-    marks : whether words are what 13a splits off; else what stands between white space
-    """
-
-    def __init__(self, *, marks: bool = False) -> None:
-        self._words, self._parts = Vocabulary(), Vocabulary() if marks else None
-        self._spread = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
-
-    def __len__(self) -> int:
-        return len(self._words if self._parts is None else self._parts)
-
-    def words(self, start: int = 0) -> list[str]:
-        """The words from a code on."""
-        return (self._words if self._parts is None else self._parts).since(start)
-
-    def code(self, text: bytes) -> Tokens:
-        """Code UTF-8 text whose lines all end with a newline."""
-        tokens = self._words.encode([line.split() for line in text.decode().split("\n")[:-1]])
-        if self._parts is None:
-            return tokens
-        new = self._words.since(len(self._spread.bounds) - 1)
-        self._spread = self._spread.followed_by(WordParts.of(new, split_13a, self._parts))
-        return tokens.spread(self._spread)
-
-
-coder: Final = PlainCoder

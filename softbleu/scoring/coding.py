@@ -11,15 +11,18 @@ import numpy as np
 
 from softbleu.corpora.parallel import FileBlock
 from softbleu.errors import InputError
-from softbleu.kernels import KernelName, Kernels, choose_kernels
+from softbleu.kernels import KernelName, choose_kernels
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from softbleu.corpora.m2 import CodedGold
     from softbleu.corpora.segments import Segments
+    from softbleu.kernels import WordCoder
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
@@ -103,13 +106,14 @@ class TextCoder:
 
     Parameters
     ----------
+    coder : makes what codes words; see `softbleu.kernels.Kernels`
     vocabulary : whose codes tokens get; None: codes of its own
     """
 
-    def __init__(self, tokenizer: Tokenizer, kernels: Kernels, vocabulary: Vocabulary | None) -> None:
+    def __init__(self, tokenizer: Tokenizer, coder: Callable[..., WordCoder], vocabulary: Vocabulary | None) -> None:
         marks = tokenizer == Tokenizer("13a")
         self._split = None if marks or tokenizer.splits_at_whitespace else tokenizer.word_splitter
-        self._words = kernels.coder(marks=marks)
+        self._words = coder(marks=marks)
         self._vocabulary = Vocabulary() if vocabulary is None and self._split is not None else vocabulary
         self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
 
@@ -260,18 +264,16 @@ class BlockCoder:
         self, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName, vocabulary: Vocabulary | None = None
     ) -> None:
         self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
-        self._kernels = choose_kernels(kernels)
+        # Without kernels it pays to know lines from blocks before.
         self._lines = LineCoder(tokenizer, vocabulary)
-        # In NumPy it pays to know lines from blocks before.
-        self._texts = None
-        if self._kernels.NAME == "numba" and tokenizer.by_word and not needed.gold:
-            self._texts = TextCoder(tokenizer, self._kernels, vocabulary)
+        self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.gold else None
+        self._texts: TextCoder | None = None
 
     def code(self, block: Segments | FileBlock) -> CodedBlock:
         """Code a block."""
-        if isinstance(block, FileBlock) and block.gold is None and self._texts is not None:
-            if self._texts.size > MOST_WORDS:
-                self._texts = TextCoder(self._tokenizer, self._kernels, self.vocabulary)
+        if isinstance(block, FileBlock) and block.gold is None and self._coder is not None:
+            if self._texts is None or self._texts.size > MOST_WORDS:
+                self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
             return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
             self._lines = LineCoder(self._tokenizer, self.vocabulary)

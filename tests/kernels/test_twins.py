@@ -16,9 +16,10 @@ from oracles import soft
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 import softbleu
-from softbleu.errors import UnknownNameError
-from softbleu.kernels import LARGE, Kernels, choose_kernels, positions, small_backend
-from softbleu.tokens import Vocabulary, split_13a
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.kernels import LARGE, Kernels, WordCoder, choose_kernels, positions, small_backend
+from softbleu.scoring.coding import LineCoder
+from softbleu.tokens import Tokenizer, Tokens, Vocabulary, split_13a
 
 Lines = list[list[int]]
 
@@ -165,9 +166,29 @@ def test_great_codes(kernels: Kernels) -> None:
 # coding text
 
 
+class OfLines:
+    """What codes text where kernels do not, asked as they are."""
+
+    def __init__(self, *, marks: bool = False) -> None:
+        self._lines = LineCoder(Tokenizer("13a" if marks else "none"))
+
+    def __len__(self) -> int:
+        return len(self._lines.vocabulary)
+
+    def words(self, start: int = 0) -> list[str]:
+        return list(self._lines.vocabulary)[start:]
+
+    def code(self, text: bytes) -> Tokens:
+        return self._lines.encode(text.decode().split("\n")[:-1])
+
+
+def coder_of(kernels: Kernels, *, marks: bool = False) -> WordCoder:
+    return (kernels.coder or OfLines)(marks=marks)
+
+
 def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[str], list[str]] = str.split) -> None:
     text = "".join(f"{line}\n" for line in lines).encode()
-    coder = kernels.coder(marks=split is not str.split)
+    coder = coder_of(kernels, marks=split is not str.split)
     tokens = coder.code(text)
     codes, offsets = tokens.codes, tokens.offsets
     expected = [split(line) for line in lines]
@@ -187,7 +208,7 @@ def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[s
 
 
 def test_no_text(kernels: Kernels) -> None:
-    coder = kernels.coder()
+    coder = coder_of(kernels)
     tokens = coder.code(b"")
     assert tokens.codes.tolist() == []
     assert tokens.offsets.tolist() == [0]
@@ -294,6 +315,13 @@ def test_auto_takes_numpy_for_little_text() -> None:
 def test_auto_takes_numba_for_much_text_where_it_is_installed() -> None:
     expected = "numpy" if find_spec("numba") is None else "numba"
     assert expected == choose_kernels("auto", LARGE).NAME
+
+
+def test_compiled_kernels_are_for_one_order_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.byteorder", "big")
+    assert choose_kernels("auto", LARGE).NAME == "numpy"
+    with pytest.raises(InputError, match="do not work on this machine"):
+        choose_kernels("numba")
 
 
 def test_unknown_kernels() -> None:
