@@ -100,9 +100,15 @@ def test_workers_killed_three_times_while_they_read_ranges_of_s3(
 
     def kill(*_: int) -> None:
         if len(killed) < 3:
-            client.wait_for_workers(1)
-            killed.append(next(process for process in client.run(os.getpid).values() if process not in killed))
+            killed.append(next(process for process in processes() if process not in killed))
             os.kill(killed[-1], signal.SIGKILL)
+
+    def processes() -> Iterator[int]:
+        """The processes of workers, asked until some that are not just ending or starting answer."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            client.wait_for_workers(1, timeout=60)
+            yield from client.run(os.getpid, on_error="ignore").values()
 
     with (
         cluster_executor(cluster) as executor,
