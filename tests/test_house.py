@@ -29,7 +29,7 @@ BACKEND = {
     "sum_matches",
 }
 # A budget: the command line had 4,174 lines before each setting was declared once.
-CLI_LINES = 3_550
+CLI_LINES = 3_600
 
 
 def lines(folder: Path) -> int:

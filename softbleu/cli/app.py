@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any
@@ -26,7 +27,7 @@ from softbleu.cli.networks import networks_app
 from softbleu.cli.score import score
 from softbleu.cli.select import select
 from softbleu.cli.settings import FindOptions, options_of, setting_options, spread_settings
-from softbleu.cli.several import HELP, asks_for_help, spread_values, values_behind
+from softbleu.cli.several import HELP, asks_for_help, has_options, spread_values, values_behind
 from softbleu.cli.sweep import sweep
 from softbleu.version import __version__
 
@@ -70,21 +71,37 @@ def softbleu(
 def command(arguments: Sequence[str]) -> Callable[..., Any]:
     """Make the command; of its subcommands those that the arguments name get the options of settings.
 
-    Help shows what the metrics and matchers that it is asked for have, or else what is common.
+    Help shows what the metrics and matchers that it is asked for have, or else what is common. Nothing is made that
+    the arguments do not name, for making it all takes longer than many a run.
     """
-    completing = any(name.endswith("_COMPLETE") for name in os.environ)
-    found: FindOptions = setting_options
+    if any(name.endswith("_COMPLETE") for name in os.environ):
+        return _made(app, lambda name: True, setting_options)
+    if arguments[:1] in (["--install-completion"], ["--show-completion"]) and len(arguments) > 1:
+        # Unless told so, typer finds out itself what shell this is, and does not listen to what is named.
+        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
     if asks_for_help(arguments):
         from softbleu.cli.examples import show_examples
 
         named = values_behind(arguments, "-m", "--metric"), values_behind(arguments, "--matcher")
         show_examples(app, "" if any(named) else MORE_HELP)
-        found = partial(options_of, *named)
-    spread_settings(app, lambda name: completing or name in arguments, found)
-    if arguments[:1] in (["--install-completion"], ["--show-completion"]) and len(arguments) > 1:
-        # Unless told so, typer finds out itself what shell this is, and does not listen to what is named.
-        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
-    made = typer.main.get_command(app)
+        return _made(app, arguments.__contains__, partial(options_of, *named))
+    few = copy(app)
+    few.registered_commands = [each for each in app.registered_commands if _is_named(each.callback, arguments)]
+    few.registered_groups = [each for each in app.registered_groups if _is_named(each.typer_instance, arguments)]
+    if not few.registered_commands and not few.registered_groups:
+        few = app
+    made = _made(few, arguments.__contains__, partial(setting_options, bleu_only=True))
+    return made if has_options(made, arguments) else _made(few, arguments.__contains__, setting_options)
+
+
+def _is_named(one: Any, arguments: Sequence[str]) -> bool:
+    """Whether a command, or a group of them, is what comes first."""
+    return [one.info.name if isinstance(one, typer.Typer) else one.__name__] == list(arguments[:1])
+
+
+def _made(some: typer.Typer, wanted: Callable[[str], bool], found: FindOptions) -> Callable[..., Any]:
+    spread_settings(some, wanted, found)
+    made = typer.main.get_command(some)
     coerce_plainly(made)
     return made
 

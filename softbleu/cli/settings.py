@@ -137,20 +137,20 @@ def _with_default(text: str, defaults: Mapping[str, str]) -> str:
 
 
 @cache
-def setting_options(*, plug_ins: bool = True, common: bool = False) -> dict[str, SettingOption]:
+def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> dict[str, SettingOption]:
     """Options of all settings that there are, by the name of the parameter; first what has to do with matching.
 
-    Only the `common` ones take a fraction of the time.
+    Those of BLEU and its matchers alone take a fraction of the time: nothing of other metrics is loaded.
     """
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
 
     made: dict[str, SettingOption] = {}
-    metrics: list[Any] = [METRICS.find("bleu")] if common else list(METRICS.built_in.values())
-    matchers: list[Any] = [MATCHERS.find("vleu")] if common else list(MATCHERS.built_in.values())
+    metrics: list[Any] = [METRICS.find("bleu")] if bleu_only else list(METRICS.built_in.values())
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
+    matchers: list[Any] = list(MATCHERS.built_in.values())
     for kind in (*matchers, VectorChoice):
         _add(made, kind, MATCHING)
     _add(made, METRICS.find("bleu"), METRIC)
@@ -158,9 +158,7 @@ def setting_options(*, plug_ins: bool = True, common: bool = False) -> dict[str,
         _add_tokenizer(made, each)
     for each in metrics:
         _add(made, each, each().label)
-    if common:
-        return {name: each for name, each in made.items() if each.setting.common}
-    if plug_ins:
+    if plug_ins and not bleu_only:
         for registry in (METRICS, MATCHERS):
             plugged: list[type[Declared]] = [
                 each for each in registry.classes() if each.name not in registry.built_in
@@ -211,7 +209,7 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, Setti
         An expression that cannot be read, or a name that nothing has.
     """
     if not named and not matchers:
-        return setting_options(common=True)
+        return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
     from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
     from softbleu.scoring.measure import read_settings
@@ -230,6 +228,10 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, Setti
         for name, each in setting_options().items()
         if (own := {owner: setting for owner, setting in each.owners.items() if owner in owners})
     }
+
+
+_found: FindOptions = setting_options
+"""Settings of which the commands that are run have options."""
 
 
 def given_settings(
@@ -253,7 +255,7 @@ def given_settings(
 
 def chosen_options(options: Mapping[str, Any]) -> Iterator[tuple[SettingOption, Any]]:
     """Those that are given, and their values."""
-    return ((each, options[name]) for name, each in setting_options().items() if options.get(name) is not None)
+    return ((each, options[name]) for name, each in _found().items() if options.get(name) is not None)
 
 
 def takes_settings(wanted: Callable[[SettingOption], bool] = lambda each: True) -> Callable[[Command], Command]:
@@ -325,7 +327,9 @@ def with_settings(command: Command, found: FindOptions = setting_options) -> Com
 
 
 def spread_settings(app: typer.Typer, wanted: Callable[[str], bool], found: FindOptions = setting_options) -> None:
-    """Give those commands of an application that are wanted the options of settings."""
+    """Give those commands of an application that are wanted the options of settings that are found."""
+    global _found
+    _found = found
     for info in app.registered_commands:
         if info.callback is not None and wanted(info.name or info.callback.__name__):
             info.callback = with_settings(info.callback, found)

@@ -50,13 +50,25 @@ def spread_values(command: Any, arguments: Sequence[str]) -> Iterator[str]:
                 )
             yield word
         else:
-            name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+            name, equals, value = _split(word)
             name = EARLIER.get(name, name) if EARLIER.get(name, name) in options else name
             option = options.get(name)
             behind = name if option is not None and option.multiple else ""
             # The parser names an option that there is not; what is behind it is not looked at.
             awaited = option is None or (not option.is_flag and not equals)
             yield f"{name}={value}" if equals and word.startswith("--") else name + value
+
+
+def has_options(command: Any, arguments: Sequence[str]) -> bool:
+    """Whether the command that the arguments name has all the options that they name."""
+    options = _options(command)
+    for word in arguments:
+        if word in getattr(command, "commands", {}):
+            command = command.commands[word]
+            options = _options(command)
+        elif not _is_value(word) and _split(word)[0] not in options:
+            return False
+    return True
 
 
 def values_behind(arguments: Sequence[str], *names: str) -> list[str]:
@@ -70,6 +82,11 @@ def values_behind(arguments: Sequence[str], *names: str) -> list[str]:
         elif behind:
             found.append(word)
     return found
+
+
+def _split(word: str) -> tuple[str, str, str]:
+    """Name of an option, what shows that its value follows at once, and that value."""
+    return word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
 
 
 def _options(command: Any) -> dict[str, Any]:

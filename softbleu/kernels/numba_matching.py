@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
+from softbleu.kernels.compiled import njit
 from softbleu.kernels.numba_ngrams import find_ngram
 from softbleu.kernels.scale import SCALE, ZERO_NORM
 

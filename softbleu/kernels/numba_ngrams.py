@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from softbleu.kernels.compiled import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

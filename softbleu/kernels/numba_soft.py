@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from softbleu.kernels.compiled import njit
 from softbleu.kernels.numpy_soft import TIE
 from softbleu.kernels.scale import SCALE
 

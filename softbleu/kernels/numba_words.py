@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.lib.stride_tricks import as_strided
 
+from softbleu.kernels.compiled import njit
 from softbleu.tokens import ESCAPES_13A, MARKS_13A, Tokens
 
 if TYPE_CHECKING:

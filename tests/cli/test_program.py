@@ -47,7 +47,21 @@ def test_scoring_loads_only_what_it_needs(files, tokenize):
     needed = {"numpy"}
     assert loaded.isdisjoint({"rich", "pydantic", *HEAVY} - needed)
     assert needed <= loaded
-    assert not any(name.startswith("sacrebleu") for name in loaded)
+    assert not any(name.startswith(("sacrebleu", "softbleu.metrics.hyter")) for name in loaded)
+
+
+def test_options_of_other_metrics_load_them(files):
+    given = ["score", "--quiet", "-m", "chrf", "--beta", "2", "-c", str(files.candidate), "-r", str(files.reference)]
+    loaded = modules_after(f"from softbleu.cli.app import run; assert run({given!r}) == 0")
+    assert "softbleu.metrics.hyter" in loaded
+
+
+def test_compiled_kernels_load_no_linear_algebra(files):
+    pytest.importorskip("numba")
+    given = ["score", "--kernels", "numba", "--quiet", "-c", str(files.candidate), "-r", str(files.reference)]
+    loaded = modules_after(f"from softbleu.cli.app import run; assert run({given!r}) == 0")
+    assert "numba.np.arraymath" in loaded
+    assert "scipy.linalg" not in loaded
 
 
 def test_standard_input(program, files):
