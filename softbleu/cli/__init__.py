@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -45,8 +46,14 @@ def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
     sys.__unraisablehook__(caught)
 
 
+_COLLECT_AFTER = 50_000
+"""Objects, made and not let go, after which Python looks for unused circles of them; its own number is 700."""
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    # Modules and tables of words are many objects that stay: looking at them time and again is a tenth of a start.
+    gc.set_threshold(_COLLECT_AFTER)
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
