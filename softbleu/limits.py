@@ -1,35 +1,129 @@
-"""How much work one segment may be where work grows faster than text, and what allows more."""
+"""How much there may be of what takes more time or memory than its size warrants, and what allows more."""
 
 from __future__ import annotations
 
 import os
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
 from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from softbleu.types import Integers
 
 FACTOR = "SOFTBLEU_LIMITS"
 """The environment variable that says by how much limits grow."""
 _MOST = 1_000_000
 
 
-def allowed(limit: int) -> int:
-    """A limit, times what the environment says.
+@dataclass(frozen=True)
+class Limit:
+    """How much one thing, such as a segment, may be: it takes a second or two then, and some hundred megabytes.
 
-    >>> from unittest.mock import patch
-    >>> with patch.dict(os.environ, {"SOFTBLEU_LIMITS": "3"}):
-    ...     allowed(100)
-    300
+    Attributes
+    ----------
+    user
+        What has the limit, such as a metric.
+    counted
+        What there are so many of, in the plural.
+    most
+        The limit, unless the environment or `--limits` allows more.
+    remedy
+        What to do instead of that.
+
+    Examples
+    --------
+    >>> Limit("meteor", "pairs of words", 100).check(250, "a segment of 5 candidate and 50 reference words")
+    Traceback (most recent call last):
+    softbleu.errors.InputError: a segment of 5 candidate and 50 reference words is too much for meteor (250 pairs of
+    words, 100 are allowed): split it, or allow more by --limits 3 (or SOFTBLEU_LIMITS=3)
+    """
+
+    user: str
+    counted: str
+    most: int
+    remedy: str = "split it"
+
+    @property
+    def allowed(self) -> int:
+        """The limit, times what the environment says.
+
+        >>> from unittest.mock import patch
+        >>> with patch.dict(os.environ, {"SOFTBLEU_LIMITS": "3"}):
+        ...     Limit("meteor", "pairs of words", 100).allowed
+        300
+
+        Raises
+        ------
+        InputError
+            It says no whole number from 1.
+        """
+        return self.most * number_from(FACTOR, 1, _MOST)
+
+    def check(self, count: int, thing: str) -> None:
+        """See that there are not more.
+
+        Parameters
+        ----------
+        count : how many there are
+        thing : of what: `a segment of 9 words`, `x.json, line 3`
+
+        Raises
+        ------
+        InputError
+            There are.
+        """
+        if count > self.most and count > self.allowed:
+            self.refuse(count, thing)
+
+    def check_segments(self, counts: Integers, **words: Integers) -> None:
+        """See that no segment has more.
+
+        Parameters
+        ----------
+        counts : how many each segment has
+        words : numbers of its words, by what has them: `candidate`, `reference`
+
+        Raises
+        ------
+        InputError
+            One has.
+        """
+        if counts.max(initial=0) > self.most:
+            place = int(counts.argmax())
+            sizes = " and ".join(f"{int(each[place]):,} {name}" for name, each in words.items())
+            self.check(int(counts[place]), f"a segment of {sizes} words")
+
+    def refuse(self, count: int, thing: str) -> NoReturn:
+        """Say that there are more, and what allows it.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        factor = -(-count // self.most)
+        more = f", or allow more by --limits {factor} (or {FACTOR}={factor})" if factor <= _MOST else ""
+        raise InputError(
+            f"{thing} is too much for {self.user} ({count:,} {self.counted}, {self.allowed:,} are allowed): "
+            f"{self.remedy}{more}"
+        )
+
+
+def allow(factor: str) -> None:
+    """Let limits grow by a factor, also in processes that are started from now on.
 
     Raises
     ------
     InputError
-        It says no whole number from 1.
+        It is no whole number from 1.
     """
-    return limit * number_from(FACTOR, 1, _MOST)
+    os.environ[FACTOR] = factor
+    number_from(FACTOR, 1, _MOST, "--limits")
 
 
-def number_from(variable: str, unset: int, most: int) -> int:
-    """A whole number from 1 that an environment variable says.
+def number_from(variable: str, unset: int, most: int, said_by: str = "") -> int:
+    """A whole number from 1 that an environment variable says, unless something else has said it.
 
     Raises
     ------
@@ -40,16 +134,5 @@ def number_from(variable: str, unset: int, most: int) -> int:
     if not text:
         return unset
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(most)) and 1 <= int(text) <= most):
-        raise InputError(f"{variable} must be a whole number from 1 to {most}, not {text[:40]!r}")
+        raise InputError(f"{said_by or variable} must be a whole number from 1 to {most}, not {text[:40]!r}")
     return int(text)
-
-
-def refuse_segment(segment: str, metric: str) -> NoReturn:
-    """Say that a segment is too much work, and what allows it.
-
-    Raises
-    ------
-    InputError
-        Always.
-    """
-    raise InputError(f"{segment} is too long for {metric}: split it, or set {FACTOR} (2 allows twice the work)")

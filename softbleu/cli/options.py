@@ -59,6 +59,7 @@ Output
     softbleu[dask]); the numbers do not depend on it.
   --kernels NAME: Compute with numpy or numba; auto takes numba, if installed, for large text (default: auto).
   --resume: Note what is done beside the --output file, and go on where an earlier run of the same was interrupted.
+  --limits N: Allow N times as much where work is limited, for it grows faster than what is read (default: 1).
   --quiet -q: No notes and no progress on standard error.
   --debug: Show where an error came from.
 """
@@ -158,3 +159,4 @@ Cluster = Annotated[str | None, _of("--cluster")]
 Kernels = Annotated[str, _of("--kernels", ("auto", "numpy", "numba"))]
 Quiet = Annotated[bool, _of("--quiet")]
 Debug = Annotated[bool, _of("--debug")]
+Limits = Annotated[str | None, _of("--limits")]

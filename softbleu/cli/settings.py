@@ -10,8 +10,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from softbleu.cli.completion import vectors
-from softbleu.cli.options import MATCHING, METRIC, option
+from softbleu.cli.options import MATCHING, METRIC, Limits, option
 from softbleu.errors import InputError
+from softbleu.limits import allow
 
 if TYPE_CHECKING:
     import typer
@@ -295,27 +296,32 @@ def _marked(
     return mark
 
 
+def _no_options(found: FindOptions) -> dict[str, SettingOption]:
+    return {}
+
+
 def has_settings(command: Command | None) -> bool:
     """Whether it takes settings of metrics and matchers, of which help shows a part."""
     return bool(getattr(command, _MARK, (None, False))[1])
 
 
 def with_settings(command: Command, found: FindOptions = setting_options) -> Command:
-    """Give a command that is so marked its options; they stand behind that for the preset, if it has one.
+    """Give a command the option that all have, and one that is so marked its own, behind that for the preset.
 
     Where settings of metrics are wanted, they are those that are `found`.
     """
     # One that has its options already is given others.
     command = getattr(command, "plain", command)
-    options, of_metrics = getattr(command, _MARK, (None, False))
-    if options is None:
-        return command
+    options, of_metrics = getattr(command, _MARK, (_no_options, False))
     own = inspect.signature(command, eval_str=True)
     parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own.parameters.values()]
     place = next((n for n, each in enumerate(parameters, start=1) if each.name == "preset"), len(parameters))
     parameters[place:place] = [each.parameter for name, each in options(found).items() if name not in own.parameters]
+    parameters.append(inspect.Parameter("limits", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Limits))
 
     def call(**values: Any) -> Any:
+        if values["limits"] is not None:
+            allow(values["limits"])
         return command(**{name: values[name] for name in own.parameters})
 
     call.__name__, call.__doc__ = command.__name__, command.__doc__

@@ -15,7 +15,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
-from softbleu.limits import allowed, refuse_segment
+from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 Credit = Literal["greedy", "clipped", "both"]
 _GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
 """What share of the credit goes to the most similar ones."""
-MOST_SIMILARITIES = 1 << 26
-"""TokenPairs of words of one segment, at most (0.5 GB)."""
+_LIMIT = Limit("softbleu", "pairs of words", 1 << 26)
+"""Of one segment (0.5 GB)."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Softbleu(Metric):
             np.unique(text.codes, return_inverse=True) for text in (candidates, references)
         )
         cells = max(len(own) * len(others), len(theirs) * int(candidates.lengths.max(initial=0)))
-        if words is None or self._stages or words.vectors.in_context or cells > MOST_SIMILARITIES:
+        if words is None or self._stages or words.vectors.in_context or cells > _LIMIT.most:
             return super().pair_statistics(candidates, references, words, kernels)
         distinct = Chunk(_line(own), _line(others), np.array([0, 1]))
         alike = self._alike(distinct, _pairs(distinct), words, kernels).reshape(len(own), len(others))
@@ -324,10 +324,7 @@ def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
         A segment is too long.
     """
     cells = chunk.candidates.lengths * chunk.references.lengths
-    if len(cells) and cells.max() > allowed(MOST_SIMILARITIES):
-        longest = int(cells.argmax())
-        words = chunk.candidates.lengths[longest], chunk.references.lengths[longest]
-        refuse_segment(f"a segment of {words[0]} candidate and {words[1]} reference tokens", "softbleu")
+    _LIMIT.check_segments(cells, candidate=chunk.candidates.lengths, reference=chunk.references.lengths)
     ends, start = np.cumsum(cells), 0
     while start < len(cells):
         before = int(ends[start - 1]) if start else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -107,10 +108,10 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
     assert name.replace("_", " ") in done.err.replace("_", " ").replace("-", " ")
 
 
-def test_commands_without_settings_are_left_alone():
+def test_commands_without_settings_have_the_option_of_all():
     def plain() -> None: ...
 
-    assert with_settings(plain) is plain
+    assert list(inspect.signature(with_settings(plain)).parameters) == ["limits"]
 
 
 def test_flags_are_taken_back(command, files):

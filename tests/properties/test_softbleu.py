@@ -18,13 +18,13 @@ from strategies import WORDS, Vectors, lines, word_vectors
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.limits import Limit
 from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore
 from softbleu.scoring import Measure, VectorChoice, collect_statistics, score_corpus
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.tokens import Tokenizer
 
 MILLION = 1_000_000
-LIMIT = "softbleu.metrics.softbleu.MOST_SIMILARITIES"
 KERNELS: list[KernelName] = ["numpy", *(["numba"] if find_spec("numba") else [])]  # type: ignore[list-item]
 CREDITS = ("greedy", "clipped", "both")
 Lines = list[list[str]]
@@ -295,8 +295,8 @@ def test_pieces_and_kernels_change_no_digit(case: Case, most: int, kernels: Kern
 def test_a_segment_that_is_too_long_is_refused(case: Case) -> None:
     assume(entries(case) > 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LIMIT, entries(case) - 1)
-        with pytest.raises(InputError, match=r"^a segment [^\n]* is too long for softbleu[^\n]*$"):
+        patch.setattr("softbleu.metrics.softbleu._LIMIT", Limit("softbleu", "pairs of words", entries(case) - 1))
+        with pytest.raises(InputError, match=r"^a segment [^\n]* is too much for softbleu[^\n]*$"):
             case.rows()
 
 

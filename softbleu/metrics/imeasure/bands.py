@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.limits import allowed, refuse_segment
+from softbleu.limits import Limit
 from softbleu.metrics.imeasure.search import GAP, MISMATCH, PAIRS, Triple
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int32]
     Costs = NDArray[np.signedinteger[Any]]
 
-_MOST_CELLS = 1 << 28
+_LIMIT = Limit("imeasure", "cells of a table", 1 << 28)
 """Three texts of about 600 words that have nothing in common have so many (512 MB)."""
 _FAR, _VERY_FAR = 1 << 14, 1 << 29
 """What stands for no way at all, in tables of 16 and of 32 bits."""
@@ -53,9 +53,8 @@ class Band:
         self.low = [max(min(shift, 0) - half_width, -lengths[0]) for shift in shifts]
         high = [min(max(shift, 0) + half_width, most) for shift, most in zip(shifts, lengths[1:], strict=True)]
         self.width = [top - bottom + 1 for top, bottom in zip(high, self.low, strict=True)]
-        if (lengths[0] + 1) * self.width[0] * self.width[1] > allowed(_MOST_CELLS):
-            words = ", ".join(map(str, lengths))
-            refuse_segment(f"a segment of {words} words (source, candidate, reference), so changed,", "imeasure")
+        words = "{:,} source, {:,} candidate and {:,} reference words".format(*lengths)
+        _LIMIT.check((lengths[0] + 1) * self.width[0] * self.width[1], f"a segment of {words}, so changed,")
 
     def cost(self, cell: tuple[int, int, int]) -> int:
         """Least cost up to a cell; one outside of the band is far."""

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.limits import allowed, refuse_segment
+from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, Score, column
 from softbleu.metrics.meteor.search import best_matches
 from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
-_MOST_PAIRS = 1 << 24
-"""Pairs of words of a candidate and a reference of one segment: 4,096 of each take some seconds."""
+_LIMIT = Limit("meteor", "pairs of words", 1 << 24)
+"""Of a candidate and a reference of one segment: 4,096 of each take some seconds."""
 _CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
 
 
@@ -124,7 +124,8 @@ class Meteor(Metric):
         if words is None:
             raise InputError("METEOR looks at what is known of words: the table of words is missing")
         single = chunk.by_reference()
-        _check_lengths(single)
+        words_of = single.candidates.lengths, single.references.lengths
+        _LIMIT.check_segments(words_of[0] * words_of[1], candidate=words_of[0], reference=words_of[1])
         tables = None if self.meteor_data is None else self.meteor_data.open()
         similar = similar_pairs(single, words.vectors, self.soft) if self._is_soft else None
         stages = tuple(self.stages.split("+"))
@@ -209,21 +210,6 @@ def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
     covered = np.concatenate(([0], np.cumsum(np.cumsum(changes))))
     alone: Flags = covered[starts + lengths] - covered[starts] == lengths
     return alone
-
-
-def _check_lengths(single: Chunk) -> None:
-    """See that no segment has so many words that what may match takes more than seconds.
-
-    Raises
-    ------
-    InputError
-        One has.
-    """
-    pairs = single.candidates.lengths * single.references.lengths
-    if pairs.max(initial=0) > allowed(_MOST_PAIRS):
-        longest = int(pairs.argmax())
-        words = single.candidates.lengths[longest], single.references.lengths[longest]
-        refuse_segment(f"a segment of {words[0]} candidate and {words[1]} reference words", "meteor")
 
 
 def _counted(chunk: Chunk, matches: WordMatches, function: Flags, kinds: int) -> Integers:
