@@ -14,6 +14,7 @@ import pytest
 
 from softbleu import InputError, score
 from softbleu.corpora import ParallelFiles, Segments, name_files
+from softbleu.corpora.parallel import joined
 from softbleu.metrics import Bleu
 from softbleu.scoring import score_corpus
 
@@ -170,6 +171,22 @@ class TestLines:
             pytest.raises(InputError, match=r"line 3, byte 4: not UTF-8 \(0xc3\)"),
         ):
             loaded(corpus)
+
+    def test_joined_blocks_are_those_of_the_same_lines(self, tmp_path: Path) -> None:
+        (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
+        (tmp_path / "g.m2").write_text("".join(f"S {text}\n\n" for text in "abcde"))
+        with ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "c")]) as corpus:
+            parts = [block.load() for block in joined(list(corpus.blocks()))]  # type: ignore[union-attr]
+            assert [text for part in parts for text in part.candidates["c"]] == TEXT
+            assert [text for part in parts for (text,) in part.references] == TEXT
+            carried = [block.carried() for block in corpus.blocks()]
+            assert list(joined(carried)) == carried
+        with ParallelFiles.open([str(tmp_path / "c")], [], gold=str(tmp_path / "g.m2")) as corpus:
+            blocks = list(corpus.blocks())
+            found = list(joined(blocks))
+            assert len(found) == -(-len(blocks) // 4)
+            assert [gold for block in found for gold in block.gold or ()] == list(corpus.gold or ())  # type: ignore[union-attr]
+            assert [text for block in found for text in block.load().candidates["c"]] == TEXT  # type: ignore[union-attr]
 
     def test_scores_are_those_of_the_same_text_in_memory(self, tmp_path: Path) -> None:
         other = ["a dog", "", "naïve 日本 x", "blanks or not", "the last"]
