@@ -78,14 +78,17 @@ def parse_signature(signature: str) -> dict[str, str]:
     Raises
     ------
     InputError
-        A part without a colon, or a key that comes twice.
+        A part without a colon, a key that comes twice, or an escape that is no text.
     """
     pairs: dict[str, str] = {}
     for part in signature.strip().split("|"):
         key, colon, value = part.partition(":")
         if not colon or not key or key in pairs:
             raise InputError(f"not a signature at {part!r}: parts like 'matcher:vleu' joined by '|' are expected")
-        pairs[key] = _ESCAPE.sub(lambda found: unquote(found[0], errors="surrogatepass"), value)
+        try:
+            pairs[key] = _ESCAPE.sub(lambda found: unquote(found[0], errors="surrogatepass"), value)
+        except UnicodeDecodeError:
+            raise InputError(f"not a signature at {part!r}: %XX are no bytes of UTF-8; write a '%' as %25") from None
     return pairs
 
 

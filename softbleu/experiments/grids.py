@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
 from softbleu.errors import InputError, UnknownNameError
@@ -72,9 +72,11 @@ def _range(text: str) -> list[float]:
         raise InputError(f"a range of thresholds is 'from:to:step', such as 0:1:0.02, not {text!r}")
     # In decimals, so that 0.1 three times is 0.3.
     start, end, step = (_number(part, text) for part in parts)
-    if step <= 0 or end < start or end - start >= step * MOST_STEPS:
-        raise InputError(f"a range of thresholds goes up, in at most {MOST_STEPS:,} steps, not {text!r}")
-    return [float(start + step * number) for number in range(int((end - start) / step) + 1)]
+    # What is too large for them is infinite, no exception.
+    with localcontext(Context(traps=[])):
+        if step <= 0 or end < start or end - start >= step * MOST_STEPS:
+            raise InputError(f"a range of thresholds goes up, in at most {MOST_STEPS:,} steps, not {text!r}")
+        return [float(start + step * number) for number in range(int((end - start) / step) + 1)]
 
 
 def _number(text: str, whole: str) -> Decimal:

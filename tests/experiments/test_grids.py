@@ -25,6 +25,7 @@ from softbleu.experiments.grids import MOST_STEPS, read_thresholds
         (["0:1:0.3"], [0.0, 0.3, 0.6, 0.9]),
         (["0.5:0.5:0.1"], [0.5]),
         (["0.2:0.3:0.2"], [0.2]),
+        (["0:1:9e999999"], [0.0]),
         (["0.7:0.9:0.1,0.75,p99.9", "p50"], [0.7, 0.8, 0.9, 0.75, "p99.9", "p50"]),
         ([".5,5e-1"], [0.5]),
     ],
@@ -79,6 +80,7 @@ def test_what_cannot(text: str, message: str) -> None:
         read_thresholds([text])
 
 
-def test_numbers_beyond_all_bounds_are_refused() -> None:
+@pytest.mark.parametrize("text", ["0:9e999999:1e-9", "-9e999999:9e999999:9e999999", "0:1e9999999:1"])
+def test_numbers_beyond_all_bounds_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="goes up"):
-        read_thresholds(["0:9e999999:1e-9"])
+        read_thresholds([text])

@@ -246,6 +246,7 @@ BROKEN = [
     ("metric:bleu|:exact", "not a signature at ':exact'"),
     ("metric:bleu||tok:none", "not a signature at ''"),
     ("metric:bleu|metric:gleu", "not a signature at 'metric:gleu'"),
+    ("metric:bleu|vectors:%FF", "not a signature at 'vectors:%FF'"),
     ("metric:bleu|colour:red", "colour"),
     ("metric:mover", "mover"),
     ("metric:bleu|matcher:mleu", "mleu"),
