@@ -13,7 +13,7 @@ from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
-from softbleu.data_files import read_toml
+from softbleu.data_files import check_plain, read_toml
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.text import MatchedText
 from softbleu.scoring import Measure
@@ -234,6 +234,7 @@ class Definition:
             names += [split_name(each)[1] for key in _LISTS for each in data.get(key, ())]
         for name in names:
             for path in self._matching(name):
+                check_plain(path)
                 yield str(Path(name).parent / path.name), path
 
 

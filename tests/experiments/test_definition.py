@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -187,6 +188,15 @@ def test_definitions_that_are_wrong(folder: Path, old: str, new: str, message: s
     with pytest.raises(ValueError, match=message) as caught:
         run_definition(write(folder, PLAIN.replace(old, new)))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names")
+def test_a_pipe_is_no_text_of_an_experiment(folder: Path) -> None:
+    """It would be waited for without end; texts are read more than once."""
+    os.mkfifo(folder / "data" / "pipe")
+    definition = Definition.read(write(folder, PLAIN.replace("data/ref.txt", "data/pipe")))
+    with pytest.raises(InputError, match=r"data/pipe: no plain file"):
+        definition.files()
 
 
 def test_variants_that_are_no_tables(folder: Path) -> None:
