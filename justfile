@@ -11,6 +11,10 @@ test:
 campaign times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial
 
+# Inputs made by coverage, for so many minutes of CPU time (needs atheris)
+fuzz minutes="30" *which:
+    PYTHONPATH=tests python tests/adversarial/fuzz.py {{minutes}} {{which}}
+
 # The versions that the gate installs, anew (needs uv)
 lock:
     #!/usr/bin/env bash

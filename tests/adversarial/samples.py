@@ -1,14 +1,16 @@
-"""Small valid files of every kind that softbleu reads, and for each the commands that read it."""
+"""Small valid files of every kind that softbleu reads, the commands that read them, and how these should end."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from cli.conftest import Run
 from gensim.models import KeyedVectors
 from made_up_llama import write_llama
 from meteor_data import write_meteor_data
@@ -19,6 +21,7 @@ from softbleu.embeddings.neighbours import index_store
 from softbleu.language.values import VALUES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 TEXTS = {
     "c.txt": "the cat sat on a mat\na small dog barks\n",
@@ -87,6 +90,19 @@ def make(folder: Path) -> None:
     write_llama(folder / "tiny.gguf")
     write_meteor_data(folder / "met")
     convert_encoder(GOLDEN / "encoders" / "bert", folder / "enc")
+
+
+def mishandled(done: Run) -> str | None:
+    """What is wrong with the way in which a command ended: it gives its result, or one line."""
+    if done.code not in (0, 2):
+        return f"exit code {done.code}"
+    if "Traceback" in done.err:
+        return "a traceback"
+    if CONTROL.search(done.err):
+        return "a control character"
+    if done.code == 2 and not (done.err.startswith("softbleu: error: ") and done.err.count("\n") == 1):
+        return "not one line"
+    return "output before an error" if done.code == 2 and done.out else None
 
 
 def copy(samples: Path, folder: Path) -> None:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import random
-import re
 import signal
 import warnings
 from collections.abc import Iterator
@@ -16,10 +15,11 @@ from typing import Any
 import pytest
 from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
-from adversarial.samples import READERS, Reader, copy
+from adversarial.samples import READERS, Reader, copy, mishandled
+
+from softbleu.embeddings.encoders.kept import _OPEN
 
 SECONDS = 60
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture
@@ -64,18 +64,15 @@ def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> No
         target = next(place.glob(reader.damaged))
         target.write_bytes(damaged(target.read_bytes(), random.Random(f"{seed} {reader}")))
         before = contents(place)
+        # Encoders are known by their places.
+        _OPEN.clear()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             done = command(*reader.arguments, "-q")
         said = f"seed {seed}: {done}"
-        assert done.code in (0, 2), said
-        assert "Traceback" not in done.err, said
-        assert not CONTROL.search(done.err), said
-        if done.code == 2:
-            assert done.err.startswith("softbleu: error: "), said
-            assert done.err.count("\n") == 1, said
-            assert done.out == "", said
-            assert made(before, place) == [], said
-        for name in made(before, place):
+        assert mishandled(done) is None, said
+        left = made(before, place)
+        assert done.code == 0 or left == [], said
+        for name in left:
             path = place / name
             path.unlink()
