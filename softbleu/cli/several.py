@@ -53,9 +53,12 @@ def spread_values(command: Any, arguments: Sequence[str]) -> Iterator[str]:
             name, equals, value = _split(word)
             name = EARLIER.get(name, name) if EARLIER.get(name, name) in options else name
             option = options.get(name)
-            behind = name if option is not None and option.multiple else ""
-            # The parser names an option that there is not; what is behind it is not looked at.
-            awaited = option is None or (not option.is_flag and not equals)
+            if option is None:
+                # The parser names it; what is behind it is not looked at.
+                yield from arguments[place:]
+                return
+            behind = name if option.multiple else ""
+            awaited = not option.is_flag and not equals
             yield f"{name}={value}" if equals and word.startswith("--") else name + value
 
 

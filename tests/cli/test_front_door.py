@@ -157,6 +157,14 @@ def test_a_reference_is_never_taken_for_a_system(command, files, monkeypatch, ar
     assert words in done.err
 
 
+@pytest.mark.parametrize("option", ["--colour=red", "-x5", "--colour"])
+def test_an_option_that_there_is_not_is_named(command, files, option):
+    """Whatever comes behind it."""
+    done = command("score", "-c", files.candidate, "-r", files.reference, option, "-f", "json")
+    assert done.code == 2
+    assert f"No such option: {option.partition('=')[0].removesuffix('5')}" in done.err
+
+
 def test_the_output_is_no_file_of_a_folder(command, files):
     folder = files.folder / "outputs"
     folder.mkdir()
