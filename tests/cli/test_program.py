@@ -205,6 +205,24 @@ def test_reader_that_has_seen_enough(files):
     assert process.returncode == 1
 
 
+ENDED_WHILE_LOADING = """
+import os, signal, sys
+def end(event, given):
+    if event == "exec" and given[0].co_filename.endswith("files.py"):
+        os.kill(os.getpid(), signal.SIGTERM)
+sys.addaudithook(end)
+sys.argv = ["softbleu", "score"]
+from softbleu.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+def test_it_may_be_ended_before_all_is_loaded():
+    done = subprocess.run([sys.executable, "-c", ENDED_WHILE_LOADING], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (143, b"")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_interruption_is_quiet_and_leaves_nothing(files, tmp_path, name, code):
