@@ -90,7 +90,7 @@ def _open_corpus(options: Options, measures: Sequence[Measure], executor: Execut
     if not candidates:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
-    read: Any = {"gold": gold, "encoding": encoding, "executor": executor}
+    read: Any = {"gold": gold, "encoding": encoding, "executor": executor, "jobs": options.get("jobs", 1)}
     with ParallelFiles.open(system_files(options), references, source, **read) as corpus:
         if (note := note_tokens(corpus, measures)) and not options["quiet"]:
             say(f"note: {note}")

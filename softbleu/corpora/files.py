@@ -7,6 +7,7 @@ import gzip
 import io
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -111,7 +112,7 @@ class TextFile:
     def open(cls, name: str, encoding: str, folder: Path, block: int, executor: Executor | None = None) -> Self:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
-        Lines of a URL are found by the workers of an executor, range by range, if there is one.
+        Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
 
         Raises
         ------
@@ -338,7 +339,8 @@ def _find_ends(part: TextPart) -> _Ends:
 
 def _ranges(name: str, place: Path | str, start: int, executor: Executor | None) -> Iterator[_Ends]:
     if isinstance(place, Path):
-        size, step, executor = place.stat().st_size, _PIECE, None
+        size, step = place.stat().st_size, _PIECE
+        executor = executor if isinstance(executor, ThreadPoolExecutor) else None
     else:
         size, step = url_size(place) or 0, _RANGE
     parts = (TextPart(name, place, at, min(at + step, size), 1) for at in range(start, size, step))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -125,6 +128,7 @@ class ParallelFiles:
         gold: str | None = None,
         encoding: str = "utf-8",
         executor: Executor | None = None,
+        jobs: int = 1,
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
@@ -140,6 +144,8 @@ class ParallelFiles:
             Path of a `.m2` file, whose edits make the references, and which has the source.
         executor
             Finds the lines of files that are named by URLs.
+        jobs
+            Threads that find those of other files, no more than there are processors.
 
         Raises
         ------
@@ -161,7 +167,9 @@ class ParallelFiles:
             raise InputError("standard input (-) can be read once only")
         folder = TemporaryFolder()
         try:
-            opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK, executor) for name in names]
+            threads = min(jobs, os.cpu_count() or 1)
+            with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
+                opened = [TextFile.open(str(name), encoding, Path(folder.name), BLOCK, finder) for name in names]
             edits = None if gold is None else tuple(read_m2(gold, encoding))
             _check_lines(opened, len(named), (gold or "", edits))
         except BaseException:

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -171,6 +172,21 @@ class TestLines:
             pytest.raises(InputError, match=r"line 3, byte 4: not UTF-8 \(0xc3\)"),
         ):
             loaded(corpus)
+
+    def test_threads_find_the_same_lines(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        started: list[int] = []
+        monkeypatch.setattr(
+            "softbleu.corpora.parallel.ThreadPoolExecutor",
+            lambda threads: (started.append(threads), ThreadPoolExecutor(threads))[1],
+        )
+        monkeypatch.setattr(os, "cpu_count", lambda: 3)
+        (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
+        found = []
+        for jobs in (1, 2, 1000):
+            with ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "c")], jobs=jobs) as corpus:
+                found.append([block.load() for block in corpus.blocks()])
+        assert started == [2, 3]
+        assert found[1:] == found[:1] * 2
 
     def test_joined_blocks_are_those_of_the_same_lines(self, tmp_path: Path) -> None:
         (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
