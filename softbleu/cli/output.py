@@ -85,11 +85,14 @@ class Output:
         """Whether it is standard output."""
         return self.path is None and self.url is None
 
-    def beside(self, suffix: str) -> Path | None:
-        """A hidden file in the same folder, of that name and suffix; none beside a pipe or a device."""
+    def beside(self, suffix: str) -> str | None:
+        """Path or URL of a file in the same folder, of that name and suffix; none beside a pipe or a device."""
+        if self.url is not None:
+            return f"{self.url}{suffix}"
         if self.path is None or _is_special(self.path):
             return None
-        return self.path.with_name(f".{self.path.name}{suffix}")
+        # Hidden there.
+        return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
     def journal(self, suffix: str) -> str:
         """Folder beside the file, for what is done of a run.
@@ -99,10 +102,10 @@ class Output:
         InputError
             There is no place beside standard output, a pipe or a device.
         """
-        beside = (self.url and f"{self.url}{suffix}") or self.beside(suffix)
+        beside = self.beside(suffix)
         if beside is None:
             raise InputError("--resume notes what is done beside the --output file: name one")
-        return str(beside)
+        return beside
 
     def drop(self, journal: str | None) -> None:
         """Remove that folder, once all is written."""

@@ -24,6 +24,7 @@ from softbleu.progress import shown
 from softbleu.scoring import Measure, make_results, running
 from softbleu.signature import format_value
 from softbleu.tabular import Tabular
+from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -166,7 +167,7 @@ def sweep_corpus(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: Path | None = None,
+    journal: str | Path | None = None,
     progress: Progress | None = None,
 ) -> SweepRows:
     """Score every system of a corpus at every point.
@@ -184,8 +185,8 @@ def sweep_corpus(
     jobs, executor
         Where the work is done; the digits do not depend on it.
     journal
-        A file that what is done is noted in, system by system, so that an interrupted sweep goes on where it was;
-        the caller removes it when all is written.
+        A file, by path or URL, that what is done is noted in, system by system, so that an interrupted sweep goes on
+        where it was; the caller removes it when all is written.
     progress
         Called with the number of systems done and of all.
 
@@ -285,24 +286,24 @@ def _state(path: Path) -> list[tuple[str, int, int]]:
 class _Journal:
     """Rows of the systems that are done, kept in a file if there is one: a line with what it is, a line a system."""
 
-    def __init__(self, path: Path | None, identity: str) -> None:
+    def __init__(self, place: str | Path | None, identity: str) -> None:
         self.done: dict[str, list[SweepRow]] = {}
-        self._path = path
+        self._place = place
         self._identity = identity
         self._begun = False
-        if path is not None:
-            check_journal(path)
-            if path.exists():
-                self._read(path, identity)
+        if place is not None:
+            check_journal(place)
+            if (content := _content(place)) is not None:
+                self._read(content, str(place), identity)
 
-    def _read(self, path: Path, identity: str) -> None:
+    def _read(self, content: bytes, name: str, identity: str) -> None:
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-            if parse_json(lines[0], str(path)).get("sweep") != identity:
+            lines = content.decode().split("\n")
+            if parse_json(lines[0], name).get("sweep") != identity:
                 return
             # The last line may be cut off; it is computed anew.
             for line in lines[1:-1]:
-                entry = parse_json(line, str(path))
+                entry = parse_json(line, name)
                 if entry["sum"] != _sum_of(entry["system"], entry["rows"]):
                     raise ValueError
                 self.done[entry["system"]] = [_read_row(row) for row in entry["rows"]]
@@ -312,24 +313,26 @@ class _Journal:
     def note(self, system: str, rows: list[SweepRow]) -> None:
         """Note a system that is done."""
         self.done[system] = rows
-        if self._path is None:
+        if self._place is None:
             return
         # At first written anew: the last line of an interrupted sweep may be cut off.
         lines: list[dict[str, Any]] = [_entry(system, rows)]
-        if not self._begun:
+        if not self._begun or is_url(self._place):
             lines = [{"sweep": self._identity}, *(_entry(name, each) for name, each in self.done.items())]
         texts = [json.dumps(line) + "\n" for line in lines]
-        if self._begun:
+        if isinstance(self._place, str) and is_url(self._place):
+            write_url(self._place, "".join(texts).encode())
+        elif self._begun:
             # Another sweep that writes the same may be done and have removed it: nothing is begun anew.
-            with suppress(FileNotFoundError), self._path.open("r+", encoding="utf-8") as handle:
+            with suppress(FileNotFoundError), Path(self._place).open("r+", encoding="utf-8") as handle:
                 handle.seek(0, os.SEEK_END)
                 handle.writelines(texts)
         else:
-            write_whole(self._path, texts)
+            write_whole(Path(self._place), texts)
         self._begun = True
 
 
-def check_journal(path: Path) -> None:
+def check_journal(place: str | Path) -> None:
     """See that a journal may lie there: what is there already is one.
 
     Raises
@@ -337,22 +340,38 @@ def check_journal(path: Path) -> None:
     InputError
         It is something else, which is not ours to replace.
     """
-    if os.path.lexists(path) and not _is_journal(path):
-        raise InputError(f"{path}: no journal of an interrupted sweep, which would lie there: move it away")
+    there = find_urls(place) if isinstance(place, str) and is_url(place) else os.path.lexists(place)
+    if there and not _is_journal(place):
+        raise InputError(f"{place}: no journal of an interrupted sweep, which would lie there: move it away")
 
 
-def remove_journal(path: Path) -> None:
+def remove_journal(place: str | Path) -> None:
     """Remove the journal of a sweep, once what it notes is kept elsewhere; anything else stays."""
-    if _is_journal(path):
-        path.unlink()
+    if not _is_journal(place):
+        return
+    if isinstance(place, str) and is_url(place):
+        remove_urls([place])
+    else:
+        Path(place).unlink()
 
 
-def _is_journal(path: Path) -> bool:
+def _is_journal(place: str | Path) -> bool:
+    # Of one that a power cut emptied nothing is lost.
+    return _content(place, len(_MARK)) in (_MARK, b"")
+
+
+def _content(place: str | Path, most: int = -1) -> bytes | None:
+    """What a file begins with, or all of it; None where there is no plain one."""
+    if isinstance(place, str) and is_url(place):
+        if not find_urls(place):
+            return None
+        with open_url(place) as stream:
+            return stream.read(most)
+    path = Path(place)
     if path.is_symlink() or not path.is_file():
-        return False
+        return None
     with path.open("rb") as handle:
-        # Of one that a power cut emptied nothing is lost.
-        return handle.read(len(_MARK)) in (_MARK, b"")
+        return handle.read(most)
 
 
 def _read_row(noted: Mapping[str, Any]) -> SweepRow:

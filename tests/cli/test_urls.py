@@ -25,6 +25,7 @@ from softbleu import urls
 from softbleu.corpora import ParallelFiles, files
 from softbleu.errors import InputError
 from softbleu.executors import cluster_executor
+from softbleu.experiments import sweep
 from softbleu.scoring import score_corpus
 from softbleu.urls import find_urls, open_url, read_range, url_size, write_url
 
@@ -239,3 +240,51 @@ def test_the_extra_is_named_where_it_is_missing(command: Any, files: Any, monkey
     done = command("score", "-c", "s3://texts/c.txt", "-r", files.reference)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "pip install 'softbleu[remote]'" in done.err
+
+
+@pytest.mark.parametrize("place", ["s3", "memory"])
+def test_a_sweep_goes_on_at_a_url(
+    command: Any, request: Any, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = {"memory": "memory://sweeps"}.get(place) or request.getfixturevalue("s3")
+    for number in (1, 2):
+        (tmp_path / f"s{number}").write_text("a cat sat\n" * number + "a dog ran\n" * (2 - number))
+    (tmp_path / "r").write_text("a cat sat\na dog sat\n")
+    options = [
+        "sweep",
+        "-c",
+        tmp_path / "s1",
+        tmp_path / "s2",
+        "-r",
+        tmp_path / "r",
+        "-m",
+        "chrf",
+        "--vary",
+        "beta=1,2",
+    ]
+    output, journal = f"{url}/out.csv", f"{url}/out.csv.sweep"
+    expected = command(*options, "-f", "csv").out
+    with monkeypatch.context() as patch:
+        patch.setattr(sweep, "remove_journal", lambda _: None)
+        assert command(*options, "-o", output).code == 0
+    with open_url(journal) as stream:
+        header, first, second, end = stream.read().decode().split("\n")
+    assert end == ""
+    entry = json.loads(first)
+    for row in entry["rows"]:
+        row["score"] = 50.0
+    entry["sum"] = sweep._sum_of(entry["system"], entry["rows"])
+    # As if it had been interrupted after the first system, whose rows are marked.
+    write_url(journal, f"{header}\n{json.dumps(entry)}\n{second[:20]}".encode())
+    done = command(*options, "-o", output)
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert find_urls(journal) == []
+    with open_url(output) as stream:
+        found = stream.read().decode().splitlines()
+    assert [",50.0," in line for line in found] == [False, True, True, False, False]
+    assert found[3:] == expected.splitlines()[3:]
+    write_url(journal, b"something else")
+    refused = command(*options, "-o", output)
+    assert (refused.code, "no journal of an interrupted sweep" in refused.err) == (2, True)
+    with open_url(journal) as stream:
+        assert stream.read() == b"something else"
