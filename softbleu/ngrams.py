@@ -172,13 +172,13 @@ class Chunk:
         """Bounds of each segment's references among the positions (segments + 1 of them)."""
         return len(self.candidates.codes) + self.references.offsets[self.segment_offsets]
 
-    def ngrams(self, order: int, *, instances: bool = False) -> list[Ngrams]:
+    def ngrams(self, order: int, *, instances: bool = False) -> Iterator[Ngrams]:
         """The n-grams of orders 1…order.
 
         With `instances` equal n-grams of the pool have a place each: those where they stand in the (first) reference
         that has most of them.
         """
-        return [self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order)]
+        return (self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order))
 
     def _ngrams(self, starts: Integers, ids: Integers, instances: bool) -> Ngrams:
         cut = int(np.searchsorted(starts, self.positions.split))

@@ -288,7 +288,7 @@ def _without_punctuation(word: str) -> Sequence[str]:
 
 WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
-    "characters": list,
+    "characters": str,
     "punctuation": _without_punctuation,
 }
 """Features of words that metrics may ask for: what a word is made of.

@@ -8,6 +8,9 @@ import numpy as np
 
 from softbleu.kernels.compiled import njit
 
+from softbleu.kernels.numpy_backend import LONG
+from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -94,6 +97,10 @@ def clipped_counts(
     order: int,
 ) -> Integers:
     """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
+    if np.diff(candidate_offsets).max(initial=0) > LONG:
+        # Tables of its n-grams would take gigabytes.
+        numbers = candidate, candidate_offsets, reference, reference_offsets, segment_offsets
+        return counted_in_arrays(*numbers, order)
     counts = np.zeros((len(candidate_offsets) - 1, order), np.int64)
     _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts)
     return counts

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from softbleu.kernels.long_texts import clipped_counts_of_long
 from softbleu.kernels.numpy_soft import matched_weights as matched_weights
 from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
@@ -24,6 +26,8 @@ sum_matches: Final = None
 multiply_pairs: Final = None
 
 SEGMENTS_AT_ONCE = 256
+LONG = 1 << 20
+"""Tokens that are not counted at once, but segment by segment, in less memory."""
 
 
 def clipped_counts(
@@ -54,6 +58,13 @@ def clipped_counts(
         lines = segment_offsets[start : stop + 1]
         bounds = candidate_offsets[start : stop + 1]
         reference_bounds = reference_offsets[lines[0] : lines[-1] + 1]
+        if bounds[-1] - bounds[0] + reference_bounds[-1] - reference_bounds[0] > LONG:
+            for segment in range(start, stop):
+                own = slice(*candidate_offsets[segment : segment + 2])
+                bounds_of = pairwise(reference_offsets[segment_offsets[segment] : segment_offsets[segment + 1] + 1])
+                texts = [reference[first:end] for first, end in bounds_of]
+                counts[segment] = clipped_counts_of_long(candidate[own], texts, order)
+            continue
         positions = Positions.of(
             candidate[bounds[0] : bounds[-1]],
             np.diff(bounds),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from softbleu.types import Flags, Integers
@@ -106,7 +108,7 @@ class Positions:
         )
 
 
-def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> list[tuple[Integers, Integers]]:
+def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iterator[tuple[Integers, Integers]]:
     """Exact numbers of the n-grams of each segment.
 
     Parameters
@@ -114,8 +116,8 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> list
     positions, order : where tokens lie, and the greatest n
     shared : leave out n-grams that begin or end with what only candidates, or only references, have
 
-    Returns
-    -------
+    Yields
+    ------
     For n = 1…order the positions where an n-gram starts, and its id: that of its first occurrence in its segment
     among all positions by segment, so equal ids mean equal n-grams of one segment. No hash is involved: an n-gram
     is the pair (number of its head, number of its last word).
@@ -127,25 +129,26 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> list
         distinct = (np.cumsum(distinct == starts) - 1)[distinct]
     most = int(distinct.max(initial=-1)) + 1
     words = first_places(segment * most + distinct, local, len(positions.sizes) * most)
-    found = [(starts, positions.places[segment] + words)]
+    ids = positions.places[segment] + words
+    yield starts, ids
     compact = int((positions.sizes**2).sum()) > _COMPACT
-    words, width = _numbered(positions, *found[0], words, compact)
+    words, width = _numbered(positions, starts, ids, words, compact)
     numbers, height = words, width
     for n in range(2, order + 1):
         fits = positions.room[starts] >= n
         if shared:
             ends = np.zeros(len(positions.codes) + 1, bool)
-            ends[starts] = begins = _on_both_sides(positions, *found[-1])
+            ends[starts] = begins = _on_both_sides(positions, starts, ids)
             fits &= begins & ends[starts + 1]
         starts = starts[fits]
         sizes = height * width
         at = segment[starts]
         keys = (np.cumsum(sizes) - sizes)[at] + numbers[fits] * width[at] + words[starts + n - 1]
         numbers = first_places(keys, local[starts], int(sizes.sum()))
-        found.append((starts, positions.places[at] + numbers))
+        ids = positions.places[at] + numbers
+        yield starts, ids
         if n < order:
-            numbers, height = _numbered(positions, *found[-1], numbers, compact)
-    return found
+            numbers, height = _numbered(positions, starts, ids, numbers, compact)
 
 
 def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Flags:

@@ -12,6 +12,8 @@ from softbleu.kernels.scale import SCALE
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from softbleu.matchers.base import Matcher
     from softbleu.similarity import Vectors
     from softbleu.types import Integers
@@ -31,7 +33,7 @@ class NgramCounts:
     """How much of it is matched, in millionths, over all its occurrences."""
 
 
-def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> list[NgramCounts]:
+def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:
     """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
     if chunk.source is None:
         raise InputError(
@@ -41,7 +43,6 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order:
     sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
     soft = vectors is not None and matcher.needs_vectors(order)
     matched = matcher.matches(chunk, vectors, order) if soft else None
-    found = []
     for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):
         # Candidate positions are the same in both chunks, so starts align and ids can be told by them.
         first = np.flatnonzero(ngrams.occurrence == 0)
@@ -55,5 +56,4 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order:
             total = sums[ids].astype(np.int64)
         source = in_source.counts[in_source.ids[first]]
         units = chunk.positions.segment[ngrams.starts[first]]
-        found.append(NgramCounts(units, candidate, reference, source, total))
-    return found
+        yield NgramCounts(units, candidate, reference, source, total)

@@ -28,6 +28,8 @@ PIECE = 512
 """Candidates that are matched together: few enough for the cache. Results do not depend on it."""
 LEAST = 32
 """Segments that are matched together, at least, however many systems there are."""
+_MOST_TOKENS = 1 << 19
+"""Tokens that are looked at together, unless a segment alone has more."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class BlockWork:
 
     def _of_block(self, block: CodedBlock) -> list[BlockStatistics]:
         size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
-        bounds = [(start, min(start + size, len(block))) for start in range(0, len(block), size)]
+        bounds = list(block.bounds(size, _MOST_TOKENS))
         pieces = [list(block.chunks(*each)) for each in bounds]
         gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
         return self._add_up(pieces, gold, choose_kernels(self.kernels))

@@ -236,6 +236,18 @@ class CodedBlock:
         """The first segments, or all if there are no more."""
         return self.part(0, count)
 
+    def bounds(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
+        """Bounds of pieces of at most so many segments, and of so many tokens unless one segment has more."""
+        each = np.arange(len(self) + 1)
+        lines = [*([each] * len(self.candidates)), self.offsets, each]
+        before = sum(text.offsets[line] for text, line in zip(self.lines, lines, strict=False))
+        start = 0
+        while start < len(self):
+            fitting = int(np.searchsorted(before, before[start] + tokens, side="right")) - 1
+            end = min(max(fitting, start + 1), start + segments)
+            yield start, end
+            start = end
+
     def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
         """Some segments of each system; with `gold` edits they have an empty reference for each annotator."""
         references, offsets, edits = self.references, self.offsets, None

@@ -17,7 +17,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 import softbleu
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.kernels import LARGE, Kernels, WordCoder, choose_kernels, positions, small_backend
+from softbleu.kernels import LARGE, Kernels, WordCoder, choose_kernels, numpy_backend, positions, small_backend
 from softbleu.scoring.coding import LineCoder
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, split_13a
 
@@ -122,6 +122,26 @@ def coded_segments(draw: st.DrawFn) -> tuple[Lines, list[Lines]]:
 def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: str) -> None:
     expected = clipped_by_counters(*segments, order)
     assert clipped(kernels_of(name), *segments, order) == expected
+
+
+@given(
+    segments=coded_segments(),
+    order=st.integers(1, 8),
+    name=st.sampled_from(["numpy", "numba"]),
+    table=st.sampled_from([0, 9, 1 << 26]),
+)
+@settings(max_examples=200)
+def test_clipped_counts_of_long_segments(
+    segments: tuple[Lines, list[Lines]], order: int, name: str, table: int
+) -> None:
+    expected = clipped_by_counters(*segments, order)
+    kernels = kernels_of(name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numpy_backend, "LONG", 0)
+        patch.setattr("softbleu.kernels.long_texts._TABLE", table)
+        if name == "numba":
+            patch.setattr("softbleu.kernels.numba_ngrams.LONG", 0)
+        assert clipped(kernels, *segments, order) == expected
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,7 @@ SIZES = (
     "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
     "softbleu.corpora.segments.BLOCK",
     "softbleu.scoring.run.BLOCK",
+    "softbleu.scoring.blocks._MOST_TOKENS",
 )
 
 
@@ -136,13 +137,14 @@ SIZES = (
     kernel=st.integers(1, 4),
     batch=st.sampled_from([1, 30, 200]),
     exact=st.booleans(),
+    tokens=st.integers(1, 30),
 )
 @settings(max_examples=80)
 def test_sizes_of_pieces_change_nothing(
-    case: Case, piece: int, block: int, kernel: int, batch: int, exact: bool
+    case: Case, piece: int, block: int, kernel: int, batch: int, exact: bool, tokens: int
 ) -> None:
     case = replace(case, matcher="exact") if exact else case
-    sizes = dict(zip(SIZES, (piece, 1, kernel, block, block), strict=True))
+    sizes = dict(zip(SIZES, (piece, 1, kernel, block, block, tokens), strict=True))
     expected, whole = case.scores(), corpus_score(case)
     with limits({**sizes, "softbleu.matchers.batches.BATCH_CELLS": batch}):
         assert case.scores() == expected
