@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from softbleu.types import Integers
 
 FACTOR = "SOFTBLEU_LIMITS"
@@ -76,23 +79,31 @@ class Limit:
         if count > self.most and count > self.allowed:
             self.refuse(count, thing)
 
-    def check_segments(self, counts: Integers, **words: Integers) -> None:
-        """See that no segment has more.
-
-        Parameters
-        ----------
-        counts : how many each segment has
-        words : numbers of its words, by what has them: `candidate`, `reference`
+    def check_sum(self, **words: Integers) -> None:
+        """See that no segment has more words, of which candidates, references and so on have these numbers.
 
         Raises
         ------
         InputError
             One has.
         """
+        self._check_segments(sum(words.values()), words)
+
+    def check_pairs(self, **words: Integers) -> None:
+        """See that no segment has more pairs of words, of which its texts have these numbers.
+
+        Raises
+        ------
+        InputError
+            One has.
+        """
+        self._check_segments(prod(words.values()), words)
+
+    def _check_segments(self, counts: Any, words: Mapping[str, Integers]) -> None:
         if counts.max(initial=0) > self.most:
             place = int(counts.argmax())
-            sizes = " and ".join(f"{int(each[place]):,} {name}" for name, each in words.items())
-            self.check(int(counts[place]), f"a segment of {sizes} words")
+            sizes = [f"{int(each[place]):,} {name}" for name, each in words.items()]
+            self.check(int(counts[place]), f"a segment of {', '.join(sizes[:-1])} and {sizes[-1]} words")
 
     def refuse(self, count: int, thing: str) -> NoReturn:
         """Say that there are more, and what allows it.

@@ -172,6 +172,14 @@ class Chunk:
         """Bounds of each segment's references among the positions (segments + 1 of them)."""
         return len(self.candidates.codes) + self.references.offsets[self.segment_offsets]
 
+    @property
+    def sizes(self) -> dict[str, Integers]:
+        """Words of each candidate, and of the references and the source of its segment, by what has them."""
+        texts = {"reference": np.diff(self.reference_positions)}
+        if self.source is not None:
+            texts["source"] = self.source.lengths
+        return {"candidate": self.candidates.lengths, **{k: np.tile(v, self.systems) for k, v in texts.items()}}
+
     def ngrams(self, order: int, *, instances: bool = False) -> Iterator[Ngrams]:
         """The n-grams of orders 1…order.
 

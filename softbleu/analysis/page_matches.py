@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.limits import Limit
 from softbleu.matchers.base import SoftMatcher
 from softbleu.matchers.batches import LONG_CELLS
 from softbleu.matchers.sweep import MatchIntervals, match_intervals
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.similarity import Vectors
     from softbleu.types import Integers
+
+
+_LIMIT = Limit("a page", "words", 1 << 21, "score fewer or shorter segments, or fewer systems")
+"""That are shown, of all texts (0.7 GB)."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
             break
     texts = [Tokens.joined(each) for each in zip(*(part.lines for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
+    _LIMIT.check(sum(len(text.codes) for text in texts), f"the text of {len(counts):,} segments")
     block = parts[0].with_lines(texts)
     return ShownText(
         candidates=block.candidates,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 BATCH = 128
 """Lattices that are gone through together: few enough for the cache. Results do not depend on it."""
+_MOST_CELLS = 1 << 22
+"""Of the table of lattices that are gone through together, but one alone may have more."""
 HUNDRED = 100
 """Weights of words are hundredths; costs are hundredths of these, so that a word of full weight costs 10,000."""
 _FAR = np.int64(1) << 60
@@ -57,16 +59,26 @@ class Lattices:
         """Number of arcs of each."""
         return np.diff(self.offsets)
 
-    def own_costs(self, weights: Integers) -> Integers:
-        """What arcs cost themselves, in ten thousandths, by the weights of their words."""
-        found: Integers = self.costs * np.where(self.empty, HUNDRED, weights)
+    def own_costs(self, weights: Integers, full: int = HUNDRED) -> Integers:
+        """What arcs cost themselves, by the weights of their words: empty ones as words of `full` weight."""
+        found: Integers = self.costs * np.where(self.empty, full, weights)
         return found
 
-    def batches(self) -> Iterator[Integers]:
-        """Numbers of lattices that are gone through together, those with most arcs first."""
+    def batches(self, widths: Integers | None = None) -> Iterator[Integers]:
+        """Numbers of lattices that are gone through together, those with most arcs first.
+
+        If each needs a table of so many columns, a row a state, they are so few that these are not too large.
+        """
         order = np.argsort(-self.sizes, kind="stable")
-        for start in range(0, len(order), BATCH):
-            yield order[start : start + BATCH]
+        start = 0
+        while start < len(order):
+            some = order[start : start + BATCH]
+            if widths is not None:
+                cells = np.maximum.accumulate(self.states[some]) * np.maximum.accumulate(widths[some])
+                cells *= np.arange(1, len(some) + 1)
+                some = some[: max(1, int(np.searchsorted(cells, _MOST_CELLS, side="right")))]
+            yield some
+            start += len(some)
 
     def greatest(self, values: Integers) -> Integers:
         """Greatest sum over a path of values that arcs have, none below 0: one number a lattice."""
@@ -99,7 +111,7 @@ class CandidateTexts:
     words: NDArray[np.int32]
     lengths: Integers
     weights: Integers
-    """Hundredths."""
+    """Hundredths, or what `EditPrices.full` says."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +125,13 @@ class EditPrices:
     window: int = 1
     """Words are taken out of so many from the first that is left."""
     move: int = 0
-    """Of each word that is taken before the first that is left, in ten thousandths."""
+    """Of each word that is taken before the first that is left, in hundredths of a full weight."""
+    full: int = HUNDRED
+    """What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts."""
+
+    def widths(self, texts: CandidateTexts) -> Integers:
+        """Columns of tables for such texts."""
+        return (texts.lengths + 1) << (self.window - 1)
 
 
 def least_ratios(
@@ -132,13 +150,13 @@ def least_ratios(
 
     Returns
     -------
-    Cost in ten thousandths, weight of the path in hundredths, greatest weight of all paths: of each lattice. Among
-    equal ratios that of the least weight.
+    Cost in ten thousandths, weight of the path in hundredths (where `full` is 100), greatest weight of all paths: of
+    each lattice. Among equal ratios that of the least weight.
     """
     edits = edits or EditPrices()
     costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
     longest = lattices.greatest(weights)
-    for batch in lattices.batches():
+    for batch in lattices.batches(edits.widths(texts)):
         costs[batch], lengths[batch] = _ratios(lattices, batch, texts, weights, edits, longest[batch])
     return costs, lengths, longest
 
@@ -149,7 +167,7 @@ def greatest_exponent(
     """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
     words = HUNDRED * longest.max(initial=0) + edits.extra * texts.weights.sum(axis=1).max(initial=0)
     words += edits.move * texts.lengths.max(initial=0)
-    own = lattices.greatest(lattices.own_costs(weights)).max(initial=0)
+    own = lattices.greatest(lattices.own_costs(weights, edits.full)).max(initial=0)
     cost = int(words + own)
     length = int(longest.max(initial=0)) + 1
     return (2 * cost * length).bit_length() + length.bit_length()
@@ -201,7 +219,7 @@ def closest_ways(
     """
     found: list[list[tuple[int, int]]] = [[]] * len(lattices)
     longest = lattices.greatest(weights)
-    for batch in lattices.batches():
+    for batch in lattices.batches(edits.widths(texts)):
         above, below = costs[batch], np.maximum(lengths[batch], 1)
         shift = int(longest[batch].max(initial=0)).bit_length()
         table = CostTable(lattices, batch, texts, weights, edits, above, below, shift)
@@ -268,7 +286,7 @@ class CostTable:
         self._cells = np.full(size, _FAR)
         self._cells[:, 0, 0] = 0
         self._above, self._weights = above, weights
-        self._arc_costs = lattices.own_costs(weights)
+        self._arc_costs = lattices.own_costs(weights, edits.full)
 
     def fill(self) -> None:
         """Go through all arcs."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.kernels.compiled import njit
-
 from softbleu.kernels.numpy_backend import LONG
 from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 

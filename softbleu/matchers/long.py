@@ -9,6 +9,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
+from softbleu.limits import Limit
 from softbleu.matchers.assignment import EXACT, assign, consumed
 from softbleu.similarity import TokenProducts, round_millionths
 
@@ -23,15 +24,40 @@ if TYPE_CHECKING:
 
 STRIPE_CELLS = 1 << 21
 """Entries of the matrices that are held at a time."""
+_LIMIT = Limit("soft matching", "pairs of words of n-grams", 1 << 28)
+"""Of one segment: VLEU has so many for 3,000 words, which take some seconds."""
+MATCHED_WORDS = Limit("soft matching", "words", 1 << 20)
+"""Of a candidate and its references together: what is known of their n-grams takes memory before any comparison."""
+_LEAST_ROWS = 256
+"""N-grams of a candidate that count at least, for those of the references take memory, however few there are."""
 
 
 def match_long_segment(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
 ) -> None:
     """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory."""
+    _check_size(rules, pools, batch)
     for order, soft in enumerate(rules.pool_orders, start=1):
         if soft:
             _match_order(rules, pools, batch, text, matches[order - 1], order)
+
+
+def _check_size(rules: Rules, pools: list[Pool], batch: Batch) -> None:
+    """See that n-grams to be compared are not too many.
+
+    Raises
+    ------
+    InputError
+        They are.
+    """
+    candidate, work = batch.candidate[0], 0
+    for order, soft in enumerate(rules.pool_orders, start=1):
+        rows = max(int(pools[order - 1].waiting[candidate].sum()), _LEAST_ROWS) * order
+        for k in soft:
+            capacity = pools[k - 1].capacity(k == order, batch.systems, batch.reference)
+            work += rows * k * int((capacity > 0).sum())
+    words = f"{batch.candidate.shape[1]:,} candidate and {batch.reference.shape[1]:,} reference words"
+    _LIMIT.check(work, f"a segment of {words}")
 
 
 @dataclass(frozen=True)

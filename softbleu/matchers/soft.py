@@ -11,7 +11,7 @@ from softbleu.kernels.assignment import Intervals, sweep_greedily
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT, assign
 from softbleu.matchers.batches import WeighedText, batches
-from softbleu.matchers.long import match_long_segment
+from softbleu.matchers.long import MATCHED_WORDS, match_long_segment
 from softbleu.matchers.pool import Pool
 from softbleu.similarity import Mean, TokenVectors, round_millionths
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     """Match the n-grams of every candidate, approximately where the rules allow."""
+    MATCHED_WORDS.check_sum(**chunk.sizes)
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
     text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)

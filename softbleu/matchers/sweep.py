@@ -12,6 +12,7 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher, SoftMatcher
 from softbleu.matchers.batches import WeighedText, batches
+from softbleu.matchers.long import MATCHED_WORDS
 from softbleu.matchers.pool import Pool
 from softbleu.matchers.soft import BatchMatching
 from softbleu.ngrams import Chunk
@@ -107,6 +108,7 @@ class ThresholdSweep:
         self.thresholds = thresholds
         self.by_frequency = self.rules.composition.by_frequency
         self.millionths = np.array([threshold_in_millionths(threshold) for threshold in thresholds])
+        MATCHED_WORDS.check_sum(**chunk.sizes)
         self.pools = [
             Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order, instances=self.rules.in_context)
         ]

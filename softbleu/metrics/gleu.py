@@ -12,6 +12,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
+from softbleu.limits import Limit
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import (
@@ -44,6 +45,8 @@ _MOST_STREAMS = 4096
 """Samples whose generators are held at once, of 2.5 KB each."""
 _PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
+_LIMIT = Limit("gleu", "words", 1 << 21)
+"""Of a candidate, its references and its source together (0.5 GB)."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ class Gleu(Metric):
             totals.
         """
         units = chunk if self.variant == "gleu0" else chunk.by_reference()
+        _LIMIT.check_sum(**units.sizes)
         vectors = None if words is None else words.vectors
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 

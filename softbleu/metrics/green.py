@@ -12,6 +12,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.positions import ngram_ids
+from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokens
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
+_LIMIT = Limit("green", "words", 1 << 21)
+"""Of a candidate, a reference and the source together (0.5 GB)."""
 _CLASSES = ("kept", "inserted", "deleted", "overinserted", "overdeleted", "underinserted", "underdeleted")
 
 
@@ -75,7 +78,9 @@ class Green(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the n-grams of each class, in the order of `GreenScore`, each by order: (segments, 7 orders)."""
-        rows = np.concatenate([self._counts(piece) for piece in chunk.by_reference().pieces(_PIECE)])
+        units = chunk.by_reference()
+        _LIMIT.check_sum(**units.sizes)
+        rows = np.concatenate([self._counts(piece) for piece in units.pieces(_PIECE)])
         if len(rows) == len(chunk):
             return rows
         scores = self.scores(rows)

@@ -22,6 +22,7 @@ from softbleu.kernels.lattices import (
     greatest_exponent,
     least_ratios,
 )
+from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, Score, column
 from softbleu.metrics.softbleu import IdfCorpus, read_idf
 from softbleu.metrics.ter.search import fewest_edits
@@ -42,6 +43,8 @@ _FULL = HUNDRED * HUNDRED
 _RARE = math.log(1000)
 """Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
 _MOST_BITS = 60
+_LIMIT = Limit("hyter", "pairs of words and arcs", 1 << 25)
+"""Of one segment: 5,800 of each take some seconds (0.4 GB)."""
 _Task = tuple[Lattices, CandidateTexts, "Integers", EditPrices]
 """Networks, candidates, weights of the networks' words, prices."""
 
@@ -160,10 +163,11 @@ class Hyter(Metric):
         single = chunk.by_reference()
         task = self._task(single, words)
         costs, lengths, _ = least_ratios(*task)
+        hundredths = HUNDRED // task[-1].full
+        rows = hundredths * np.column_stack((costs, lengths))
         if self.shifts:
             ways = closest_ways(*task, costs, lengths)
-            costs = np.minimum(costs, _shifted_costs(task[0], single.candidates, ways))
-        rows = np.column_stack((costs, lengths))
+            rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(task[0], single.candidates, ways))
         return rows[self._best(rows, chunk)]
 
     def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
@@ -179,7 +183,7 @@ class Hyter(Metric):
         single = chunk.by_reference()
         task = self._task(single, words)
         costs, lengths, _ = least_ratios(*task)
-        best = self._best(np.column_stack((costs, lengths)), chunk)
+        best = self._best(HUNDRED // task[-1].full * np.column_stack((costs, lengths)), chunk)
         arc_words = spelt_arcs(single.references, spelt)
         candidates = [spelt[code] for code in single.candidates.codes.tolist()]
         texts = [candidates[start:end] for start, end in pairwise(single.candidates.offsets.tolist())]
@@ -191,15 +195,19 @@ class Hyter(Metric):
         if words is None:
             raise InputError("HyTER looks at networks: the table of words is missing")
         lattices = lattices_of(single.references, words)
+        orders = 1 << (self.window - 1)
+        for arcs, length in zip(lattices.sizes.tolist(), single.candidates.lengths.tolist(), strict=True):
+            what = f"a segment of {length:,} candidate words and a network of {arcs:,} arcs"
+            _LIMIT.check(orders * arcs * length, what)
+        full = 1 if self._all_alike else HUNDRED
         texts = self._texts(single.candidates, words)
         weights = self._weights(lattices, words)
         longest = lattices.greatest(weights)
-        edits = EditPrices(
-            round(HUNDRED * self.extra), self.replacing == "both", self.window, round(_FULL * self.move)
-        )
+        move = round(HUNDRED * full * self.move)
+        edits = EditPrices(round(HUNDRED * self.extra), self.replacing == "both", self.window, move, full)
         if greatest_exponent(lattices, texts, weights, edits, longest) > _MOST_BITS:
             most = int(max(texts.lengths.max(), lattices.states.max()))
-            raise InputError(f"a segment of some {most:,} words is too long for hyter: split it")
+            raise InputError(f"a segment of some {most:,} words is too long for hyter's whole numbers: split it")
         return lattices, texts, weights, edits
 
     def _best(self, rows: Integers, chunk: Chunk) -> list[int]:
@@ -220,10 +228,15 @@ class Hyter(Metric):
         codes = lattices.words.astype(np.int64)
         return np.where(lattices.empty, 0, self._word_weights(words, codes))
 
+    @property
+    def _all_alike(self) -> bool:
+        """Whether all words have full weight, of which whole hundredths are counted."""
+        return (self.idf is None or not self.rarity) and round(_FULL * self.move) % HUNDRED == 0
+
     def _word_weights(self, words: WordTable, codes: Integers) -> Integers:
         """Weights of words in hundredths; words that no text has are of full weight."""
         if self.idf is None or not self.rarity:
-            return np.full(len(codes), HUNDRED)
+            return np.full(len(codes), 1 if self._all_alike else HUNDRED)
         rarity = np.maximum(words.feature("rarity") / _RARE, 0) ** self.rarity
         by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)
         return np.where(codes >= 0, by_word[codes], HUNDRED)
@@ -327,7 +340,7 @@ def _path(
 ) -> ClosestPath:
     """Spell the way through a lattice, and say what each step costs; empty arcs that cost nothing are no steps."""
     lattices, texts, weights, edits = task
-    own_costs = lattices.own_costs(weights)
+    own_costs, whole = lattices.own_costs(weights, edits.full), HUNDRED * edits.full
     steps = []
     for arc, place in way:
         own = candidate[place] if place >= 0 else ""
@@ -338,5 +351,5 @@ def _path(
             lost, arc_cost = HUNDRED * int(weights[arc]), int(own_costs[arc])
         price = 0 if own == word else found + lost if edits.both else max(found, lost)
         if own or word or arc_cost or kind == "optional":
-            steps.append(EditStep(own, word, kind, (price + arc_cost) / _FULL))
-    return ClosestPath(tuple(steps), float(costs[number]) / _FULL, float(lengths[number]) / HUNDRED)
+            steps.append(EditStep(own, word, kind, (price + arc_cost) / whole))
+    return ClosestPath(tuple(steps), float(costs[number]) / whole, float(lengths[number]) / edits.full)

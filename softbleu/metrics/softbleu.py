@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 Credit = Literal["greedy", "clipped", "both"]
 _GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
 """What share of the credit goes to the most similar ones."""
-_LIMIT = Limit("softbleu", "pairs of words", 1 << 26)
-"""Of one segment (0.5 GB)."""
+_LIMIT = Limit("softbleu", "pairs of words", 1 << 22)
+"""Of one segment (0.4 GB)."""
 
 
 @dataclass(frozen=True)
@@ -324,7 +324,7 @@ def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
         A segment is too long.
     """
     cells = chunk.candidates.lengths * chunk.references.lengths
-    _LIMIT.check_segments(cells, candidate=chunk.candidates.lengths, reference=chunk.references.lengths)
+    _LIMIT.check_pairs(candidate=chunk.candidates.lengths, reference=chunk.references.lengths)
     ends, start = np.cumsum(cells), 0
     while start < len(cells):
         before = int(ends[start - 1]) if start else 0

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.limits import Limit
 from softbleu.networks.coding import lattices_of
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokens
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
 
 MOST_NGRAMS = 20_000
 """N-grams of a network that can be compared by similarity."""
+_LIMIT = Limit("n-grams of networks", "arcs to go through", 1 << 20)
+"""For a network, with its candidate."""
+_BITS = 1 << 10
+"""Of a number that are combined in the time of an arc."""
+_Path = tuple[Any, int] | None
+"""Words of a path: those before the last, and the last."""
 _Step = tuple[int, int, int]
 """Source, target, word; below 0 there is no word."""
 
@@ -63,6 +70,8 @@ def pool_chunk(chunk: Chunk, words: WordTable, order: int, *, whole: bool, singl
     apart = chunk.by_reference()
     lattices = lattices_of(apart.references, words)
     texts = [tuple(line) for line in _lines(apart.candidates)]
+    for size, text in zip(lattices.sizes.tolist(), texts, strict=True):
+        _LIMIT.check(size, f"a network of {size:,} arcs, of a candidate of {len(text):,} words,")
     lengths = [path_lengths(steps, last) for steps, last in _networks(lattices)]
     pieces = [
         list(_pieces(steps, None if whole else text, order))
@@ -110,7 +119,10 @@ def path_lengths(steps: Sequence[_Step], last: int) -> list[int]:
     >>> path_lengths([(0, 1, 7), (1, 2, 8), (0, 2, 9), (2, 3, -2)], 3)
     [1, 2]
     """
+    if _is_path(steps):
+        return [sum(word != -2 for _, _, word in steps)]
     # Bit k: a path of k words leads here.
+    _check_work(len(steps) ** 2 // _BITS, steps)
     lengths = {0: 1}
     for source, target, word in steps:
         lengths[target] = lengths.get(target, 0) | lengths[source] << (word != -2)
@@ -119,6 +131,9 @@ def path_lengths(steps: Sequence[_Step], last: int) -> list[int]:
 
 def _pieces(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[Words]:
     """Pieces of paths that have the n-grams of a text, or all there are, as often as a path has them."""
+    if text is not None and _is_path(steps):
+        yield tuple(word for _, _, word in steps if word != -2)
+        return
     after = _after(steps)
     wanted = None if text is None else [_ngrams(text, n) for n in range(1, order + 1)]
     found = list(_found(steps, after, wanted, order))
@@ -127,15 +142,34 @@ def _pieces(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[
         yield from (ngram for ngram in level if ngram not in within)
     twice: set[int] = set()
     arcs = Counter(word for _, _, word in steps)
+    work = 0
     for number, level in enumerate(found):
         for ngram in level:
             often = MOST_NGRAMS if wanted is None else wanted[number][ngram]
             repeats = arcs[ngram[0]] > 1 if number == 0 else twice.issuperset(ngram)
             if often > 1 and repeats:
+                work += len(steps)
+                _check_work(work, steps)
                 count, path = most_often(steps, ngram)
                 if count > 1:
                     yield path
                     twice.update(ngram if number == 0 else ())
+
+
+def _is_path(steps: Sequence[_Step]) -> bool:
+    """Whether there is a single path, through all states in order."""
+    return all(source == place and target == place + 1 for place, (source, target, _) in enumerate(steps))
+
+
+def _check_work(work: int, steps: Sequence[_Step]) -> None:
+    """See that a network is not gone through too often.
+
+    Raises
+    ------
+    InputError
+        It is.
+    """
+    _LIMIT.check(work, f"a network of {len(steps):,} arcs")
 
 
 def _ngrams(text: Words, n: int) -> Counter[Words]:
@@ -209,7 +243,7 @@ def most_often(steps: Sequence[_Step], ngram: Words) -> tuple[int, Words]:
     (2, (7, 7, 7))
     """
     # How far the n-gram has come after each word, as Knuth, Morris and Pratt have it.
-    best: dict[tuple[int, int], tuple[int, Words]] = {(0, 0): (0, ())}
+    best: dict[tuple[int, int], tuple[int, _Path]] = {(0, 0): (0, None)}
     begun: dict[int, list[int]] = {0: [0]}
     last = 0
     for source, target, word in steps:
@@ -219,13 +253,18 @@ def most_often(steps: Sequence[_Step], ngram: Words) -> tuple[int, Words]:
             now = matched
             if word != -2:
                 now = _matched(ngram, matched, word)
-                count, words = count + (now == len(ngram)), (*words, word)
+                count, words = count + (now == len(ngram)), (words, word)
             key = target, now
             if key not in best:
                 begun.setdefault(target, []).append(now)
             if key not in best or count > best[key][0]:
                 best[key] = count, words
-    return max((best[last, matched] for matched in begun[last]), key=lambda found: found[0])
+    count, words = max((best[last, matched] for matched in begun[last]), key=lambda found: found[0])
+    path = []
+    while words is not None:
+        words, word = words
+        path.append(word)
+    return count, tuple(reversed(path))
 
 
 def _matched(ngram: Words, before: int, word: int) -> int:

@@ -28,7 +28,7 @@ PIECE = 512
 """Candidates that are matched together: few enough for the cache. Results do not depend on it."""
 LEAST = 32
 """Segments that are matched together, at least, however many systems there are."""
-_MOST_TOKENS = 1 << 19
+_MOST_TOKENS = 1 << 18
 """Tokens that are looked at together, unless a segment alone has more."""
 
 

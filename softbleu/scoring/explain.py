@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
+from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, Score
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]
+
+
+_LIMIT = Limit("explain", "words", 1 << 16)
+"""Of a segment, of all its texts."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,7 @@ def explain_corpus(
             if start < number <= start + len(block):
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
+                    _LIMIT.check_sum(**chunk.sizes)
                     explanation = explained(name, segment, chunk)
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))

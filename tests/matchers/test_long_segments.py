@@ -51,6 +51,6 @@ def test_a_long_line_is_matched_as_a_short_one_would_be(
 
 def test_optimal_assignment_refuses_what_would_not_end() -> None:
     choose = random.Random(2)
-    lines = [" ".join(choose.choices(list(VECTORS), k=6000)) for _ in range(2)]
+    lines = [" ".join(choose.choices(list(VECTORS), k=2000)) for _ in range(2)]
     with pytest.raises(InputError, match=r"assignment 'optimal': split .*or use 'exact-first'"):
         matches(*lines, matcher="vleu", assignment="optimal")

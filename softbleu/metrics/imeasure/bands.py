@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int32]
     Costs = NDArray[np.signedinteger[Any]]
 
-_LIMIT = Limit("imeasure", "cells of a table", 1 << 28)
-"""Three texts of about 600 words that have nothing in common have so many (512 MB)."""
+_LIMIT = Limit("imeasure", "cells of a table", 1 << 26)
+"""Three texts of some 250 words that have nothing in common have so many (128 MB)."""
 _FAR, _VERY_FAR = 1 << 14, 1 << 29
 """What stands for no way at all, in tables of 16 and of 32 bits."""
 _ROUNDS = 4

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
-_LIMIT = Limit("meteor", "pairs of words", 1 << 24)
-"""Of a candidate and a reference of one segment: 4,096 of each take some seconds."""
+_LIMIT = Limit("meteor", "pairs of words", 10_000_000)
+"""Of a candidate and a reference of one segment: 3,000 of each take some seconds."""
 _CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
 
 
@@ -124,8 +124,7 @@ class Meteor(Metric):
         if words is None:
             raise InputError("METEOR looks at what is known of words: the table of words is missing")
         single = chunk.by_reference()
-        words_of = single.candidates.lengths, single.references.lengths
-        _LIMIT.check_segments(words_of[0] * words_of[1], candidate=words_of[0], reference=words_of[1])
+        _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         tables = None if self.meteor_data is None else self.meteor_data.open()
         similar = similar_pairs(single, words.vectors, self.soft) if self._is_soft else None
         stages = tuple(self.stages.split("+"))

@@ -10,6 +10,7 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, detector_names
+from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, Score, column
 from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
 from softbleu.metrics.refless.meaning import meaning
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
+_LIMIT = Limit("refless", "words", 1 << 17)
+"""Of a candidate and its source together."""
 _PARTS = 10**6
 """What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
 _SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)
@@ -161,6 +164,7 @@ class Refless(Metric):
             raise InputError("refless needs the source text: name it with --source, or source=[…]")
         if words is None:
             raise InputError("refless reads words, which this table lacks")
+        _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=chunk.source.lengths)
         own, others = (spelt_lines(text, words) for text in (chunk.candidates, chunk.source))
         rows = np.zeros((len(own), 2, 4), np.int64)
         rows[:, :, 0] = 1
