@@ -203,7 +203,10 @@ class Definition:
     def _matching(self, pattern: str) -> list[Path]:
         """Files of that name, or all that match it, sorted."""
         place = Path(self.place(pattern))
-        found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
+        try:
+            found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
+        except OSError as error:
+            raise InputError(f"{self.path}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
         if not found:
             raise InputError(
                 f"{self.path}: no file matches {pattern!r}: put the data into {place.parent.resolve()}, "

@@ -60,9 +60,11 @@ def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
             raise InputError(f"--vary takes NAME=V1,V2 of a setting other than {', '.join(_SWEPT)}, not {text!r}")
         if name not in known:
             raise UnknownNameError("setting", key, sorted(each.key for each in known.values()))
-        found.setdefault(name, []).extend(
-            known[name].parse(each) for each in next(csv.reader([values], skipinitialspace=True))
-        )
+        try:
+            row = next(csv.reader([values], skipinitialspace=True))
+        except csv.Error as error:
+            raise InputError(f"--vary {key} takes values with commas between them, in one line ({error})") from None
+        found.setdefault(name, []).extend(known[name].parse(each) for each in row)
     return found
 
 

@@ -179,6 +179,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ("0.5:0.7:0.1", "0.5:0.7", "'from:to:step'"),
         ("data/b.txt", "data/none.txt", r"no file matches 'data/none\.txt': put the data into"),
         ("data/b.txt", "data/none*.txt", r"no file matches 'data/none\*\.txt'"),
+        ("data/b.txt", f"{'a' * 300}/*", r"tiny\.toml: 'a*' cannot be looked for \(File name too long\)"),
         ("data/ref.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
         ("data/vectors.txt", "data/none.txt", r"data/none\.txt"),
     ],

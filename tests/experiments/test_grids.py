@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softbleu.errors import InputError
-from softbleu.experiments.grids import MOST_STEPS, read_thresholds
+from softbleu.experiments.grids import MOST_STEPS, read_thresholds, read_variations
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,9 @@ def test_what_cannot(text: str, message: str) -> None:
 def test_numbers_beyond_all_bounds_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="goes up"):
         read_thresholds([text])
+
+
+@pytest.mark.parametrize("values", ["2\n3", "2\r3", "9" * 140_000])
+def test_values_that_are_no_row(values: str) -> None:
+    with pytest.raises(InputError, match="order takes values with commas between them, in one line"):
+        read_variations([f"order={values}"])
