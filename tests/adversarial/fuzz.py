@@ -51,7 +51,7 @@ with (
 ):
     load()
     from adversarial.damage import damaged
-    from adversarial.samples import READERS, Reader, make, mishandled
+    from adversarial.samples import READERS, Reader, copy, make, mishandled
     from cli.conftest import Run
 
     from softbleu.cli import app
@@ -156,10 +156,9 @@ def mutated(content: bytes, longest: int, seed: int) -> bytes:
 def fuzz(make_target: Callable[[], Target], seconds: float, folder: Path) -> None:
     """Try inputs in this process, which ends with it; what is mishandled goes to the folder, each kind once."""
     work, corpus = folder / "work", folder / "corpus"
-    for path in (work, corpus):
-        path.mkdir()
+    corpus.mkdir()
+    copy(folder.parent / "samples", work)
     os.chdir(work)
-    make(work)
     os.environ["SOFTBLEU_CACHE"] = str(folder / "cache")
     target = make_target()
     for number, seed in enumerate(target.seeds):
@@ -202,6 +201,8 @@ def main() -> None:
     minutes, wanted = float(sys.argv[1]), " ".join(sys.argv[2:])
     chosen = dict(targets(wanted))
     place = Path(tempfile.mkdtemp(prefix="softbleu-fuzz-"))
+    (place / "samples").mkdir()
+    make(place / "samples")
     faults, inputs, cpu = 0, 0, 0.0
     for number, (name, make_target) in enumerate(chosen.items()):
         folder = place / str(number)
