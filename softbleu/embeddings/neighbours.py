@@ -169,7 +169,9 @@ def _locate(source: VectorSource, words: Sequence[str], limit: int | None, case:
         # The whole set is here: no second pass over it.
         spare = {} if case == "exact" else place_of
         places = np.fromiter((place_of.get(word, spare.get(word.lower(), -1)) for word in words), np.int64)
-        rows = np.where(places[:, None] >= 0, scope_rows[places], np.float32(0))
+        there = places >= 0
+        rows = np.zeros((len(places), scope_rows.shape[1]), scope_rows.dtype)
+        rows[there] = scope_rows[places[there]]
         known = np.any(rows, axis=1)
     else:
         selected = source.select(words, case)

@@ -92,6 +92,13 @@ def test_bad_input(command: Any, files: Any, arguments: list[str], message: str)
     assert not output.exists()
 
 
+def test_vectors_of_which_none_can_be_read(command: Any, files: Any) -> None:
+    vectors = files.write("none.txt", b"c\xff 1 2\n")
+    done = command("embeddings", "neighbours", "dog", "--vectors", vectors)
+    assert (done.code, done.out) == (2, "")
+    assert "no vector in none.txt for 'dog'" in done.err
+
+
 def words_of(table: str) -> set[str]:
     return {line.split("\t")[2] for line in table.splitlines()[1:]}
 
