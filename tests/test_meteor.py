@@ -256,6 +256,16 @@ def test_a_table_that_is_not_sorted_is_read_as_well(tmp_path: Path) -> None:
     assert rows[:, [21, 22]].tolist() == [[2, 2], [2, 1], [1, 1], [1, 1]]
 
 
+def test_synonyms_without_exceptions(tmp_path: Path) -> None:
+    folder = write_meteor_data(tmp_path / "own")
+    (folder / "synonym" / "english.exceptions").unlink()
+    scores = [
+        softbleu.score(["small mice"], [[reference]], metric="meteor", meteor_data=str(folder)).score
+        for reference in ("little mice", "little mouse")
+    ]
+    assert scores == [pytest.approx(90), 0]
+
+
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.resources.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):

@@ -195,9 +195,12 @@ class MeteorTables:
             raise InputError(f"{self._folder}: {wanted} is missing: get it, or leave that stage out (stages)")
         return self._arrays[name]
 
+    def _words(self, name: str) -> list[str]:
+        text = self._array(name).tobytes().decode()
+        return text.split("\n") if text else []
+
     def _places(self, name: str) -> dict[str, int]:
-        words = self._array(name).tobytes().decode().split("\n")
-        return dict(zip(words, range(len(words)), strict=True))
+        return {word: place for place, word in enumerate(self._words(name))}
 
     def synsets(self, words: Sequence[str]) -> list[Integers]:
         """Numbers of the synonym sets of words, and of the words of which they are forms."""
@@ -218,7 +221,7 @@ class MeteorTables:
     @cached_property
     def _bases(self) -> dict[str, list[int]]:
         bases: dict[str, list[int]] = {}
-        words = self._array("synonym_exceptions").tobytes().decode().split("\n")
+        words = self._words("synonym_exceptions")
         for word, base in zip(words, self._array("synonym_exception_bases").tolist(), strict=True):
             bases.setdefault(word, []).append(base)
         return bases
@@ -283,7 +286,7 @@ class MeteorTables:
 
     @cached_property
     def _phrase_words(self) -> list[str]:
-        return self._array("phrase_words").tobytes().decode().split("\n")
+        return self._words("phrase_words")
 
     @property
     def nodes(self) -> int:
