@@ -161,7 +161,8 @@ def _discounts(seen: Integers) -> Floats:
     if once and twice and thrice:
         share = once / (once + 2 * twice)
         found = (1 - 2 * share * twice / once, 2 - 3 * share * thrice / twice, 3 - 4 * share * four / thrice)
-        if all(0 <= each <= k for k, each in enumerate(found, start=1)):
+        # Where nothing is taken off, words not seen there would be impossible.
+        if all(0 < each <= k for k, each in enumerate(found, start=1)):
             return np.array([0, *found])
     return np.array([0, *_FALLBACK])
 

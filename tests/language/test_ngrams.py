@@ -57,6 +57,12 @@ def test_real_text_needs_no_fallback():
         assert found == pytest.approx(sum(map(math.log10, oracle.line(line))), abs=1e-4)
 
 
+def test_where_nothing_would_be_taken_off():
+    """Counts of which one discount is 0: no word may be impossible after another."""
+    model = train_ngrams([["d"], ["c", "f", "d"], ["f", "d"]], 2)
+    assert np.isfinite(model.token_log_probabilities(model.codes(["d", "c"]), np.array([0, 2]))).all()
+
+
 @given(LINES, st.integers(1, 4), st.integers(1, 3))
 def test_probabilities_add_up_to_one(lines, order, least):
     model = train_ngrams(lines, order, least_ngram=least)

@@ -34,8 +34,8 @@ class KneserNey:
         if not (having[1] and having[2] and having[3]):
             return [0, 0.5, 1, 1.5]
         y = having[1] / (having[1] + 2 * having[2])
-        found = [0, *(k - (k + 1) * y * having[k + 1] / having[k] for k in (1, 2, 3))]
-        return found if all(0 <= d <= k for k, d in enumerate(found)) else [0, 0.5, 1, 1.5]
+        found = [k - (k + 1) * y * having[k + 1] / having[k] for k in (1, 2, 3)]
+        return [0, *found] if all(0 < d <= k for k, d in enumerate(found, start=1)) else [0, 0.5, 1, 1.5]
 
     def taken(self, ngram: Ngram) -> float:
         count = self.counts[ngram]
