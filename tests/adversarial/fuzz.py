@@ -189,7 +189,7 @@ def fuzz(make_target: Callable[[], Target], seconds: float, folder: Path) -> Non
     for stream in (1, 2):
         os.dup2(log, stream)
     longest = max(4096, 4 * max(map(len, target.seeds)))
-    bounds = [f"-timeout={SECONDS}", "-rss_limit_mb=4096", f"-max_len={longest}"]
+    bounds = [f"-timeout={SECONDS}", f"-report_slow_units={SECONDS}", "-rss_limit_mb=4096", f"-max_len={longest}"]
     atheris.Setup(
         [sys.argv[0], *bounds, f"-artifact_prefix={folder}/fault-", str(corpus)], attempt, custom_mutator=mutated
     )
