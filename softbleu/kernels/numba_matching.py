@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 
-MOST_CELLS = 1 << 18
+MOST_CELLS = 1 << 22
 """Pairs of tokens of a candidate and its references, at most: as many sums are held for each pair of orders."""
 # What the table of n-grams knows of each, behind what it is found by.
 _COUNT, _READER, _BEST, _FIRST, _SEEN, _CANDIDATE, _COLUMNS = 3, 4, 5, 6, 7, 8, 9

@@ -14,7 +14,7 @@ from softbleu.matchers.base import Matcher, SoftMatcher
 from softbleu.matchers.batches import WeighedText, batches
 from softbleu.matchers.long import MATCHED_WORDS
 from softbleu.matchers.pool import Pool
-from softbleu.matchers.soft import BatchMatching
+from softbleu.matchers.tables import BatchMatching
 from softbleu.ngrams import Chunk
 from softbleu.similarity import threshold_in_millionths
 

@@ -21,16 +21,16 @@ def matches(candidate: str, reference: str, **options: object) -> list[float]:
 
 
 @pytest.mark.parametrize("matcher", ["exact", "sleu", "vleu", "xleu"])
-def test_a_hundred_thousand_repeated_words(matcher: str) -> None:
-    line, other = " ".join(["w1"] * 100_000), " ".join(["w1", "w2"] * 25_000)
+def test_ten_thousand_repeated_words(matcher: str) -> None:
+    line, other = " ".join(["w1"] * 10_000), " ".join(["w1", "w2"] * 250)
     tracemalloc.start()
     try:
         found = matches(line, other, matcher=matcher)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found[0] >= 25_000
-    assert peak < 500 * MEGABYTE
+    assert found[0] >= 250
+    assert peak < 200 * MEGABYTE
 
 
 @pytest.mark.parametrize("matcher", ["vleu", "xleu"])
