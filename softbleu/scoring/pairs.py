@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from softbleu.corpora.nbest import TextList
 from softbleu.errors import InputError
 from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.ngrams import Chunk
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
 from softbleu.scoring.coding import CodedBlock, LineCoder
@@ -23,12 +26,20 @@ from softbleu.tabular import Tabular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from softbleu.kernels import Kernels
     from softbleu.metrics.base import Level, Metric
     from softbleu.scoring.api import OneMeasure
     from softbleu.scoring.measure import Measure
     from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import CorpusWords, PlacedWords
+    from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers, Progress
+
+_AT_ONCE = 1024
+"""Pairs of small lists, or candidates of a large one, that are compared at once."""
+_SMALL = 32
+"""Pairs of a small list."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,23 +104,76 @@ class Choices(Tabular):
 
 
 @dataclass(frozen=True)
+class _Lists:
+    """Some lists as coded lines, one list behind the other."""
+
+    block: CodedBlock
+    """Segments are lists, but with any number of candidates."""
+    bounds: Integers
+    """List s has the candidates ``bounds[s]`` to ``bounds[s + 1]``."""
+
+    @property
+    def sizes(self) -> tuple[Integers, Integers]:
+        """How many candidates and how many references each list has."""
+        return np.diff(self.bounds), np.diff(self.block.offsets)
+
+    def texts(self, place: int) -> tuple[Tokens, Tokens]:
+        """Candidates and references of a list; the same object where they are the same."""
+        candidates = self.block.candidates[0].lines(*self.bounds[place : place + 2].tolist())
+        references = self.block.references.lines(*self.block.offsets[place : place + 2].tolist())
+        same = np.array_equal(candidates.codes, references.codes)
+        return candidates, candidates if same and np.array_equal(
+            candidates.offsets, references.offsets
+        ) else references
+
+    def pairs(self, chosen: Integers) -> Chunk:
+        """All pairs of texts of some lists, each pair a segment."""
+        candidates, references = (each[chosen] for each in self.sizes)
+        owner = np.repeat(np.arange(len(chosen)), candidates * references)
+        within = np.arange(len(owner)) - (np.cumsum(candidates * references) - candidates * references)[owner]
+        one = self.bounds[chosen][owner] + within // references[owner]
+        other = self.block.offsets[chosen][owner] + within % references[owner]
+        each = np.arange(len(owner) + 1)
+        return Chunk(self.block.candidates[0].chosen(one), self.block.references.chosen(other), each)
+
+
+@dataclass(frozen=True)
 class _PairWork:
-    """What a worker does: the lines of one list in, statistics of their pairs out."""
+    """What a worker does: the lines of some lists in, statistics of the pairs of each out."""
 
     metric: Metric
     table: PlacedWords | None
     kernels: KernelName
     mean_reference: bool
 
-    def __call__(self, block: CodedBlock) -> NDArray[Any]:
-        (candidates,), references = block.candidates, block.references
-        same = np.array_equal(candidates.codes, references.codes)
-        if same and np.array_equal(candidates.offsets, references.offsets):
-            references = candidates
+    def __call__(self, lists: _Lists) -> list[NDArray[Any]]:
         words = None if self.table is None else self.table.load()
         if self.mean_reference:
-            return self.metric.average_statistics(candidates, references, words)
-        return self.metric.pair_statistics(candidates, references, words, choose_kernels(self.kernels))
+            texts = map(lists.texts, range(len(lists.block)))
+            return [self.metric.average_statistics(*each, words) for each in texts]
+        kernels = choose_kernels(self.kernels)
+        candidates, references = lists.sizes
+        found: dict[int, NDArray[Any]] = {}
+        # In small lists little is shared by the pairs, and much time goes by for each list.
+        small = np.flatnonzero(candidates * references <= _SMALL)
+        if len(small):
+            rows = self.metric.statistics(lists.pairs(small), words, kernels)
+            ends = np.cumsum((candidates * references)[small])[:-1]
+            for place, own in zip(small.tolist(), np.split(rows, ends), strict=True):
+                found[place] = own.reshape(candidates[place], references[place], -1)
+        for place in np.flatnonzero(candidates * references > _SMALL).tolist():
+            found[place] = self._statistics(*lists.texts(place), words, kernels)
+        return [found[place] for place in range(len(lists.block))]
+
+    def _statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> NDArray[Any]:
+        """Statistics of the pairs of a list; of many candidates only some at a time."""
+        if candidates is references or len(candidates.lengths) <= _AT_ONCE:
+            return self.metric.pair_statistics(candidates, references, words, kernels)
+        starts = range(0, len(candidates.lengths), _AT_ONCE)
+        parts = (candidates.lines(start, start + _AT_ONCE) for start in starts)
+        return np.concatenate([self.metric.pair_statistics(part, references, words, kernels) for part in parts])
 
 
 @dataclass(frozen=True)
@@ -119,6 +183,8 @@ class _Pairs:
     measure: Measure
     metric: Metric
     prepared: PreparedCorpus
+    bounds: Sequence[Integers]
+    """Of the candidates of the lists of each block."""
     table: CorpusWords | None
     level: Level
 
@@ -132,18 +198,18 @@ class _Pairs:
         if requires.pieces and not measure.vectors.in_context:
             raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
         words = WordCounts()
-        coder, blocks = LineCoder(measure.tokenizer, words.vocabulary), list[CodedBlock]()
-        for each in lists:
-            references = coder.encode([*map(coder.tokenizer.reference, each.references)])
-            blocks.append(
-                CodedBlock((coder.encode(each.candidates),), references, np.array([0, len(each.references)]))
-            )
+        coder, blocks, bounds = LineCoder(measure.tokenizer, words.vocabulary), list[CodedBlock](), []
+        for some in _together(lists):
+            references = coder.encode([coder.tokenizer.reference(text) for each in some for text in each.references])
+            candidates = coder.encode([text for each in some for text in each.candidates])
+            blocks.append(CodedBlock((candidates,), references, _ends(each.references for each in some)))
+            bounds.append(_ends(each.candidates for each in some))
         words.count(blocks, requires)
         codes = words.sort()
         coded = [block.recoded(codes) for block in blocks]
         prepared = PreparedCorpus((), measure.tokenizer, len(lists), words, coded)
         table = prepared.table(measure.vectors, requires) if requires.table else None
-        return cls(measure, metric, prepared, table, level)
+        return cls(measure, metric, prepared, bounds, table, level)
 
     @property
     def signature(self) -> str:
@@ -157,9 +223,9 @@ class _Pairs:
         jobs: int = 1,
         executor: Executor | None = None,
         progress: Progress | None = None,
-    ) -> Iterator[NDArray[Any]]:
-        """Of each list statistics, (candidates, references, k); with the mean of the references (candidates, k)."""
-        total = len(self.prepared)
+    ) -> Iterator[list[NDArray[Any]]]:
+        """Of some lists at a time statistics, (candidates, references, k); with mean references (candidates, k)."""
+        total, done = len(self.prepared), 0
         table: PlacedWords | None = None
         contents: Mapping[str, bytes] = {}
         with ExitStack() as stack:
@@ -168,14 +234,37 @@ class _Pairs:
             if self.table is not None:
                 table, contents = stack.enter_context(self.table.placed(chosen))
             work = _PairWork(self.metric, table, "auto", mean_reference)
-            for done, rows in enumerate(run_in_order(work, self.prepared.blocks(), chosen, contents), start=1):
-                yield rows
+            lists = map(_Lists, self.prepared.blocks(), self.bounds)
+            for found in run_in_order(work, lists, chosen, contents):
+                yield found
+                done += len(found)
                 if progress is not None:
                     progress(done, total)
 
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Score statistics, whatever their shape but for the last axis."""
-        return self.metric.scores(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape[:-1])
+    def scores(self, found: Sequence[NDArray[Any]]) -> Iterator[Floats]:
+        """Scores of statistics of lists, whatever their shape but for the last axis."""
+        scores = self.metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in found]))
+        ends = np.cumsum([rows[..., 0].size for rows in found])
+        for rows, own in zip(found, np.split(scores, ends[:-1]), strict=True):
+            yield own.reshape(rows.shape[:-1])
+
+
+def _together(lists: Sequence[TextList]) -> Iterator[list[TextList]]:
+    """Put small lists together."""
+    some, pairs = list[TextList](), 0
+    for each in lists:
+        some.append(each)
+        pairs += len(each.candidates) * len(each.references)
+        if pairs >= _AT_ONCE:
+            yield some
+            some, pairs = [], 0
+    if some:
+        yield some
+
+
+def _ends(texts: Iterable[Sequence[str]]) -> Integers:
+    """Where the texts of each list begin and end, if the lists stand one behind the other."""
+    return np.cumsum([0, *map(len, texts)])
 
 
 def score_pairs(
@@ -198,9 +287,12 @@ def score_pairs(
         The metric does not compare two texts; vectors cannot be read.
     """
     pairs = _Pairs.of(lists, measure)
-    for each, rows in zip(lists, pairs.statistics(jobs=jobs, executor=executor, progress=progress), strict=True):
+    signature = pairs.signature
+    statistics = pairs.statistics(jobs=jobs, executor=executor, progress=progress)
+    found = chain.from_iterable(map(pairs.scores, statistics))
+    for each, scores in zip(lists, found, strict=True):
         called = names or [_numbers(each.candidates), _numbers(each.references)]
-        yield PairScores(pairs.scores(rows), str(measure), pairs.signature, *called)
+        yield PairScores(scores, str(measure), signature, *called)
 
 
 def _numbers(texts: Sequence[str]) -> list[str]:
@@ -290,7 +382,7 @@ def score_systems(
     """
     pairs = _Pairs.of(lists, measure, "corpus")
     found = pairs.statistics(jobs=jobs, executor=executor, progress=progress)
-    rows = np.stack([*found], axis=2)
+    rows = np.stack([*chain.from_iterable(found)], axis=2)
     offsets = np.arange(len(lists) + 1)
     scores = np.array([[pairs.metric.summarise(each, offsets).score for each in row] for row in rows])
     return PairScores(scores, str(measure), pairs.signature, *names)
@@ -344,12 +436,13 @@ def select(
     pairs = _Pairs.of(distinct, measure)
     choices = []
     with shown(progress) as shower:
-        found = pairs.statistics(mean_reference=mean_reference, jobs=jobs, executor=executor, progress=shower)
-        for number, (each, own, rows) in enumerate(zip(listed, distinct, found, strict=True), start=1):
-            scores = pairs.scores(rows)
+        statistics = pairs.statistics(mean_reference=mean_reference, jobs=jobs, executor=executor, progress=shower)
+        found = chain.from_iterable(map(pairs.scores, statistics))
+        for number, (each, own, scores) in enumerate(zip(listed, distinct, found, strict=True), start=1):
             if not mean_reference:
-                counts = [each.references.count(text) for text in own.references]
-                scores = scores @ np.array(counts, np.float64) / len(each.references)
+                counts = Counter(each.references)
+                weights = np.array([counts[text] for text in own.references], np.float64)
+                scores = scores @ weights / len(each.references)
             # Rounded, so that what is equal but for its last bits goes by its place.
             ranked = scores.round(9) if pairs.metric.higher_is_better else -scores.round(9)
             best = int(ranked.argmax())
