@@ -102,18 +102,19 @@ def fit(
     rows and which columns they have
     """
     widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
-    tables = [list(range(len(widths)))]
-    if width and _total(widths) > width:
-        names = right.index(True) if True in right else 1
-        names = names if _total(widths[:names]) <= width * 2 // 3 else 1
-        widths[:names] = [min(each, max(LEAST_NAME, width // 2)) for each in widths[:names]]
-        most = max(LEAST_NAME, width - _total(widths[:names]) - len(GAP))
-        widths[names:] = [min(each, most) for each in widths[names:]]
-        tables = [list(range(names))]
-        for column in range(names, len(widths)):
-            if _total([*(widths[n] for n in tables[-1]), widths[column]]) > width and len(tables[-1]) > names:
-                tables.append(list(range(names)))
-            tables[-1].append(column)
+    if not width or _total(widths) <= width:
+        yield list(map(list, rows)), list(range(len(widths)))
+        return
+    names = right.index(True) if True in right else 1
+    names = names if _total(widths[:names]) <= width * 2 // 3 else 1
+    widths[:names] = [min(each, max(LEAST_NAME, width // 2)) for each in widths[:names]]
+    most = max(LEAST_NAME, width - _total(widths[:names]) - len(GAP))
+    widths[names:] = [min(each, most) for each in widths[names:]]
+    tables = [list(range(names))]
+    for column in range(names, len(widths)):
+        if _total([*(widths[n] for n in tables[-1]), widths[column]]) > width and len(tables[-1]) > names:
+            tables.append(list(range(names)))
+        tables[-1].append(column)
     for columns in tables:
         yield [[_shorten(row[n], widths[n]) for n in columns] for row in rows], columns
 

@@ -16,6 +16,7 @@ from softbleu.corpora.nbest import TextList
 from softbleu.errors import InputError
 from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.limits import Limit
 from softbleu.ngrams import Chunk
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers, Progress
 
+_LIMIT = Limit("comparing all", "pairs of texts", 1_000_000, "make it shorter")
+_LENGTH = 1000
+"""Characters of a text; so many more count as another."""
 _AT_ONCE = 1024
 """Pairs of small lists, or candidates of a large one, that are compared at once."""
 _SMALL = 32
@@ -199,6 +203,8 @@ class _Pairs:
             raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
         words = WordCounts()
         coder, blocks, bounds = LineCoder(measure.tokenizer, words.vocabulary), list[CodedBlock](), []
+        for number, each in enumerate(lists, start=1):
+            _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
         for some in _together(lists):
             references = coder.encode([coder.tokenizer.reference(text) for each in some for text in each.references])
             candidates = coder.encode([text for each in some for text in each.candidates])
@@ -247,6 +253,10 @@ class _Pairs:
         ends = np.cumsum([rows[..., 0].size for rows in found])
         for rows, own in zip(found, np.split(scores, ends[:-1]), strict=True):
             yield own.reshape(rows.shape[:-1])
+
+
+def _size(texts: Sequence[str]) -> int:
+    return len(texts) + sum(map(len, texts)) // _LENGTH
 
 
 def _together(lists: Sequence[TextList]) -> Iterator[list[TextList]]:

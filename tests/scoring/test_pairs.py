@@ -147,6 +147,18 @@ def test_other_references_and_the_mean_of_them() -> None:
     assert signed == softbleu.select([TEXTS], "chrf").signature + "|references:averaged"
 
 
+def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = [TextList.of(TEXTS[:size], TEXTS[size - 1 :]) for size in (1, 7, 2, 3, 5)] + [TextList.of(TEXTS)]
+    found = []
+    for together, small in ((1024, 32), (1024, 0), (2, 0), (2, 1000), (7, 8)):
+        monkeypatch.setattr("softbleu.scoring.pairs._AT_ONCE", together)
+        monkeypatch.setattr("softbleu.scoring.pairs._SMALL", small)
+        for metric in ("chrf", "ter"):
+            found.append([each.scores.tolist() for each in score_pairs(lists, read_measure(metric))])
+    assert [np.shape(scores) for scores in found[0]] == [(1, 7), (7, 1), (2, 6), (3, 5), (5, 3), (7, 7)]
+    assert all(each == found[number % 2] for number, each in enumerate(found))
+
+
 def test_corpora_of_systems() -> None:
     systems = {"one": TEXTS[:3], "two": TEXTS[1:4], "three": TEXTS[3:6]}
     corpus = Segments.of(systems, list(zip(*systems.values(), strict=True)))
