@@ -17,8 +17,8 @@ from softbleu.metrics import M2, IMeasure
 from softbleu.metrics.imeasure import alignment
 from softbleu.metrics.imeasure.alignment import count_alignment
 from softbleu.metrics.imeasure.bands import Band
-from softbleu.metrics.m2 import count_edits
-from softbleu.metrics.m2.lattice import Lattice, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2 import count_edits, find_edits
+from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
@@ -57,13 +57,34 @@ def applied(source: tuple[int, ...], edits: Sequence[tuple[int, int, tuple[int, 
 # M2
 
 
+@given(
+    edited(), st.lists(st.integers(0, 9), max_size=12), st.lists(st.integers(0, 9), max_size=12), st.integers(0, 4)
+)
+def test_what_begins_and_ends_alike_is_left_out_of_lattices(edits, ahead, behind, most_unchanged):
+    source, candidate, gold = edits
+    source, candidate = ((*ahead, *text, *behind) for text in (source, candidate))
+    gold = tuple((start + len(ahead), end + len(ahead), texts) for start, end, texts in gold)
+    whole, excerpt = (make(source, candidate, most_unchanged) for make in (Excerpt.whole, Excerpt.of))
+    assert excerpt.size == whole.size
+    if source != candidate and not any(source[start:end] in texts for start, end, texts in gold if start < end):
+        assert excerpt.edits_towards(gold) == whole.edits_towards(gold)
+    (found,) = find_edits(source, candidate, [gold], most_unchanged)
+    assert found == (whole.edits_towards(gold) if source != candidate else [])
+
+
+def test_little_of_a_long_sentence_is_looked_at():
+    source = tuple(range(60))
+    excerpt = Excerpt.of(source, (*source[:30], 99, *source[31:]), 2)
+    assert (excerpt.ahead, len(excerpt.candidate)) == (27, 7)
+
+
 @given(edited(), st.integers(0, 3))
 def test_edits_are_counted_as_by_the_literal_scorer(case, most_unchanged):
     source, candidate, gold = case
     texts = [(start, end, tuple(" ".join(as_text(text)) for text in corrections)) for start, end, corrections in gold]
     graph = m2_oracle.Graph(as_text(source), as_text(candidate), most_unchanged)
     expected = graph.counts(texts)
-    edits = Lattice.of(source, candidate, most_unchanged).edits_towards(gold)
+    edits = Excerpt.whole(source, candidate, most_unchanged).edits_towards(gold)
     assert (len(match_edits(edits, gold)), len(edits), len(gold)) == expected
     if source != candidate:
         assert count_edits(source, candidate, [gold], most_unchanged) == [expected[:2]]
@@ -83,7 +104,7 @@ def test_the_literal_scorer_finds_a_path_that_none_is_better_than(source, candid
 @given(edited(), st.integers(0, 3))
 def test_edits_make_the_candidate_of_the_source(case, most_unchanged):
     source, candidate, gold = case
-    for graph in (Lattice.of(source, candidate, most_unchanged), EditTables(source, candidate, most_unchanged)):
+    for graph in (Excerpt.whole(source, candidate, most_unchanged), EditTables(source, candidate, most_unchanged)):
         assert applied(source, graph.edits_towards(gold)) == candidate
 
 
@@ -91,7 +112,7 @@ def test_edits_make_the_candidate_of_the_source(case, most_unchanged):
 def test_tables_need_as_few_edits_as_the_lattice_without_gold_edits(source, candidate, most_unchanged):
     """The lattice may have more: there some arcs weigh twice."""
     in_table = EditTables(source, candidate, most_unchanged).edits_towards(())
-    assert len(in_table) <= len(Lattice.of(source, candidate, most_unchanged).edits_towards(()))
+    assert len(in_table) <= len(Excerpt.whole(source, candidate, most_unchanged).edits_towards(()))
     assert (not in_table) == (source == candidate)
 
 
@@ -100,7 +121,7 @@ def test_a_single_replacement_is_one_correct_edit_in_tables_and_lattice(source, 
     place = data.draw(st.integers(0, len(source) - 1))
     candidate = (*source[:place], 99, *source[place + 1 :])
     gold = ((place, place + 1, ((99,),)),)
-    for graph in (Lattice.of(tuple(source), candidate, 2), EditTables(tuple(source), candidate, 2)):
+    for graph in (Excerpt.whole(tuple(source), candidate, 2), EditTables(tuple(source), candidate, 2)):
         assert graph.edits_towards(gold) == [(place, place + 1, (99,))]
 
 
@@ -166,7 +187,7 @@ def test_a_line_of_200_repeated_words_ends_in_a_second(name):
 def test_what_is_too_large_to_list_is_counted_in_tables():
     source, candidate = REPEATED["others"]
     with pytest.raises(LatticeTooLargeError):
-        Lattice.of(source, candidate, 2)
+        Excerpt.whole(source, candidate, 2)
     assert count_edits(source, candidate, [((0, 200, ((1,) * 200,)),), ()]) == [(1, 1), (0, 1)]
 
 

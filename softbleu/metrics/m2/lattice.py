@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.metrics.m2.alignments import Alignments, Arc, Edit
+from softbleu.metrics.m2.alignments import Alignments, Arc, Edit, common_ends
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 MOST_ARCS = 200_000
 """A larger lattice is not written out; the official scorer would take minutes to hours for it."""
 _MOST_CELLS = 1 << 16
+_LONGEST_KNOWN = 40
+"""Words of source and candidate whose lattice is kept in mind."""
 _EPSILON = 0.001
 _SUBSTITUTIONS = (1, 2)
 """What a substitution costs in each of the two alignments that are put together."""
@@ -30,7 +33,8 @@ class LatticeTooLargeError(Exception):
 class Lattice:
     """All arcs between the vertices of the cheapest alignments, merged ones too, in the official scorer's order."""
 
-    candidate: Words
+    width: int
+    """Numbers of vertices go up by it with each word of the source."""
     arcs: tuple[Arc, ...]
     """As the official scorer lists them: some more than once, which makes them heavier."""
     weights: dict[Arc, float]
@@ -40,18 +44,33 @@ class Lattice:
     """Arcs along which source and candidate are the same."""
     vertices: tuple[int, ...]
     """In order."""
+    simple: tuple[Arc, ...]
+    """Arcs that are not merged, each once, in order."""
+    listed: int
+    """How many of all arcs they are, with those that are listed twice."""
+    chained: tuple[bool, bool]
+    """Whether it begins, and whether it ends, with one way only through more unchanged words than edits may have."""
+    merged: int
+    """How many arcs were merged."""
+    passed_over: bool
+    """Whether the next merged arc, were there one, would be passed over."""
 
     @classmethod
-    def of(cls, source: Words, candidate: Words, most_unchanged: int) -> Lattice:
+    def of(cls, source: Words, candidate: Words, most_unchanged: int, plain: int = 0, odd: bool = False) -> Lattice:
         """Put the alignments together and merge neighbouring arcs.
+
+        Parameters
+        ----------
+        source, candidate : words
+        most_unchanged : words that merged arcs may have unchanged
+        plain, odd : how many of the first merged arcs change nothing, and whether, with those of words that are left
+            out ahead, they are odd in number
 
         Raises
         ------
         LatticeTooLargeError
             There would be more than `MOST_ARCS` arcs.
         """
-        if len(source) * len(candidate) > _MOST_CELLS:
-            raise LatticeTooLargeError
         width = len(candidate) + 1
         simple: Counter[Arc] = Counter()
         for substitution in _SUBSTITUTIONS:
@@ -61,8 +80,12 @@ class Lattice:
             for tail, head in simple
             if head - tail == width + 1 and source[tail // width] == candidate[tail % width]
         }
+        listed = sorted(simple.elements())
+        distinct = tuple(sorted(simple))
+        chained = _chained(distinct, same, most_unchanged + 1)
         merged, labels = _merge(simple, same, most_unchanged)
-        arcs = [*sorted(simple.elements()), *_without_merged_same(merged, labels)]
+        kept, passed_over = _without_merged_same(merged, labels, plain, odd)
+        arcs = [*listed, *kept]
         lengths = {arc: labels[arc][0] for arc in dict.fromkeys(arcs)}
         unchanged = frozenset(arc for arc in lengths if labels[arc][0] == labels[arc][1])
         weights: dict[Arc, float] = dict(lengths)
@@ -70,14 +93,50 @@ class Lattice:
             if arc not in unchanged:
                 weights[arc] += _EPSILON
         vertices = tuple(sorted({0, *(head for _, head in simple)}))
-        return cls(candidate, tuple(arcs), weights, lengths, unchanged, vertices)
+        return cls(
+            width,
+            tuple(arcs),
+            weights,
+            lengths,
+            unchanged,
+            vertices,
+            distinct,
+            len(listed),
+            chained,
+            len(merged),
+            passed_over,
+        )
 
-    def edits_towards(self, gold: Coded) -> list[Edit]:
-        """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits."""
-        weights = self._weights_towards(gold)
-        weighted = [(*arc, weights[arc]) for arc in self.arcs]
-        distances = dict.fromkeys(self.vertices, math.inf)
-        distances[0] = 0.0
+    @cached_property
+    def by_span(self) -> dict[tuple[int, int], list[Arc]]:
+        """Arcs by where they begin and end in the source."""
+        found: dict[tuple[int, int], list[Arc]] = {}
+        for arc in self.arcs:
+            found.setdefault((arc[0] // self.width, arc[1] // self.width), []).append(arc)
+        return found
+
+    def edits_towards(
+        self, candidate: Words, gold: Coded, size: int, ahead: int, behind: Sequence[tuple[Arc, int]]
+    ) -> list[Edit]:
+        """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
+
+        Parameters
+        ----------
+        candidate : words
+        gold : edits of an annotator
+        size : arcs, those that are left out here included
+        ahead : words that are left out ahead
+        behind : arcs of words behind, and their lengths; longer ones were merged
+        """
+        weights = self._weights_towards(candidate, gold, size)
+        weighted = [
+            *((*arc, weights[arc]) for arc in self.simple),
+            *((*arc, float(length)) for arc, length in behind if length == 1),
+            *((*arc, weights[arc]) for arc in self.arcs[self.listed :]),
+            *((*arc, float(length)) for arc, length in behind if length > 1),
+        ]
+        distances = dict.fromkeys((*self.vertices, *(head for (_, head), _ in behind)), math.inf)
+        distances[0] = float(ahead)
         before: dict[int, int] = {}
         changed = True
         # Bellman and Ford's passes in the scorer's order: of equally good paths it keeps the one found first.
@@ -89,40 +148,57 @@ class Lattice:
                     distances[head] = distance
                     before[head] = tail
                     changed = True
-        path = [self.vertices[-1]]
+        last = self.vertices[-1]
+        path = [max(distances)]
         while path[-1] in before:
             path.append(before[path[-1]])
         path.reverse()
-        return [self._edit(arc) for arc in pairwise(path) if arc not in self.unchanged]
+        return [self._edit(candidate, arc) for arc in pairwise(path) if arc[1] <= last and arc not in self.unchanged]
 
-    def _edit(self, arc: Arc) -> Edit:
-        width = len(self.candidate) + 1
-        (start, first), (end, last) = divmod(arc[0], width), divmod(arc[1], width)
-        return start, end, self.candidate[first:last]
+    def arcs_behind(self, words: int, deep: int) -> Iterator[tuple[Arc, int]]:
+        """Arcs of unchanged words behind, and their lengths; at each `deep` are merged, and every other is listed."""
+        last, passed_over = self.vertices[-1], self.passed_over
 
-    def _weights_towards(self, gold: Coded) -> dict[Arc, float]:
+        def vertex(place: int) -> int:
+            return last + place * (1 if place > 0 else self.width + 1)
+
+        for place in range(words):
+            yield (vertex(place), vertex(place + 1)), 1
+            for length in range(deep + 1, 1, -1):
+                passed_over = not passed_over
+                if not passed_over:
+                    yield (vertex(place + 1 - length), vertex(place + 1)), length
+
+    def _edit(self, candidate: Words, arc: Arc) -> Edit:
+        (start, first), (end, last) = divmod(arc[0], self.width), divmod(arc[1], self.width)
+        return start, end, candidate[first:last]
+
+    def _weights_towards(self, candidate: Words, gold: Coded, size: int) -> dict[Arc, float]:
         spans: dict[tuple[int, int], list[tuple[Words, ...]]] = {}
         for start, end, corrections in gold:
-            spans.setdefault((start, end), []).append(corrections)
+            if (start, end) in self.by_span:
+                spans.setdefault((start, end), []).append(corrections)
         if not spans:
             return self.weights
-        width = len(self.candidate) + 1
-        chosen: dict[tuple[int, int], list[Arc]] = {span: [] for span in spans}
-        for arc in self.arcs:
-            span = (arc[0] // width, arc[1] // width)
-            if span in chosen:
-                chosen[span].append(arc)
         weights = dict(self.weights)
-        for span, arcs in chosen.items():
+        for span, own in spans.items():
+            arcs = self.by_span[span]
             if span[0] == span[1]:
-                self._weigh_insertions(sorted(arcs), spans[span], weights)
+                self._weigh_insertions(candidate, sorted(arcs), own, weights, size)
             else:
                 for arc in arcs:
-                    if any(self._edit(arc)[2] in corrections for corrections in spans[span]):
-                        weights[arc] = -len(self.arcs)
+                    if any(self._edit(candidate, arc)[2] in corrections for corrections in own):
+                        weights[arc] = -size
         return weights
 
-    def _weigh_insertions(self, arcs: list[Arc], gold: list[tuple[Words, ...]], weights: dict[Arc, float]) -> None:
+    def _weigh_insertions(
+        self,
+        candidate: Words,
+        arcs: list[Arc],
+        gold: list[tuple[Words, ...]],
+        weights: dict[Arc, float],
+        size: int,
+    ) -> None:
         """Give each gold insertion at a place to one arc, from the left and from the right in turns.
 
         What follows an arc that was given one, and does not begin where that ends, is passed over.
@@ -132,7 +208,7 @@ class Lattice:
         first, last = 0, len(gold) - 1
         while left <= right:
             arc, from_left = arcs[current], current == left
-            text = self._edit(arc)[2]
+            text = self._edit(candidate, arc)[2]
             order = range(first, last + 1) if from_left else range(last, first - 1, -1)
             match = next((number for number in order if text in gold[number]), None)
             if match is None:
@@ -140,14 +216,14 @@ class Lattice:
                 left, right = (left + 1, right) if from_left else (left, right - 1)
                 current = right if from_left else left
             elif from_left:
-                weights[arc], first = -len(self.arcs), match + 1
+                weights[arc], first = -size, match + 1
                 left += 1
                 while left < len(arcs) and arcs[left][0] != arc[1]:
                     weights[arcs[left]] += _EPSILON
                     left += 1
                 current = left
             else:
-                weights[arc], last = -len(self.arcs), match - 1
+                weights[arc], last = -size, match - 1
                 right -= 1
                 while right >= 0 and arcs[right][1] != arc[0]:
                     weights[arcs[right]] += _EPSILON
@@ -181,18 +257,112 @@ def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[l
     return made, {(tail, head): label for head, arcs in into.items() for tail, label in arcs.items()}
 
 
-def _without_merged_same(made: list[Arc], labels: dict[Arc, tuple[int, int]]) -> Iterable[Arc]:
+def _without_merged_same(
+    made: list[Arc], labels: dict[Arc, tuple[int, int]], plain: int, odd: bool
+) -> tuple[list[Arc], bool]:
     """Leave out merged arcs along which nothing changes, but pass over the arc behind each, as the scorer does.
 
-    (It takes them out of the list that it goes through.)
+    (It takes them out of the list that it goes through.) Whether one is passed over behind the first `plain`, along
+    which nothing changes, hangs on whether they are `odd` in number.
     """
+    kept: list[Arc] = []
     passed_over = False
-    for arc in made:
+    for number, arc in enumerate(made):
+        if number == plain:
+            passed_over = odd
         length, unchanged = labels[arc]
-        taken_out = length == unchanged and not passed_over
-        passed_over = taken_out
-        if not taken_out:
-            yield arc
+        passed_over = length == unchanged and not passed_over
+        if not passed_over:
+            kept.append(arc)
+    return kept, passed_over
+
+
+def _chained(arcs: Sequence[Arc], same: set[Arc], words: int) -> tuple[bool, bool]:
+    """Whether the first, and whether the last so many arcs are the only way through unchanged words."""
+    ends = arcs[:words], arcs[len(arcs) - min(words, len(arcs)) :]
+    return tuple(  # type: ignore[return-value]
+        len(some) == words
+        and all(arc in same for arc in some)
+        and all(one[1] == other[0] for one, other in pairwise(some))
+        for some in ends
+    )
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A lattice without most of what source and candidate begin with, and with little of what they end with."""
+
+    lattice: Lattice
+    candidate: Words
+    size: int
+    """Arcs of the whole lattice."""
+    ahead: int = 0
+    """Words that are left out ahead."""
+    behind: tuple[tuple[Arc, int], ...] = ()
+    """Arcs of words behind, and their lengths."""
+
+    @classmethod
+    def of(cls, source: Words, candidate: Words, most_unchanged: int) -> Excerpt:
+        """Leave out what can be left out.
+
+        Raises
+        ------
+        LatticeTooLargeError
+            There would be more than `MOST_ARCS` arcs.
+        """
+        _check_size(source, candidate)
+        ends = common_ends(source, candidate)
+        # So many arcs are merged at each of many unchanged words, and at fewer first ones as many as there are.
+        deep = max(0, most_unchanged - 1)
+        # Edits never reach over so many words; further ones are needed where words repeat.
+        for kept in (most_unchanged + 1, 4 * (most_unchanged + 1)):
+            ahead, behind = (max(0, end - kept) for end in ends)
+            if not ahead and not behind:
+                break
+            own = source[ahead : len(source) - behind], candidate[ahead : len(candidate) - behind]
+            plain = deep * (deep + 1) // 2 if ahead else 0
+            merged = plain + deep * ahead
+            lattice = _lattice_of(*own, most_unchanged, plain, merged % 2 == 1)
+            if all(chained or not cut for chained, cut in zip(lattice.chained, (ahead, behind), strict=True)):
+                if lattice.merged + deep * (ahead + behind) > MOST_ARCS:
+                    raise LatticeTooLargeError
+                arcs = tuple(lattice.arcs_behind(behind, deep))
+                # What is left out ahead has an arc a word in both alignments, and every other merged one is listed.
+                size = len(lattice.arcs) + 2 * ahead + merged // 2 - plain // 2 + len(arcs) + behind
+                return cls(lattice, own[1], size, ahead, arcs)
+        return cls.whole(source, candidate, most_unchanged)
+
+    @classmethod
+    def whole(cls, source: Words, candidate: Words, most_unchanged: int) -> Excerpt:
+        """Leave out nothing; raise the same."""
+        _check_size(source, candidate)
+        lattice = _lattice_of(source, candidate, most_unchanged, 0, False)
+        return cls(lattice, candidate, len(lattice.arcs))
+
+    def edits_towards(self, gold: Coded) -> list[Edit]:
+        """Edits of the best path of the whole lattice; see `Lattice.edits_towards`."""
+        ahead = self.ahead
+        own = tuple((start - ahead, end - ahead, texts) for start, end, texts in gold)
+        found = self.lattice.edits_towards(self.candidate, own, self.size, ahead, self.behind)
+        return [(start + ahead, end + ahead, text) for start, end, text in found]
+
+
+def _check_size(source: Words, candidate: Words) -> None:
+    if len(source) * len(candidate) > _MOST_CELLS:
+        raise LatticeTooLargeError
+
+
+def _lattice_of(source: Words, candidate: Words, most_unchanged: int, plain: int, odd: bool) -> Lattice:
+    """A lattice, which depends on what words are the same only: many short ones are alike."""
+    numbers: dict[int, int] = {}
+    texts = (tuple(numbers.setdefault(word, len(numbers)) for word in text) for text in (source, candidate))
+    short = len(source) + len(candidate) <= _LONGEST_KNOWN
+    return (_known_lattice if short else Lattice.of)(next(texts), next(texts), most_unchanged, plain, odd)
+
+
+@lru_cache(1 << 11)
+def _known_lattice(source: Words, candidate: Words, most_unchanged: int, plain: int, odd: bool) -> Lattice:
+    return Lattice.of(source, candidate, most_unchanged, plain, odd)
 
 
 def match_edits(edits: Sequence[Edit], gold: Coded) -> list[tuple[int, int]]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.limits import Limit
 from softbleu.metrics.base import Requirements, Score, column
 from softbleu.metrics.choosing import ChoosingMetric
-from softbleu.metrics.m2.lattice import Lattice, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 AnnotatorChoice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16
+_LIMIT = Limit("m2", "pairs of words", 250_000)
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,14 @@ def find_edits(
     """
     if source == candidate:
         return [[] for _ in gold]
+    _LIMIT.check(
+        len(source) * len(candidate), f"a segment of {len(source):,} source and {len(candidate):,} candidate words"
+    )
     try:
-        graph: Lattice | EditTables = Lattice.of(source, candidate, most_unchanged)
+        # An edit that changes nothing may be of words that would be left out.
+        idle = any(source[start:end] in texts for edits in gold for start, end, texts in edits if start < end)
+        make = Excerpt.whole if idle else Excerpt.of
+        graph: Excerpt | EditTables = make(source, candidate, most_unchanged)
     except LatticeTooLargeError:
         graph = EditTables(source, candidate, most_unchanged)
     return [graph.edits_towards(edits) for edits in gold]
