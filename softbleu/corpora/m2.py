@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import overload
 
 from softbleu.corpora.files import open_text
 from softbleu.data_files import parse_whole
 from softbleu.errors import InputError
+from softbleu.limits import Limit
 
 NO_CORRECTION = "-NONE-"
 """Stands in the place of a correction where only an error was marked."""
+_LIMIT = Limit("gold files", "annotators of a sentence", 5000, "leave some out")
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 # Words that the tokenizer of the I-measure's converter is known to leave alone: most corrections need no tokenizer.
 _WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-[a-z0-9]+)*|[,;:?!.]", re.IGNORECASE)
@@ -129,11 +132,16 @@ def _corrected(words: list[str], edits: tuple[GoldEdit, ...]) -> list[str]:
     for edit in edits:
         # Several insertions at one place follow one another as in the file.
         replacements.setdefault((edit.start, edit.end), []).extend(_tokenized((*edit.corrections, NO_CORRECTION)[0]))
-    text = list(words)
+    ahead, behind = list(words), list[list[str]]()
     # From the end to the start, so that earlier places stay where they are.
     for (start, end), replacement in sorted(replacements.items(), key=lambda entry: entry[0], reverse=True):
-        text = [*text[:start], *replacement, *text[end:]] or text
-    return text
+        if end > len(ahead):
+            # It overlaps with the one before.
+            ahead, behind = [*ahead, *chain.from_iterable(reversed(behind))], []
+        if start or replacement or end < len(ahead) or any(behind):
+            behind += [ahead[end:], replacement]
+            del ahead[start:]
+    return [*ahead, *chain.from_iterable(reversed(behind))]
 
 
 def _tokenized(text: str) -> list[str]:
@@ -170,18 +178,21 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
 
 def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[GoldSegment]:
     source: str | None = None
+    words = 0
     edits: dict[int, list[GoldEdit]] = {}
     for where, line in lines:
         mark, _, rest = line.partition(" ")
         if mark == "S":
             if source is not None:
                 yield _segment(source, edits)
-            source, edits = " ".join(rest.split()), {}
+            own = rest.split()
+            source, words, edits = " ".join(own), len(own), {}
         elif mark == "A":
             if source is None:
                 raise InputError(f"{where}: an edit before any sentence: begin sentences with 'S '")
-            annotator, edit = _read_edit(where, rest, len(source.split()))
+            annotator, edit = _read_edit(where, rest, words)
             edits.setdefault(annotator, []).extend([] if edit is None else [edit])
+            _LIMIT.check(len(edits), where)
         elif line.strip() and mark != "I":
             raise InputError(f"{where}: neither a sentence ('S …') nor an edit ('A …'): {line[:30]!r}")
     if source is not None:

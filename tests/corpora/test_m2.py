@@ -74,6 +74,9 @@ def test_edits_as_numbers_take_a_mark_for_a_deletion(tmp_path):
         ([(0, 2, "")], "a b"),
         ([(0, 1, ""), (1, 2, "")], "a"),
         ([(0, 1, "one,two")], "one , two b"),
+        ([(0, 2, "x"), (1, 2, "w")], "x"),
+        ([(1, 2, "w v"), (0, 2, "x")], "x v"),
+        ([(0, 0, "x"), (0, 2, "")], "x a b"),
     ],
 )
 def test_how_edits_meet(edits, expected):
