@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 Replacing = Literal["greater", "both"]
+MOST_REFERENCES = Limit("hyter", "references", 20_000, "leave some out")
 _FULL = HUNDRED * HUNDRED
 _RARE = math.log(1000)
 """Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
@@ -160,6 +161,7 @@ class Hyter(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Cost, in ten thousandths of a word, and length, in hundredths, by the best network: (segments, 2)."""
+        MOST_REFERENCES.check(int(chunk.reference_numbers.max(initial=0)), "a segment")
         single = chunk.by_reference()
         task = self._task(single, words)
         costs, lengths, _ = least_ratios(*task)

@@ -107,6 +107,16 @@ def describe_networks(networks: Iterable[WordNetwork], each: Callable[[int], obj
     )
 
 
+def plain_count(references: int) -> str:
+    """Write how many there are; Python writes numbers of up to 4,300 digits.
+
+    >>> plain_count(2**20), plain_count(2**20_000)
+    ('1048576', 'at least 2^20000')
+    """
+    power = references.bit_length() - 1
+    return str(references) if power < 10_000 else f"at least 2^{power}"
+
+
 def parallel_lines(names: Sequence[str], encoding: str = "utf-8") -> Iterator[tuple[str, ...]]:
     """Lines of files that stand side by side.
 

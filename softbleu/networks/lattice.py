@@ -13,6 +13,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.kernels.lattices import HUNDRED
+from softbleu.limits import Limit
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -21,8 +22,7 @@ ARC_KINDS = ("reference", "stem", "synonym", "paraphrase", "neighbour", "optiona
 """Where an arc may be from."""
 MOST_COST = 1000.0
 """Words that an arc may cost."""
-LARGEST_NETWORK = 1_000_000
-"""Arcs of a network."""
+LARGEST_NETWORK = Limit("networks", "arcs", 50_000, "allow fewer variants")
 
 
 class NetworkArc(NamedTuple):
@@ -80,10 +80,7 @@ class WordNetwork:
         listed = list(arcs)
         if not listed:
             raise InputError(f"{where}: an empty network: give it at least one arc")
-        if len(listed) > LARGEST_NETWORK:
-            raise InputError(
-                f"{where}: {len(listed):,} arcs, where {LARGEST_NETWORK:,} are the most: allow fewer variants"
-            )
+        LARGEST_NETWORK.check(len(listed), where)
         if ends is None:
             leaving = {arc.source for arc in listed}
             ends = sorted({arc.target for arc in listed} - leaving)

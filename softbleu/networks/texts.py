@@ -43,6 +43,7 @@ def parse_line(line: str, where: str = "network") -> WordNetwork:
         states = parse_json(line, where)
         if not isinstance(states, list):
             raise TypeError
+        LARGEST_NETWORK.check(sum(map(len, states)), where)
         return WordNetwork.of(
             (_arc_of(state, where, *parts) for state, arcs in enumerate(states) for parts in arcs),
             0,
@@ -87,8 +88,11 @@ def read_att(lines: Iterable[str], where: str = "network") -> Iterator[WordNetwo
     numbered = ((number, line.split()) for number, line in enumerate(lines, start=1))
     for blank, group in groupby(numbered, key=lambda entry: not entry[1]):
         if not blank:
-            # Of what is too large no more is read than tells so.
-            yield _network_of(list(islice(group, 2 * LARGEST_NETWORK)), where)
+            # Of what is too large no more is kept than tells so.
+            own = list(islice(group, 2 * LARGEST_NETWORK.allowed + 1))
+            if len(own) > 2 * LARGEST_NETWORK.allowed:
+                LARGEST_NETWORK.refuse(len(own) + sum(1 for _ in group), f"{where}, line {own[0][0]}")
+            yield _network_of(own, where)
 
 
 def _network_of(lines: Sequence[tuple[int, list[str]]], where: str) -> WordNetwork:
@@ -154,6 +158,10 @@ class _Brackets:
 
     def __init__(self, line: str, where: str) -> None:
         self._line, self._where = line, where
+        if len(line) > LARGEST_NETWORK.most:
+            # Each word is an arc, and each choice ends with one at least.
+            arcs = sum(token[1] in (None, ")", "]") for token in _TOKEN.finditer(line))
+            LARGEST_NETWORK.check(arcs, where)
         self._tokens = list(_TOKEN.finditer(line))
         self._next, self._states = 0, 1
         self._arcs: list[NetworkArc] = []

@@ -31,6 +31,16 @@ def networks(draw: Any, most: int = 6) -> WordNetwork:
     return WordNetwork.of(arcs)
 
 
+def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates = ["a b", "c", "a", "b b c"]
+    networks = ["(a|b) [c] b", "c", "[a] (b|c) (b c|a)", "b (a|c) c"]
+    whole = softbleu.score(candidates, networks, metric="hyter", notation="brackets", level="segment").segments
+    monkeypatch.setattr("softbleu.kernels.lattices._MOST_CELLS", 20)
+    assert (
+        softbleu.score(candidates, networks, metric="hyter", notation="brackets", level="segment").segments == whole
+    )
+
+
 CANDIDATES = st.lists(st.sampled_from((*WORDS, "x")), max_size=6)
 
 

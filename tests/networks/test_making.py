@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from softbleu.errors import InputError
 from softbleu.networks import WordNetwork
 from softbleu.networks.build import meaning_network, merge_references
 from softbleu.networks.files import describe_networks, read_networks
+from softbleu.networks.lattice import LARGEST_NETWORK
 from softbleu.networks.paths import cheapest_paths
 from softbleu.networks.rules import NetworkRules, NetworkVectors
 from softbleu.networks.texts import format_line, parse_brackets, parse_line, read_att
@@ -262,9 +265,22 @@ def test_brackets_mean_what_they_say() -> None:
 
 
 def test_too_many_arcs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.networks.lattice.LARGEST_NETWORK", 2)
-    with pytest.raises(InputError, match="3 arcs, where 2 are the most"):
-        WordNetwork.chain(["a", "b", "c"])
+    few = replace(LARGEST_NETWORK, most=2)
+    monkeypatch.setattr("softbleu.networks.lattice.LARGEST_NETWORK", few)
+    monkeypatch.setattr("softbleu.networks.texts.LARGEST_NETWORK", few)
+    makers: list[Callable[[], object]] = [
+        lambda: WordNetwork.chain(["a", "b", "c"]),
+        lambda: parse_line('[[["a"],["b"]],[["c"]]]'),
+        lambda: parse_brackets("a b c"),
+        lambda: list(read_att(["0 1 a", "1 2 b", "2 3 c"])),
+        lambda: list(read_att(["0 1 a", "1 2 b", "2 3 c", "3", "2"])),
+    ]
+    for make in makers:
+        monkeypatch.delenv("SOFTBLEU_LIMITS", raising=False)
+        with pytest.raises(InputError, match=r"networks \([35] arcs, 2 are .*: allow fewer .*--limits [23]"):
+            make()
+        monkeypatch.setenv("SOFTBLEU_LIMITS", "3")
+        assert make()
 
 
 def test_rules_are_for_text() -> None:

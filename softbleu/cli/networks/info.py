@@ -19,13 +19,13 @@ def info_networks(
 
     from softbleu.cli.output import table_output
     from softbleu.errors import known_name
-    from softbleu.networks.files import FILE_NOTATIONS, describe_networks, read_networks
+    from softbleu.networks.files import FILE_NOTATIONS, describe_networks, plain_count, read_networks
     from softbleu.report import Records
 
     write = table_output(output_format)
     notation = known_name("notation", notation, FILE_NOTATIONS)
     facts = describe_networks(read_networks(networks, cast("Any", notation), encoding))
-    fewest, median, most = map(str, facts.references)
+    fewest, median, most = map(plain_count, facts.references)
     rows = [(kind, count, round(cost, 2)) for kind, (count, cost) in facts.kinds.items()]
     said: dict[str, str | int] = {"networks": facts.networks, "states": facts.states, "arcs": facts.arcs}
     said |= {"references, fewest": fewest, "references, median": median, "references, most": most}
