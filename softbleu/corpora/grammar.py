@@ -15,9 +15,11 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.records import SEPARATOR
 from softbleu.corpora.rules import Part, Rule, check_directives, check_rules
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.limits import Limit
 from softbleu.resources import find_resource
 
 SUFFIX = ".cfg"
+_LIMIT = Limit("grammars", "words and signs of rules", 100_000, "leave some out")
 MOST_FORMS = 100
 """Of an alternation; each corresponds to every other."""
 _WEIGHT = re.compile(r"\[[\d.]+\]")
@@ -114,6 +116,7 @@ def parse_grammar(name: str, lines: Iterable[str], *, file: str | None = None) -
     """
     file = file or name
     rule_lines, directives, start = _sort_lines(file, lines)
+    _LIMIT.check(sum(map(_size, rule_lines)), file)
     weighted = any(_WEIGHT.search(_QUOTED.sub("", line.text)) for line in rule_lines)
     rules = [rule for line in rule_lines for rule in _parse_rules(line, weighted)]
     if not rules:
@@ -160,6 +163,12 @@ def _sort_lines(file: str, lines: Iterable[str]) -> tuple[list[_Line], list[tupl
     if begun:
         raise InputError(f"{file}: the last line ends with a backslash, but nothing follows")
     return rules, directives, start
+
+
+def _size(line: _Line) -> int:
+    """How many words, symbols and signs a rule has."""
+    others, words = _QUOTED.subn(" ", line.text)
+    return words + len(others.split())
 
 
 def _directive_of(line: _Line) -> Iterator[tuple[str, _Line]]:
