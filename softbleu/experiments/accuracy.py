@@ -14,6 +14,7 @@ from softbleu.errors import InputError
 from softbleu.experiments.correlation import interval_of
 from softbleu.experiments.preferences import judged_scores
 from softbleu.experiments.rankings import check_samples
+from softbleu.limits import Limit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from softbleu.experiments.agreement import Columns
     from softbleu.types import Floats, Integers
 
+_LIMIT = Limit("accuracies", "pairs of rows", 5_000_000, "take fewer")
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
 
@@ -69,6 +71,7 @@ class JudgedPairs:
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
         """
+        _LIMIT.check(len(people) * (len(people) - 1) // 2, f"a table of {len(people):,} rows")
         one, other = np.triu_indices(len(people), 1)
         said = np.sign(people[one] - people[other]).astype(np.int64)
         return cls(said, scores[one] - scores[other], one, other, np.ones(len(one)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,10 @@ FEWEST_POINTS = 3
 FEWEST_TO_TEST = 4
 """Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3."""
 INTERVAL = (2.5, 97.5)
+_AT_ONCE = 1 << 24
+"""Points of samples that are looked at together."""
+_MOST_SQUARED = 4000
+"""Points of which all pairs are looked at, for all samples at once."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,19 @@ def correlate(
     if not samples:
         return Correlation(value, None)
     check_samples(samples, seed)
-    drawn = np.random.default_rng(seed).integers(len(one), size=(samples, len(one)))
-    varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
-    return Correlation(value, interval_of(COEFFICIENTS[coefficient](one, other, drawn[varied]), samples))
+    found: list[float] = []
+    for drawn in _draws(len(one), samples, seed):
+        varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
+        found += COEFFICIENTS[coefficient](one, other, drawn[varied]).tolist()
+    return Correlation(value, interval_of(found, samples))
+
+
+def _draws(points: int, samples: int, seed: int) -> Iterator[Integers]:
+    """Samples of points, some at a time; which are together makes no difference."""
+    generator = np.random.default_rng(seed)
+    step = max(1, _AT_ONCE // points)
+    for start in range(0, samples, step):
+        yield generator.integers(points, size=(min(step, samples - start), points))
 
 
 def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
@@ -156,6 +170,10 @@ def _product_moment(one: Floats, other: Floats) -> Floats:
 def _kendall(one: Floats, other: Floats, drawn: Integers) -> Floats:
     """Tau-b of each sample: how often a point was drawn weighs the pairs that it is in."""
     points = len(one)
+    if points > _MOST_SQUARED:
+        from scipy.stats import kendalltau
+
+        return np.array([kendalltau(one[each], other[each]).statistic for each in drawn], np.float64)
     offsets = np.arange(len(drawn))[:, None] * points
     weights = np.bincount((drawn + offsets).reshape(-1), minlength=offsets.size * points)
     weights = weights.reshape(-1, points).astype(np.float64)

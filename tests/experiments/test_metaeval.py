@@ -52,6 +52,16 @@ def test_intervals_are_those_of_single_samples(points: list[tuple[int, int]], na
         assert found == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))), abs=1e-9)
 
 
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
+    found = correlate(one, other, name, samples=50)
+    monkeypatch.setattr("softbleu.experiments.correlation._AT_ONCE", 100)
+    assert correlate(one, other, name, samples=50) == found
+    monkeypatch.setattr("softbleu.experiments.correlation._MOST_SQUARED", 10)
+    assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)
+
+
 @given(POINTS, st.sampled_from(list(COEFFICIENTS)))
 def test_laws_of_correlation(points: list[tuple[int, int]], name: str) -> None:
     one, other = columns(points)
