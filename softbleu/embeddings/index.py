@@ -25,6 +25,7 @@ from softbleu.embeddings.faiss_kinds import (
 )
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.files import drafts_of
+from softbleu.limits import Limit
 
 if TYPE_CHECKING:
     from softbleu.types import Integers
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     QueryPairs: TypeAlias = tuple[Integers, Integers]
     """Number of the query and slot of the vector, for each pair."""
 
+_LIMIT = Limit("neighbour graphs", "pairs found", 5_000_000, "raise the threshold, or ask about fewer words")
 _QUERIES_AT_ONCE = 1024
 _WIDE_QUERIES_AT_ONCE = 256
 _RESULTS_AT_ONCE = 1 << 24
@@ -146,8 +148,9 @@ class NeighbourIndex:
         units, known = self._units_of(queries)
         counts = np.zeros(len(units), dtype=np.int64)
         found: list[tuple[Integers, Singles]] = []
-        for part in _parts(known, _WIDE_QUERIES_AT_ONCE):
+        for part in _parts(known, max(1, min(_WIDE_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(len(self), 1)))):
             pairs = self._within(units[part], threshold - self._slack)
+            _LIMIT.check(int(counts.sum()) + len(pairs[0]), f"a search for {len(units):,} words")
             owners, slots, values = self._ranked(units[part], pairs)
             kept = values > np.float32(threshold)
             counts[part] = np.bincount(owners[kept], minlength=len(part))

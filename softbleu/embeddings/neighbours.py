@@ -169,22 +169,19 @@ def _locate(source: VectorSource, words: Sequence[str], limit: int | None, case:
         # The whole set is here: no second pass over it.
         spare = {} if case == "exact" else place_of
         places = np.fromiter((place_of.get(word, spare.get(word.lower(), -1)) for word in words), np.int64)
-        there = places >= 0
-        rows = np.zeros((len(places), scope_rows.shape[1]), scope_rows.dtype)
-        rows[there] = scope_rows[places[there]]
-        known = np.any(rows, axis=1)
+        known = places >= 0
+        known[known] = np.any(scope_rows[places[known]], axis=1)
+        rows = scope_rows[places[known]]
     else:
         selected = source.select(words, case)
-        rows = selected.rows
         known = selected.known
+        rows = selected.rows[known]
         written = known if case == "exact" else source.select(words, "exact").known
         forms = (word if found else word.lower() for word, found in zip(words, written, strict=True))
         places = np.fromiter((place_of.get(form, -1) for form in forms), np.int64)
     found = np.flatnonzero(known)
     unknown = [word for word, has in zip(words, known, strict=True) if not has]
-    return _Located(
-        [words[place] for place in found.tolist()], unknown, rows[found], places[found], scope, scope_rows
-    )
+    return _Located([words[place] for place in found.tolist()], unknown, rows, places[found], scope, scope_rows)
 
 
 def _index_of(source: VectorSource, rows: NDArray[Any], kind: IndexKind, limit: int | None) -> NeighbourIndex:
