@@ -12,6 +12,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -173,7 +174,7 @@ def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[byt
         One is too long; it has not been read to its end.
     """
     longest = longest_line()
-    for number, line in enumerate(iter(lambda: stream.readline(longest + 2), b""), start=1):
+    for number, line in enumerate(iter(partial(stream.readline, longest + 2), b""), start=1):
         # The end of a line does not count.
         if len(line) > longest and len(line.rstrip(b"\r\n")) > longest:
             refuse_line(f"{name}, line {number}", longest)

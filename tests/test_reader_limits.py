@@ -13,6 +13,7 @@ import pytest
 import softbleu
 from softbleu import InputError
 from softbleu.corpora.grammar import parse_grammar
+from softbleu.corpora.judgements import Comparisons
 from softbleu.corpora.m2 import read_m2
 from softbleu.embeddings.graph import range_graph
 from softbleu.experiments.accuracy import JudgedPairs
@@ -26,6 +27,10 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "corpora.grammar": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
     "scoring.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),
     "experiments.accuracy": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
+    "corpora.judgements.comparisons": (
+        lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
+        "a ranking is",
+    ),
     "embeddings.index": (lambda _: range_graph(np.ones((2, 1)), np.ones((2, 1)), 0.5), "a search for 2 words is"),
 }
 

@@ -203,7 +203,8 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
     if not kept:
         word, most = counts.most_common(1)[0]
         raise InputError(
-            f"no word occurs {min_count} times ({word!r} comes next, {most}): lower --min-count or give more text"
+            f"no word occurs {min_count} times ({word[:40]!r} comes next, {most}): "
+            "lower --min-count or give more text"
         )
     for _, word in kept:
         if not word or "\n" in word or not _is_unicode(word):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LONGEST_SEGMENT = 10_000
 """Tokens after which gensim would drop the rest of a segment; longer ones are cut into pieces instead."""
 _REPORT_EVERY = 10_000
+_COUNTED_AT_ONCE = 10_000
 
 
 class Passes:
@@ -39,13 +40,18 @@ class Passes:
 
     def _count(self) -> Counter[str]:
         counts: Counter[str] = Counter()
+        waiting: list[str] = []
         for segment in self.corpus:
             if isinstance(segment, str):
                 raise InputError(f"segment {self.segments + 1} is text, not a list of tokens: split it")
-            counts.update(segment)
+            waiting += segment
+            if len(waiting) > _COUNTED_AT_ONCE:
+                counts.update(waiting)
+                waiting.clear()
             self.segments += 1
             self.tokens += len(segment)
             self.pieces += -(-len(segment) // LONGEST_SEGMENT)
+        counts.update(waiting)
         return counts
 
     def __iter__(self) -> Iterator[list[str]]:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.limits import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.types import Integers
 
-
+_LIMIT = Limit("rankings", "systems", 200, "leave some out")
 Row = tuple[int, str, str, int, str]
 """Segment, two systems, the outcome for the first, annotator."""
 
@@ -37,6 +38,7 @@ class Ranking:
 
         Without `expand`, the first system of a group (in the order of their names) stands for all of it.
         """
+        _LIMIT.check(sum(len(names) for names, _ in self.groups), f"a ranking of segment {self.segment + 1}")
         taken = [sorted(names) if expand else [min(names)] for names, _ in self.groups]
         ranked = [(name, rank) for names, (_, rank) in zip(taken, self.groups, strict=True) for name in names]
         for (one, rank), (other, other_rank) in combinations(ranked, 2):
@@ -133,6 +135,7 @@ class Comparisons:
         ``[2]`` how often i lost.
         """
         systems = len(self.systems)
+        _LIMIT.check(systems, "a ranking")
         counts = np.zeros((3, systems, systems), np.int64)
         np.add.at(counts, (1 - self.outcome, self.first, self.second), 1)
         np.add.at(counts, (1 + self.outcome, self.second, self.first), 1)

@@ -19,7 +19,9 @@ def plain_names(names: Iterable[str]) -> dict[str, str]:
     {'umd.2922': 'umd.2922', 'uu-nmt.1': 'uu-nmt.1'}
     """
     parts = {name: name.split(".") for name in names}
-    common = set.intersection(*map(set, parts.values())) if parts else set()
+    common = set(next(iter(parts.values()), ()))
+    for each in parts.values():
+        common.intersection_update(each)
     direction = next((part for part in sorted(common) if _DIRECTION.fullmatch(part)), None)
     if direction is None or any(len(each) < 3 or each[0] not in common for each in parts.values()):
         return {name: name for name in parts}
