@@ -182,7 +182,7 @@ def measure(case: str, inputs: Path, seconds: int, gigabytes: int) -> Ended:
 
 def main(
     patterns: Annotated[list[str] | None, typer.Argument(help="Names of cases; * is any text.")] = None,
-    seconds: Annotated[int, typer.Option(help="CPU seconds after which a command is stopped.")] = 13,
+    seconds: Annotated[int, typer.Option(help="CPU seconds after which a command is stopped.")] = 20,
     gigabytes: Annotated[int, typer.Option(help="Address space of a command.")] = 9,
     inputs: Annotated[
         Path | None, typer.Option(help="Where inputs are kept (else they are removed at the end).")
