@@ -22,7 +22,7 @@ ARC_KINDS = ("reference", "stem", "synonym", "paraphrase", "neighbour", "optiona
 """Where an arc may be from."""
 MOST_COST = 1000.0
 """Words that an arc may cost."""
-LARGEST_NETWORK = Limit("networks", "arcs", 50_000, "allow fewer variants")
+LARGEST_NETWORK = Limit("a network", "arcs", 50_000, "allow fewer variants")
 
 
 class NetworkArc(NamedTuple):

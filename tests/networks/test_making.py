@@ -277,7 +277,7 @@ def test_too_many_arcs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     for make in makers:
         monkeypatch.delenv("SOFTBLEU_LIMITS", raising=False)
-        with pytest.raises(InputError, match=r"networks \([35] arcs, 2 are .*: allow fewer .*--limits [23]"):
+        with pytest.raises(InputError, match=r"a network \([35] arcs, 2 are .*: allow fewer .*--limits [23]"):
             make()
         monkeypatch.setenv("SOFTBLEU_LIMITS", "3")
         assert make()
