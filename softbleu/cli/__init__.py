@@ -59,8 +59,7 @@ def main() -> None:
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    # Much is kept, and hardly anything refers to itself: a third of the time would go into looking for what does.
-    gc.set_threshold(50_000, 20, 10)
+    gc.set_threshold(50_000, 20, 10)  # Else a third of the time goes into looking for circles of objects.
     if asks_for_help(sys.argv):
         sys.modules.setdefault("numpy", LazyNumpy("numpy"))
     for stream in (sys.stdout, sys.stderr):
