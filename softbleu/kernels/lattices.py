@@ -156,8 +156,9 @@ def least_ratios(
     edits = edits or EditPrices()
     costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
     longest = lattices.greatest(weights)
+    most = _greatest_costs(lattices, texts, weights, edits, longest)
     for batch in lattices.batches(edits.widths(texts)):
-        costs[batch], lengths[batch] = _ratios(lattices, batch, texts, weights, edits, longest[batch])
+        costs[batch], lengths[batch] = _ratios(lattices, batch, texts, weights, edits, longest[batch], most[batch])
     return costs, lengths, longest
 
 
@@ -165,12 +166,18 @@ def greatest_exponent(
     lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
 ) -> int:
     """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
-    words = HUNDRED * longest.max(initial=0) + edits.extra * texts.weights.sum(axis=1).max(initial=0)
-    words += edits.move * texts.lengths.max(initial=0)
-    own = lattices.greatest(lattices.own_costs(weights, edits.full)).max(initial=0)
-    cost = int(words + own)
+    cost = int(_greatest_costs(lattices, texts, weights, edits, longest).max(initial=0))
     length = int(longest.max(initial=0)) + 1
     return (2 * cost * length).bit_length() + length.bit_length()
+
+
+def _greatest_costs(
+    lattices: Lattices, texts: CandidateTexts, weights: Integers, edits: EditPrices, longest: Integers
+) -> Integers:
+    """What no path costs more than: one number a lattice."""
+    words = HUNDRED * longest + edits.extra * texts.weights.sum(axis=1) + edits.move * texts.lengths
+    found: Integers = words + lattices.greatest(lattices.own_costs(weights, edits.full))
+    return found
 
 
 def _ratios(
@@ -180,6 +187,7 @@ def _ratios(
     weights: Integers,
     edits: EditPrices,
     longest: Integers,
+    most: Integers,
 ) -> tuple[Integers, Integers]:
     """Cost and weight of the best path of each lattice of a batch."""
     # The ratio to beat: at first that of as many edits as words.
@@ -192,11 +200,11 @@ def _ratios(
         )
         found = (values + above[going] * lengths) // below[going]
         cost[going], length[going] = found, lengths
-        # A path without words has no ratio, unless there is no other: then the longest is looked for.
+        # A path without words has no ratio, unless there is no other: one with words is looked for, at any price.
         bare = (lengths == 0) & (found > 0) & (longest[going] > 0)
         better = (values != 0) & ~bare & (lengths > 0)
         above[going[better]], below[going[better]] = found[better], lengths[better]
-        above[going[bare]] = found[bare] + 1
+        above[going[bare]] = most[going[bare]] + 1
         below[going[bare]] = 1
         going = going[better | bare]
     return cost, length

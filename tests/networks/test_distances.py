@@ -59,6 +59,12 @@ def test_the_ratio_is_the_least_of_all_paths(candidate: list[str], network: Word
     assert Fraction(round(10000 * found.numbers.edits), 10000) / round(found.numbers.length) == least
 
 
+def test_a_path_with_words_is_found_however_dear() -> None:
+    network = WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])
+    found = hyter([], network).numbers
+    assert (found.edits, found.length) == (2.5, 1)
+
+
 @given(
     CANDIDATES,
     networks(5),
