@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,9 +38,25 @@ def read_tokenizer(path: Path) -> Tokenizer:
     except Exception as error:
         # The library raises nothing more specific.
         raise VectorError(f"{path}: no tokenizer that can be read ({' '.join(str(error).split())})") from error
+    if unknown := _unknown_marks(tokenizer):
+        # The library would panic.
+        raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {unknown[0]!r})")
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def _unknown_marks(tokenizer: Tokenizer) -> list[str]:
+    """What templates put into lines, but do not say what it is."""
+    if tokenizer.post_processor is None:
+        return []
+    state = json.loads(tokenizer.post_processor.__getstate__())
+    found = []
+    for each in state.get("processors", [state]):
+        pieces = [*each.get("single", ()), *each.get("pair", ())]
+        marks = [piece["SpecialToken"]["id"] for piece in pieces if "SpecialToken" in piece]
+        found += [mark for mark in marks if mark not in each.get("special_tokens", ())]
+    return found
 
 
 def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,20 @@ def test_cutting_and_padding_are_switched_off(tmp_path: Path) -> None:
     tokenizer.enable_padding(length=9)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     assert len(read_tokenizer(tmp_path / "tokenizer.json").encode("abcd")) == 4
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_a_template_that_lacks_a_token_is_refused(within: bool, tmp_path: Path) -> None:
+    """The library would panic when it cuts a line, which is no exception."""
+    tokenizer = byte_level()
+    template = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer.post_processor = processors.Sequence([template]) if within else template
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(str(path))
+    assert len(read_tokenizer(path).encode("ab")) == 3
+    path.write_text(re.sub(r'("SpecialToken": {\s*"id": )"<s>"', r'\1"<t>"', path.read_text()))
+    with pytest.raises(VectorError, match=r"no tokenizer that can be used \(its post_processor lacks '<t>'\)"):
+        read_tokenizer(path)
 
 
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(3, 12))
