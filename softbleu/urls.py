@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from socket import gaierror
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, TypeGuard, TypeVar, cast
 
 from softbleu.errors import InputError, MissingExtraError
 
@@ -24,7 +24,7 @@ _SERVER_FAILS = 500
 _Found = TypeVar("_Found")
 
 
-def is_url(name: object) -> bool:
+def is_url(name: object) -> TypeGuard[str]:
     """Whether a name is a URL, not a path.
 
     >>> is_url("s3://bucket/key"), is_url("C:/folder/file"), is_url("-")

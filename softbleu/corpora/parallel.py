@@ -96,7 +96,8 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
-    """The same consecutive blocks; of each file that a URL names, the text of all of them is read at once."""
+    """The same segments, joined; of each file that a URL names, the text of all of them is read at once."""
+    blocks = list(joined(blocks))
     files = [block for block in blocks if isinstance(block, FileBlock)]
     if len(files) < len(blocks) or not any(is_url(part.place) for part in files[0].parts):
         return blocks

@@ -320,7 +320,7 @@ class _Journal:
         if not self._begun or is_url(self._place):
             lines = [{"sweep": self._identity}, *(_entry(name, each) for name, each in self.done.items())]
         texts = [json.dumps(line) + "\n" for line in lines]
-        if isinstance(self._place, str) and is_url(self._place):
+        if is_url(self._place):
             write_url(self._place, "".join(texts).encode())
         elif self._begun:
             # Another sweep that writes the same may be done and have removed it: nothing is begun anew.
@@ -340,7 +340,7 @@ def check_journal(place: str | Path) -> None:
     InputError
         It is something else, which is not ours to replace.
     """
-    there = find_urls(place) if isinstance(place, str) and is_url(place) else os.path.lexists(place)
+    there = find_urls(place) if is_url(place) else os.path.lexists(place)
     if there and not _is_journal(place):
         raise InputError(f"{place}: no journal of an interrupted sweep, which would lie there: move it away")
 
@@ -349,7 +349,7 @@ def remove_journal(place: str | Path) -> None:
     """Remove the journal of a sweep, once what it notes is kept elsewhere; anything else stays."""
     if not _is_journal(place):
         return
-    if isinstance(place, str) and is_url(place):
+    if is_url(place):
         remove_urls([place])
     else:
         Path(place).unlink()
@@ -362,7 +362,7 @@ def _is_journal(place: str | Path) -> bool:
 
 def _content(place: str | Path, most: int = -1) -> bytes | None:
     """What a file begins with, or all of it; None where there is no plain one."""
-    if isinstance(place, str) and is_url(place):
+    if is_url(place):
         if not find_urls(place):
             return None
         with open_url(place) as stream:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.parallel import FileBlock, joined, read_together
+from softbleu.corpora.parallel import FileBlock, read_together
 from softbleu.corpora.segments import BLOCK
 from softbleu.executors import count_workers, shares_files
 
@@ -39,7 +39,7 @@ class Stretch:
 
     def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
         """Read the blocks and code them, one after the other."""
-        for block in read_together(list(joined(self.blocks))):
+        for block in read_together(self.blocks):
             coded = coder.code(block)
             yield coded if self.part is None else coded.part(*self.part)
 
