@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,25 +38,22 @@ def read_tokenizer(path: Path) -> Tokenizer:
     except Exception as error:
         # The library raises nothing more specific.
         raise VectorError(f"{path}: no tokenizer that can be read ({' '.join(str(error).split())})") from error
-    if unknown := _unknown_marks(tokenizer):
-        # The library would panic.
-        raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {unknown[0]!r})")
+    if tokenizer.post_processor is not None:
+        for mark in _unknown_marks(json.loads(tokenizer.post_processor.__getstate__())):
+            # The library would panic.
+            raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {mark!r})")
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
-def _unknown_marks(tokenizer: Tokenizer) -> list[str]:
+def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
     """What templates put into lines, but do not say what it is."""
-    if tokenizer.post_processor is None:
-        return []
-    state = json.loads(tokenizer.post_processor.__getstate__())
-    found = []
-    for each in state.get("processors", [state]):
-        pieces = [*each.get("single", ()), *each.get("pair", ())]
-        marks = [piece["SpecialToken"]["id"] for piece in pieces if "SpecialToken" in piece]
-        found += [mark for mark in marks if mark not in each.get("special_tokens", ())]
-    return found
+    for each in processor.get("processors", ()):
+        yield from _unknown_marks(each)
+    for piece in (*processor.get("single", ()), *processor.get("pair", ())):
+        if "SpecialToken" in piece and piece["SpecialToken"]["id"] not in processor.get("special_tokens", ()):
+            yield piece["SpecialToken"]["id"]
 
 
 def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:

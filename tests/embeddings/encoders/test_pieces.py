@@ -92,12 +92,14 @@ def test_cutting_and_padding_are_switched_off(tmp_path: Path) -> None:
     assert len(read_tokenizer(tmp_path / "tokenizer.json").encode("abcd")) == 4
 
 
-@pytest.mark.parametrize("within", [False, True])
-def test_a_template_that_lacks_a_token_is_refused(within: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("within", [0, 1, 2])
+def test_a_template_that_lacks_a_token_is_refused(within: int, tmp_path: Path) -> None:
     """The library would panic when it cuts a line, which is no exception."""
     tokenizer = byte_level()
-    template = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
-    tokenizer.post_processor = processors.Sequence([template]) if within else template
+    processor: processors.PostProcessor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    for _ in range(within):
+        processor = processors.Sequence([processor])
+    tokenizer.post_processor = processor
     path = tmp_path / "tokenizer.json"
     tokenizer.save(str(path))
     assert len(read_tokenizer(path).encode("ab")) == 3
