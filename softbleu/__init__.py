@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from softbleu.hook import put_in
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -22,36 +23,29 @@ if TYPE_CHECKING:
     from softbleu.experiments.sweep import sweep
     from softbleu.matchers import Matcher, SoftMatcher, make_matcher
     from softbleu.metrics import Metric
+    from softbleu.metrics.bertscore import BertScore
+    from softbleu.metrics.bleu import Bleu, Sleu, Vleu, Xleu
+    from softbleu.metrics.chrf import Chrf
+    from softbleu.metrics.gleu import Gleu
+    from softbleu.metrics.green import Green
+    from softbleu.metrics.hyter import Hyter
+    from softbleu.metrics.imeasure import IMeasure
+    from softbleu.metrics.m2 import M2
+    from softbleu.metrics.making import read_metric
+    from softbleu.metrics.meteor import Meteor
+    from softbleu.metrics.refless import Refless
+    from softbleu.metrics.result import Result, Results
+    from softbleu.metrics.softbleu import Softbleu
+    from softbleu.metrics.ter import Ter
     from softbleu.scoring import (
-        Measure,
-        Result,
-        Results,
         VectorChoice,
         compare,
         compare_corpus,
         explain_corpus,
-        read_measure,
         score,
         score_corpus,
     )
     from softbleu.scoring.accumulator import Accumulator
-    from softbleu.scoring.doors import (
-        M2,
-        BertScore,
-        Bleu,
-        Chrf,
-        Gleu,
-        Green,
-        Hyter,
-        IMeasure,
-        Meteor,
-        Refless,
-        Sleu,
-        Softbleu,
-        Ter,
-        Vleu,
-        Xleu,
-    )
     from softbleu.scoring.explain import explain
     from softbleu.scoring.pairs import pairwise, select
     from softbleu.tokens import Tokenizer
@@ -59,34 +53,33 @@ if TYPE_CHECKING:
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {
     "Accumulator": "scoring.accumulator",
-    "Bleu": "scoring.doors",
-    "BertScore": "scoring.doors",
-    "Chrf": "scoring.doors",
-    "Gleu": "scoring.doors",
-    "Green": "scoring.doors",
-    "Hyter": "scoring.doors",
-    "Meteor": "scoring.doors",
-    "IMeasure": "scoring.doors",
+    "Bleu": "metrics.bleu",
+    "BertScore": "metrics.bertscore",
+    "Chrf": "metrics.chrf",
+    "Gleu": "metrics.gleu",
+    "Green": "metrics.green",
+    "Hyter": "metrics.hyter",
+    "Meteor": "metrics.meteor",
+    "IMeasure": "metrics.imeasure",
     "InputError": "errors",
-    "M2": "scoring.doors",
+    "M2": "metrics.m2",
     "Matcher": "matchers",
-    "Measure": "scoring",
     "Metric": "metrics",
     "ParallelFiles": "corpora",
-    "Refless": "scoring.doors",
-    "Result": "scoring",
-    "Results": "scoring",
+    "Refless": "metrics.refless",
+    "Result": "metrics.result",
+    "Results": "metrics.result",
     "Segments": "corpora",
-    "Sleu": "scoring.doors",
+    "Sleu": "metrics.bleu",
     "SoftMatcher": "matchers",
-    "Softbleu": "scoring.doors",
+    "Softbleu": "metrics.softbleu",
     "SoftbleuError": "errors",
-    "Ter": "scoring.doors",
+    "Ter": "metrics.ter",
     "Tokenizer": "tokens",
     "VectorChoice": "scoring",
     "VectorError": "errors",
-    "Vleu": "scoring.doors",
-    "Xleu": "scoring.doors",
+    "Vleu": "metrics.bleu",
+    "Xleu": "metrics.bleu",
     "compare": "scoring",
     "compare_corpus": "scoring",
     "explain": "scoring.explain",
@@ -96,7 +89,7 @@ _HOMES = {
     "open_vectors": "embeddings",
     "pairwise": "scoring.pairs",
     "read_m2": "corpora",
-    "read_measure": "scoring",
+    "read_metric": "metrics.making",
     "read_segments": "corpora",
     "score": "scoring",
     "score_corpus": "scoring",
@@ -117,7 +110,6 @@ __all__ = [
     "IMeasure",
     "InputError",
     "Matcher",
-    "Measure",
     "Meteor",
     "Metric",
     "ParallelFiles",
@@ -145,7 +137,7 @@ __all__ = [
     "open_vectors",
     "pairwise",
     "read_m2",
-    "read_measure",
+    "read_metric",
     "read_segments",
     "score",
     "score_corpus",
@@ -153,6 +145,9 @@ __all__ = [
     "spurious",
     "sweep",
 ]
+
+# Metrics score by what is above them; it is loaded when the first one does.
+put_in(lambda: import_module("softbleu.scoring.entry"))
 
 
 def __getattr__(name: str) -> object:

@@ -94,6 +94,14 @@ class Setting:
         named = self.part is not None and self.part.kind in _REGISTRIES
         return tuple(_REGISTRIES[self.part.kind].names()) if self.part and named else self.choices
 
+    @property
+    def hint(self) -> str:
+        """What its values are, as Python's annotations say it."""
+        kinds = [f"Literal{list(self.names)}"] if self.names else [kind.__name__ for kind in self.types]
+        if self.read is not None and "str" not in kinds:
+            kinds.append("str")
+        return " | ".join([*(kinds or ["Any"]), *(["None"] if self.optional else [])])
+
     def check(self, value: Any) -> Any:
         """Return the value as its kind has it.
 
@@ -153,6 +161,11 @@ class Setting:
             raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
 
 
+def is_whole(setting: Setting, value: Any) -> bool:
+    """Whether a value is one that the field itself holds: no name of a part, and no setting of one."""
+    return setting.part is None or value is None or isinstance(value, Declared)
+
+
 def _is_a(value: object, kind: type) -> bool:
     """Whether a value is of a type; whole numbers are numbers, and neither is a truth value."""
     wanted: Any = {float: Real, int: Integral}.get(kind, kind)
@@ -166,7 +179,7 @@ def setting(
     factory: Callable[[], Any] | None = None,
     **more: Any,
 ) -> Any:
-    """Declare a field of a declared value; `more` are fields of `Setting`."""
+    """Declare a field of a declared value; `more` are fields of `Setting`. Keyword-only fields stand last."""
     metadata = {_KEY: {"help": help, **more}}
     if factory is not None:
         return field(default_factory=factory, metadata=metadata)
@@ -182,6 +195,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
     def __post_init__(self) -> None:
         """Check every field, and what they mean together."""
+        self.complete()
         for each in own_settings(type(self)):
             value = getattr(self, each.name)
             checked = each.check(value)
@@ -189,12 +203,17 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 object.__setattr__(self, each.name, checked)
         self.check()
 
+    def complete(self) -> None:  # noqa: B027
+        """Put values where none are given."""
+
     def check(self) -> None:  # noqa: B027
         """Raise an InputError if settings do not go together."""
 
-    def settings(self) -> Iterator[tuple[Setting, Any]]:
-        """All settings and their values, those of parts in their place."""
+    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
+        """All settings and their values, those of parts in their place; one of its own fields may be left out."""
         for each in own_settings(type(self)):
+            if each.name == without:
+                continue
             value = getattr(self, each.name)
             if isinstance(value, Declared):
                 if value.name:
@@ -250,7 +269,8 @@ def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
 
 @cache
 def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    return tuple(_setting_of(kind, each) for each in fields(kind))  # type: ignore[arg-type]
+    ordered = sorted(fields(kind), key=lambda each: each.kw_only is True)  # type: ignore[arg-type]
+    return tuple(_setting_of(kind, each) for each in ordered)
 
 
 def all_settings(kind: type[Declared], given: Mapping[str, Any] | None = None) -> Iterator[Setting]:

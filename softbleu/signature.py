@@ -22,7 +22,9 @@ _TOKEN = re.compile(r"""\s*(?:([(),=])|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([^
 _BARE = re.compile(r"[^\s(),=\"'\\]+")
 
 
-def signature_of(*values: Declared, short: bool = False, **more: object) -> str:
+def signature_of(
+    *values: Declared, short: bool = False, without: str = "", more: Mapping[str, object] | None = None
+) -> str:
     """Write all settings of declared values, and further ones, as ``key:value|key:value|…``.
 
     A value is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings;
@@ -33,6 +35,7 @@ def signature_of(*values: Declared, short: bool = False, **more: object) -> str:
     ----------
     values : metrics, tokenizers, …
     short : leave out settings that have their defaults, but for those that are always signed
+    without : a field of the values that is left out
     more : further settings, by key; they go before those of the values
 
     Examples
@@ -47,10 +50,10 @@ def signature_of(*values: Declared, short: bool = False, **more: object) -> str:
     for value in values:
         if value.name:
             pairs[value.kind] = value.name
-        for setting, entry in value.settings():
+        for setting, entry in value.settings(without):
             if not short or setting.part or setting.always_signed or entry != setting.default:
                 pairs[setting.key] = format_value(entry)
-    for key, entry in more.items():
+    for key, entry in (more or {}).items():
         pairs[key.replace("_", "-")] = format_value(entry)
     pairs["version"] = __version__
     return "|".join(f"{key}:{_escape(value)}" for key, value in pairs.items())

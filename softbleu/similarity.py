@@ -450,5 +450,5 @@ def threshold_in_millionths(threshold: float | str) -> int:
     (290000, 123456)
     """
     if isinstance(threshold, str):
-        raise InputError(f"the threshold {threshold} is a quantile: find its number first (Measure.resolved)")
+        raise InputError(f"the threshold {threshold} is a quantile: find its number first")
     return int(np.floor(threshold * SCALE + 1e-6))

@@ -13,6 +13,7 @@ from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.errors import InputError
 from softbleu.metrics.base import Requirements
 from softbleu.scoring.api import Measures, measures_of
+from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.scoring.run import running
 from softbleu.tabular import Tabular
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
-    from softbleu.scoring.measure import Measure
+    from softbleu.metrics.base import Metric
     from softbleu.scoring.results import Statistics
     from softbleu.scoring.run import Corpus
     from softbleu.types import Integers, Progress
@@ -100,7 +101,7 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    measures = [measure.resolved() for measure in measures_of(metrics)]
+    measures = [resolve_metric(measure) for measure in measures_of(metrics)]
     if by in ("rarity", "coverage"):
         return _of_words(corpus, measures[0], by)
     labels: list[str] | None = None
@@ -120,21 +121,21 @@ def bucket_scores(
     return BucketScores(name, "segments", corpus.systems, rows)
 
 
-def _lengths(corpus: Corpus, measure: Measure) -> Integers:
+def _lengths(corpus: Corpus, measure: Metric) -> Integers:
     text = _whole(corpus, measure)
     if len(text.references.lengths) or text.source is None:
         return text.references.lengths[text.offsets[:-1]]
     return text.source.lengths
 
 
-def _whole(corpus: Corpus, measure: Measure) -> ShownText:
+def _whole(corpus: Corpus, measure: Metric) -> ShownText:
     needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
     return shown_text(prepare_corpus(corpus, measure.tokenizer, needed), len(corpus))
 
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
     """Score the segments of each bucket that has any."""
-    metric, counts = statistics.measure.at_level("corpus").metric, np.diff(statistics.offsets)
+    metric, counts = statistics.measure.at_level("corpus"), np.diff(statistics.offsets)
     of_rows = np.repeat(buckets, counts)
     for number, name in enumerate(names):
         size = int((buckets == number).sum())
@@ -146,7 +147,7 @@ def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str
 
 def _orders(statistics: Statistics) -> Iterator[_Row]:
     """What a metric says of each order: a row for each list of its numbers that tables show."""
-    metric = statistics.measure.at_level("corpus").metric
+    metric = statistics.measure.at_level("corpus")
     scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
     for column in scores[0].columns():
         values = [getattr(score, column.name) for score in scores]
@@ -156,7 +157,7 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
                 yield _Row(name, str(order + 1), None, [each[order] for each in values])
 
 
-def _of_words(corpus: Corpus, measure: Measure, by: str) -> BucketScores:
+def _of_words(corpus: Corpus, measure: Metric, by: str) -> BucketScores:
     if not corpus.has_references:
         raise InputError(
             f"words by {by} are counted against references, and there are none: --by length takes a source"
@@ -164,7 +165,7 @@ def _of_words(corpus: Corpus, measure: Measure, by: str) -> BucketScores:
     prepared = prepare_corpus(corpus, measure.tokenizer, Requirements())
     text = shown_text(prepared, len(corpus))
     if by == "coverage":
-        vectors = prepared.table(measure.vectors, Requirements(vectors=True)).words.vectors
+        vectors = prepared.table(measure.vector_choice, Requirements(vectors=True)).words.vectors
         known = np.zeros(len(prepared.words), np.int64)
         for tokens in (*text.candidates, text.references):
             known[tokens.codes] = vectors.known(tokens)

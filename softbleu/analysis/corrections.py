@@ -20,9 +20,9 @@ from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import CodedGold, GoldSegment
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.m2.alignments import Edit
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.measure import Measure
     from softbleu.scoring.run import Corpus
 
 By = Literal["type", "operation", "errant"]
@@ -87,7 +87,7 @@ class KindScores(list[KindScore], Tabular):
         return [vars(each) for each in self]
 
 
-def correction_kinds(corpus: Corpus, metric: Measure, by: By = "type") -> KindScores:
+def correction_kinds(corpus: Corpus, metric: Metric, by: By = "type") -> KindScores:
     """Score the edits of every system kind by kind, as M2 finds them, with its choice of annotators.
 
     Parameters
@@ -105,34 +105,31 @@ def correction_kinds(corpus: Corpus, metric: Measure, by: By = "type") -> KindSc
         Another metric, no gold edits, or no ERRANT.
     """
     lines = [list(system) for system in find_corrections(corpus, metric, by)]
-    beta = metric.metric.beta  # type: ignore[attr-defined]  # it is M2
+    beta = metric.beta  # type: ignore[attr-defined]  # it is M2
     return KindScores(
         score for name, own in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, own, beta)
     )
 
 
-def find_corrections(corpus: Corpus, metric: Measure, by: By = "type") -> list[list[LineCorrections]]:
+def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[list[LineCorrections]]:
     """Find the edits of every segment of every system; see `correction_kinds`."""
-    if not isinstance(metric.metric, M2):
-        raise InputError(f"metric {metric.metric.name!r} finds no edits to tell kinds of: take m2, with --gold")
+    if not isinstance(metric, M2):
+        raise InputError(f"metric {metric.name!r} finds no edits to tell kinds of: take m2, with --gold")
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))
     check_requirements(corpus, metric)
     classify = load_errant() if by == "errant" else None
-    prepared = prepare_corpus(corpus, metric.tokenizer, metric.metric.requires)
+    prepared = prepare_corpus(corpus, metric.tokenizer, metric.requires)
     segments: list[GoldSegment] = [each for block in corpus.blocks() for each in block.load().gold or ()]
     found: list[list[LineCorrections]] = []
     for system in range(len(prepared.systems)):
         start, lines = 0, list[_Line]()
         for block in prepared.blocks([system]):
             (chunk,) = block.chunks(0, len(block), gold=True)
-            lines += _lines_of(chunk, segments[start : start + len(block)], metric.metric)
+            lines += _lines_of(chunk, segments[start : start + len(block)], metric)
             start += len(block)
         found.append(
-            [
-                _told(line, annotator, prepared.words, by, classify)
-                for line, annotator in _choose(lines, metric.metric)
-            ]
+            [_told(line, annotator, prepared.words, by, classify) for line, annotator in _choose(lines, metric)]
         )
     return found
 

@@ -11,6 +11,7 @@ import numpy as np
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.scoring.api import Measures, measures_of
 from softbleu.scoring.explain import pick_segments
+from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.run import collect_statistics
 from softbleu.scoring.significance import segment_numbers
 from softbleu.tabular import Tabular
@@ -103,12 +104,12 @@ def choose_lines(
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
     [(1, -94)]
     """
-    measures = [measure.resolved() for measure in measures_of(metrics)]
+    measures = [resolve_metric(measure) for measure in measures_of(metrics)]
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(measures), top, baseline)
     statistics = collect_statistics(corpus, measures, keep_rows=True, jobs=jobs, executor=executor, progress=progress)
     scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
-    upward = np.array([1 if each.measure.metric.higher_is_better else -1 for each in statistics])
+    upward = np.array([1 if each.measure.higher_is_better else -1 for each in statistics])
     place = corpus.systems.index(baseline)
     if kind == "different":
         values = scores[:, :, 0] - scores[place, :, 0]

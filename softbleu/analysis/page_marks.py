@@ -23,7 +23,7 @@ from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from softbleu.analysis.page_matches import ShownText
-    from softbleu.scoring.measure import Measure
+    from softbleu.metrics.base import Metric
     from softbleu.scoring.run import Corpus
     from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens
@@ -70,9 +70,9 @@ class ShownHeat:
     """In steps of 1 / `HEAT_STEPS`, from left to right and down."""
 
 
-def find_marks(corpus: Corpus, measure: Measure, text: ShownText, words: WordTable | None) -> ShownMarks | None:
+def find_marks(corpus: Corpus, measure: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
     """Find the marks of a metric that has any."""
-    maker = _MARKERS.get(type(measure.metric))
+    maker = _MARKERS.get(type(measure))
     if maker is None:
         return None
     rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
@@ -84,9 +84,9 @@ def find_marks(corpus: Corpus, measure: Measure, text: ShownText, words: WordTab
     return ShownMarks(list(kinds), list(labels), *columns)
 
 
-def find_heat(measure: Measure, text: ShownText, words: WordTable | None) -> ShownHeat | None:
+def find_heat(measure: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
     """Find how alike tokens are, for a metric that goes by that."""
-    metric = measure.metric
+    metric = measure
     if words is None or not isinstance(metric, Softbleu | BertScore):
         return None
     heights, widths, names, values = [], [], [], []
@@ -108,7 +108,7 @@ def find_heat(measure: Measure, text: ShownText, words: WordTable | None) -> Sho
 
 
 def _tables(
-    metric: Softbleu | BertScore, measure: Measure, chunk: Chunk, words: WordTable, spelt: Sequence[str]
+    metric: Softbleu | BertScore, measure: Metric, chunk: Chunk, words: WordTable, spelt: Sequence[str]
 ) -> Iterator[tuple[Floats, list[str], list[str]]]:
     """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
     for piece in chunk.pieces(64):
@@ -135,9 +135,9 @@ def _spelt(tokens: Tokens, words: Sequence[str]) -> list[list[str]]:
     return [[words[code] for code in codes[start:stop]] for start, stop in pairwise(tokens.offsets.tolist())]
 
 
-def _piece_names(measure: Measure, lines: list[list[str]]) -> list[list[str]]:
+def _piece_names(measure: Metric, lines: list[list[str]]) -> list[list[str]]:
     """The word of each piece where it is the first of its word; an ellipsis for others, and at the ends of a line."""
-    pieces = measure.vectors.encoder.tokenize(lines)
+    pieces = measure.vector_choice.encoder.tokenize(lines)
     found = []
     for line, (start, stop) in zip(lines, pairwise(pieces.offsets.tolist()), strict=True):
         places = pieces.words[start:stop].tolist()
@@ -146,7 +146,7 @@ def _piece_names(measure: Measure, lines: list[list[str]]) -> list[list[str]]:
     return found
 
 
-def _m2_marks(corpus: Corpus, measure: Measure, text: ShownText, words: object) -> Iterator[list[Mark]]:
+def _m2_marks(corpus: Corpus, measure: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
     for lines in find_corrections(corpus, measure):
         yield from (list(_edit_marks(line)) for line in lines[: len(text)])
 
@@ -167,9 +167,9 @@ def _edit_marks(line: LineCorrections) -> Iterator[Mark]:
             link += 1
 
 
-def _imeasure_marks(corpus: Corpus, measure: Measure, text: ShownText, words: object) -> Iterator[list[Mark]]:
+def _imeasure_marks(corpus: Corpus, measure: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
     """Columns of the alignment with the reference that counts."""
-    metric: Any = measure.metric
+    metric: Any = measure
     for chunk in text.chunks():
         rows = metric.statistics(chunk, None, None)
         chosen = metric.chosen(rows, chunk.segment_offsets).tolist()
@@ -206,9 +206,9 @@ def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
         )
 
 
-def _meteor_marks(corpus: Corpus, measure: Measure, text: ShownText, words: Any) -> Iterator[list[Mark]]:
+def _meteor_marks(corpus: Corpus, measure: Metric, text: ShownText, words: Any) -> Iterator[list[Mark]]:
     """The alignment with the best reference, and by which stage words met."""
-    metric: Any = measure.metric
+    metric: Any = measure
     names = [*STAGES, "soft"]
     for chunk in text.chunks():
         matches, best = metric.alignments(chunk, words)
@@ -227,7 +227,7 @@ def _meteor_marks(corpus: Corpus, measure: Measure, text: ShownText, words: Any)
             yield marks
 
 
-def _gleu_marks(corpus: Corpus, measure: Measure, text: ShownText, words: object) -> Iterator[list[Mark]]:
+def _gleu_marks(corpus: Corpus, measure: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
     """What became of each word: clipped counts of source and of the references together."""
     said = {
         "kept": "kept: in source and reference",

@@ -19,10 +19,12 @@ from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, no
 from softbleu.analysis.words import ngram_differences
 from softbleu.errors import InputError
 from softbleu.matchers.base import SoftMatcher
+from softbleu.metrics.base import Metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.m2 import M2
+from softbleu.metrics.making import make_metric
 from softbleu.scoring.api import compare_corpus
-from softbleu.scoring.measure import Measure
+from softbleu.scoring.plan import matcher_of, resolve_metric, with_threshold
 from softbleu.scoring.results import make_results
 from softbleu.scoring.run import running
 from softbleu.scoring.significance import (
@@ -35,8 +37,10 @@ from softbleu.scoring.significance import (
 if TYPE_CHECKING:
     from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
-    from softbleu.metrics.base import Level, Metric, Score
-    from softbleu.scoring.results import Result, Statistics
+    from softbleu.metrics.base import Level, Metric
+    from softbleu.metrics.result import Result
+    from softbleu.metrics.score import Score
+    from softbleu.scoring.results import Statistics
     from softbleu.scoring.run import Corpus
     from softbleu.tokens import Tokenizer
     from softbleu.types import Integers, Progress
@@ -107,7 +111,7 @@ class PageTable:
 
 def make_page(
     corpus: Corpus,
-    metric: str | Metric | Measure = "bleu",
+    metric: str | Metric = "bleu",
     *,
     level: Level = "corpus",
     jobs: int = 1,
@@ -115,7 +119,7 @@ def make_page(
     kernels: KernelName = "auto",
     progress: Progress | None = None,
     title: str = "",
-    others: Sequence[Measure] = (),
+    others: Sequence[Metric] = (),
 ) -> Page:
     """Score a corpus and collect what a page shows of it.
 
@@ -135,10 +139,10 @@ def make_page(
     """
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
-    measure = Measure.of(metric).resolved()
-    matcher = measure.matcher
+    measure = resolve_metric(make_metric(metric))
+    matcher = matcher_of(measure)
     thresholds = _thresholds(measure)
-    measures = [measure, *(measure.with_threshold(threshold) for threshold in thresholds)]
+    measures = [measure, *(with_threshold(measure, threshold) for threshold in thresholds)]
     others = [each.resolved() for each in others]
     with running(corpus, [*measures, *others], jobs=jobs, executor=executor, kernels=kernels, whole=True) as runner:
         prepared = runner.prepared(measure.tokenizer)
@@ -147,25 +151,27 @@ def make_page(
     results = make_results(statistics, level)
     by_segment = results if level == "segment" else make_results(statistics, "segment")
     # Whoever is shown at a level is scored as at that level; the rows are the same.
-    shown_metric: Any = measure.at_level(level).metric
-    segment_metric: Any = measure.at_level("segment").metric
+    shown_metric: Any = measure.at_level(level)
+    segment_metric: Any = measure.at_level("segment")
     order: int = 0 if matcher is None else shown_metric.order
     masses = np.zeros((len(results), 0, order), np.int64)
     if thresholds:
         masses = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
     shown = min(len(corpus), max(1, ROWS // len(results)))
     text = shown_text(prepared, shown)
-    requires = measure.metric.requires
+    requires = measure.requires
     words = None
     if requires.table or thresholds:
-        words = prepared.table(measure.vectors, replace(requires, vectors=requires.vectors or bool(thresholds))).words
+        words = prepared.table(
+            measure.vector_choice, replace(requires, vectors=requires.vectors or bool(thresholds))
+        ).words
     run = thresholds.index(_own_threshold(matcher)) if thresholds and matcher else 0
     matches, too_long = no_matches(), list[int]()
     if matcher is not None:
         vectors = None if words is None else words.vectors
         matches, too_long = Matching(matcher, order, thresholds, run, vectors).of(text)
     significance = SignificanceSettings()
-    levelled = replace(statistics, measure=replace(measure, metric=shown_metric))
+    levelled = replace(statistics, measure=shown_metric)
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, Bleu) else _parts(segments)
     parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
@@ -212,12 +218,12 @@ def _own_threshold(matcher: Matcher) -> float:
     return matcher.least_similarity if isinstance(matcher, SoftMatcher) else 0.0
 
 
-def _thresholds(measure: Measure) -> tuple[float, ...]:
+def _thresholds(measure: Metric) -> tuple[float, ...]:
     """Thresholds of the slider, ascending; none where there is nothing to slide."""
-    matcher = measure.matcher
-    if not isinstance(measure.metric, Bleu) or not isinstance(matcher, SoftMatcher):
+    matcher = matcher_of(measure)
+    if not isinstance(measure, Bleu) or not isinstance(matcher, SoftMatcher):
         return ()
-    if not measure.with_threshold(0.0).metric.requires.vectors:
+    if not with_threshold(measure, 0.0).requires.vectors:
         return ()
     quick = matcher.assignment != "optimal" and matcher.consumption == "unit"
     steps = STEPS if quick else COARSE_STEPS
@@ -225,7 +231,7 @@ def _thresholds(measure: Measure) -> tuple[float, ...]:
 
 
 def _intervals(statistics: Statistics, significance: SignificanceSettings) -> list[tuple[float, float] | None]:
-    if not statistics.measure.metric.has_corpus_score:
+    if not statistics.measure.has_corpus_score:
         return [None] * len(statistics.systems)
     table = compare_systems(statistics, statistics.systems[0], significance)
     return [comparison.interval for comparison in table.comparisons]
@@ -233,7 +239,7 @@ def _intervals(statistics: Statistics, significance: SignificanceSettings) -> li
 
 def make_comparison_page(
     corpus: Corpus,
-    metrics: Sequence[Measure],
+    metrics: Sequence[Metric],
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -263,14 +269,14 @@ def make_comparison_page(
     return replace(page, pair=pair, tables=_tables(corpus, metrics, tables))
 
 
-def _tables(corpus: Corpus, metrics: Sequence[Measure], tables: Sequence[ComparisonTable]) -> list[PageTable]:
+def _tables(corpus: Corpus, metrics: Sequence[Metric], tables: Sequence[ComparisonTable]) -> list[PageTable]:
     """What `compare` shows, and its views."""
     shown = [
         PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
         for table in tables
         if table.pairs
     ]
-    if isinstance(metrics[0].metric, M2):
+    if isinstance(metrics[0], M2):
         shown.append(PageTable("Corrections by kind", correction_kinds(corpus, metrics[0]).records()))
     if not corpus.has_references:
         return shown

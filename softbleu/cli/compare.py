@@ -92,7 +92,9 @@ def compare(
     journal = target.journal(".compare") if resume else None
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
     # One that is named twice is computed once.
-    distinct = list({each.key: each for each in measures}.values())
+    from softbleu.scoring.plan import key_of
+
+    distinct = list({key_of(each): each for each in measures}.values())
     if page_wanted and (resampled or picture or resume):
         raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
     found: Any

@@ -47,6 +47,6 @@ def metrics() -> list[str]:
 
 def presets() -> list[str]:
     """Names of presets."""
-    from softbleu.scoring.measure import preset_names
+    from softbleu.metrics.base import preset_names
 
     return preset_names()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from concurrent.futures import Executor
 
-    from softbleu.scoring import Measure
+    from softbleu.metrics.base import Metric
     from softbleu.scoring.run import Corpus
 
 Options = Mapping[str, Any]
@@ -23,7 +23,7 @@ Options = Mapping[str, Any]
 
 def input_files(options: Options) -> list[str]:
     """Files that will be read, and what else text in the settings may name."""
-    from softbleu.scoring.measure import read_settings
+    from softbleu.metrics.making import read_settings
 
     metrics = options.get("metric") or ()
     own = [read_settings(each)[1] for each in metrics]
@@ -45,7 +45,7 @@ def system_files(options: Options) -> dict[str, str]:
 
 @contextmanager
 def open_corpus(
-    options: Options, measures: Sequence[Measure] = (), executor: Executor | None = None
+    options: Options, measures: Sequence[Metric] = (), executor: Executor | None = None
 ) -> Iterator[Corpus]:
     """Open the corpus that the options name, or else the bundled sample that has what measures need.
 
@@ -57,17 +57,18 @@ def open_corpus(
     if settled or options.get("threshold", 0) is not None:
         return
     from softbleu.matchers.base import DEFAULT_THRESHOLD
-    from softbleu.scoring.measure import read_settings
+    from softbleu.metrics.making import read_settings
+    from softbleu.scoring.plan import threshold_of
 
     named = zip(measures, options["metric"] or ["bleu"], strict=True)
-    unasked = [measure.threshold for measure, text in named if "threshold" not in read_settings(text)[1]]
+    unasked = [threshold_of(measure) for measure, text in named if "threshold" not in read_settings(text)[1]]
     for threshold in dict.fromkeys(each for each in unasked if each is not None):
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         say(f"note: threshold {threshold:g} ({why}; --threshold sets it)")
 
 
 @contextmanager
-def _open_corpus(options: Options, measures: Sequence[Measure], executor: Executor | None) -> Iterator[Corpus]:
+def _open_corpus(options: Options, measures: Sequence[Metric], executor: Executor | None) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.scoring.samples import note_tokens, open_sample
 
@@ -97,7 +98,7 @@ def _open_corpus(options: Options, measures: Sequence[Measure], executor: Execut
         yield corpus
 
 
-def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Measure]:
+def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Metric]:
     """Make the measures that the options describe; note settings that do nothing, but for those that `also` do else.
 
     Raises
@@ -109,32 +110,35 @@ def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Measu
     """
     from softbleu.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.scoring.measure import Measure, read_settings
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
+    from softbleu.scoring.plan import matcher_of, resolve_metric, threshold_of, with_threshold
 
     if options.get("signature"):
         if options["metric"]:
             raise InputError("--signature says what to compute: leave out --metric")
-        metrics: list[str | Measure] = [Measure.from_signature(options["signature"])]
+        metrics: list[str | Metric] = [metric_from_signature(options["signature"])]
     else:
         metrics = list(options.get("metric") or ["bleu"])
     measures, idle = [], []
     for each in metrics:
-        head, own = (each.metric.name, {}) if isinstance(each, Measure) else read_settings(each)
-        matcher = each.matcher.name if isinstance(each, Measure) and each.matcher else own.get("matcher")
+        head, own = (each.name, {}) if isinstance(each, Metric) else read_settings(each)
+        over = matcher_of(each) if isinstance(each, Metric) else None
+        matcher = over.name if over else own.get("matcher")
         given = given_settings(options, (head, options.get("matcher") or matcher))
-        if isinstance(each, Measure) and each.threshold is not None and "threshold" in given:
+        if isinstance(each, Metric) and threshold_of(each) is not None and "threshold" in given:
             # What is given is no quantile of the signature's.
-            each = each.with_threshold(0.0)
+            each = with_threshold(each, 0.0)
         unused: list[str] = []
-        measures.append(Measure.of(each, idle=unused, **given))
-        if not measures[-1].metric.requires.vectors:
+        measures.append(make_metric(each, idle=unused, **given))
+        if not measures[-1].requires.vectors:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
     _check_idle(options, measures, set.intersection(*idle) - set(also))
-    return [measure.resolved() for measure in measures]
+    return [resolve_metric(measure) for measure in measures]
 
 
-def measure_from(options: Options, *, also: Collection[str] = ()) -> Measure:
+def measure_from(options: Options, *, also: Collection[str] = ()) -> Metric:
     """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
     measures = measures_from(options, also=also)
     if len(measures) > 1:
@@ -142,13 +146,16 @@ def measure_from(options: Options, *, also: Collection[str] = ()) -> Measure:
     return measures[0]
 
 
-def _check_idle(options: Options, measures: Sequence[Measure], idle: set[str]) -> None:
+def _check_idle(options: Options, measures: Sequence[Metric], idle: set[str]) -> None:
     """See that settings without effect are valid, and note them."""
+    from softbleu.scoring.plan import matcher_of
+
+    matchers = [matcher_of(each) for each in measures]
     what = f"these metrics: {', '.join(map(str, measures))}"
     if len(measures) == 1:
-        matcher = measures[0].matcher
-        what = f"--metric {measures[0].metric.name}" + (f" --matcher {matcher.name}" if matcher else "")
-    names = {each.metric.name for each in measures} | {each.matcher.name for each in measures if each.matcher}
+        matcher = matchers[0]
+        what = f"--metric {measures[0].name}" + (f" --matcher {matcher.name}" if matcher else "")
+    names = {each.name for each in measures} | {each.name for each in matchers if each}
     for each, value in chosen_options(options):
         if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):
             each.check(value)

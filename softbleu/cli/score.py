@@ -68,7 +68,9 @@ def score(
     shown: Any
     measures = [measure_from(ctx.params)] if page_wanted else measures_from(ctx.params)
     # One that is named twice is computed once.
-    distinct = list({each.key: each for each in measures}.values())
+    from softbleu.scoring.plan import key_of
+
+    distinct = list({key_of(each): each for each in measures}.values())
     with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
         if page_wanted:
             from softbleu.analysis.pages import make_page

@@ -213,7 +213,7 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, Setti
         return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
     from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
-    from softbleu.scoring.measure import read_settings
+    from softbleu.metrics.making import read_settings
 
     read = [read_settings(each) for each in named or ["bleu"]]
     owners = {head for head, _ in read}

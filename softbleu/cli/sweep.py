@@ -106,7 +106,7 @@ def _points(options: Options) -> list[SweepPoint]:
     from softbleu.cli.settings import given_settings
     from softbleu.experiments import sweep_points
     from softbleu.experiments.grids import read_thresholds, read_variations
-    from softbleu.scoring.measure import read_settings
+    from softbleu.metrics.making import read_settings
 
     grid, more = read_thresholds(options["thresholds"] or [GRID]), read_variations(options["vary"] or ())
     points: list[SweepPoint] = []

@@ -19,7 +19,7 @@ from softbleu.tabular import Tabular
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from softbleu.scoring import Measure
+    from softbleu.metrics.base import Metric
     from softbleu.types import Floats, Progress
 
 
@@ -31,7 +31,7 @@ class Calibration(Tabular):
     """What agreement is measured by."""
     varied: tuple[str, ...]
     """Names of the settings of the grid."""
-    points: tuple[Measure, ...]
+    points: tuple[Metric, ...]
     data: tuple[str, ...]
     """Names of the sets."""
     values: Floats

@@ -16,8 +16,8 @@ from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.data_files import check_plain, read_toml
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.text import MatchedText
-from softbleu.scoring import Measure
-from softbleu.scoring.measure import every_setting, read_settings
+from softbleu.metrics.base import Metric, every_setting
+from softbleu.metrics.making import make_metric, read_settings
 
 if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
@@ -127,14 +127,14 @@ class Definition:
             found += [f"{label}={path}" if label else str(path) for path in self._matching(pattern)]
         return found
 
-    def metrics(self) -> dict[str, Measure]:
+    def metrics(self) -> dict[str, Metric]:
         """Metrics by name, with the settings that all have in common where they have them."""
         common = self.settings()
-        found: dict[str, Measure] = {}
+        found: dict[str, Metric] = {}
         for name, text in self.tables.get("metrics", {}).items():
             try:
                 head, own = read_settings(str(text))
-                found[name] = Measure.of(head, idle=[], **common | self._located(f"metrics.{name}", own))
+                found[name] = make_metric(head, idle=[], **common | self._located(f"metrics.{name}", own))
             except InputError as error:
                 raise InputError(f"{self.path}: [metrics] {name!r}: {error}") from error
         return found
@@ -155,7 +155,7 @@ class Definition:
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
         try:
-            Measure.of(idle=[], **options)
+            make_metric(idle=[], **options)
         except InputError as error:
             raise InputError(f"{self.path}: [{name}] {error}") from error
         placed = dict(options)
@@ -195,7 +195,7 @@ class Definition:
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
-            tokenizer = Measure.of(idle=[], **self.settings()).tokenizer
+            tokenizer = make_metric(idle=[], **self.settings()).tokenizer
             with self.corpus() as corpus:
                 for system in corpus.systems:
                     yield system, MatchedText.of_corpus(corpus.only(system), tokenizer)
@@ -223,7 +223,7 @@ class Definition:
         """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
         settings = [self.settings(), *(self.variants() or {}).values()]
         named = [each[name] for each in settings for name in ("vectors", "idf") if isinstance(each.get(name), str)]
-        named += [str(each.vectors.vectors) for each in self.metrics().values() if each.metric.requires.vectors]
+        named += [str(each.vector_choice.vectors) for each in self.metrics().values() if each.requires.vectors]
         return [str(self.path), *(str(path) for _, path in self._corpus_files()), *named]
 
     def _corpus_files(self) -> Iterator[tuple[str, Path]]:

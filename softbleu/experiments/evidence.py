@@ -17,7 +17,10 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.agreement import Columns, join_assessments, join_systems
 from softbleu.experiments.rankings import RankedSystem, check_samples, rank_by_wins
 from softbleu.experiments.skill import SkillSettings, rank_by_skill
-from softbleu.scoring import Measure, collect_statistics, make_results
+from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.scoring import collect_statistics, make_results
+from softbleu.scoring.plan import matcher_of, resolve_metric
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 ASSESSMENT = "direct assessment"
 
 
-Metrics = Sequence["str | Metric | Measure"] | Mapping[str, "str | Metric | Measure"]
+Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
 Outputs = Sequence[str] | Mapping[str, Sequence[str]]
 """Files, or texts by the name of the system."""
@@ -146,7 +149,7 @@ WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[
 
 def score_metrics(
     corpus: Corpus,
-    metrics: Mapping[str, Measure],
+    metrics: Mapping[str, Metric],
     *,
     segments: bool,
     jobs: int = 1,
@@ -161,7 +164,7 @@ def score_metrics(
     as error rates, are negative.
     """
     tables, signatures = [], {}
-    measures = [measure.resolved() for measure in metrics.values()]
+    measures = [resolve_metric(measure) for measure in metrics.values()]
     statistics = collect_statistics(
         corpus, measures, keep_rows=segments, jobs=jobs, executor=executor, progress=progress
     )
@@ -175,7 +178,7 @@ def score_metrics(
     return tables, signatures
 
 
-def read_metrics(metrics: Metrics) -> dict[str, Measure]:
+def read_metrics(metrics: Metrics) -> dict[str, Metric]:
     """Read what to compute, by name: a metric is called as it calls itself unless there is a name before it.
 
     Raises
@@ -189,18 +192,18 @@ def read_metrics(metrics: Metrics) -> dict[str, Measure]:
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
-    named: list[tuple[str | None, str | Metric | Measure]] = (
+    named: list[tuple[str | None, str | Metric]] = (
         list(metrics.items())
         if isinstance(metrics, Mapping)
         else [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]
     )
-    found: dict[str, Measure] = {}
+    found: dict[str, Metric] = {}
     for given, metric in named:
         signed = isinstance(metric, str) and ":" in metric.partition("(")[0]
-        measure = Measure.from_signature(str(metric)) if signed else Measure.of(metric)
-        matcher = measure.matcher
+        measure = metric_from_signature(str(metric)) if signed else make_metric(metric)
+        matcher = matcher_of(measure)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
-        name = given or f"{measure.metric.name}{soft}"
+        name = given or f"{measure.name}{soft}"
         if name in found:
             raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
         found[name] = measure

@@ -8,7 +8,7 @@ from decimal import Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.scoring.measure import every_setting
+from softbleu.metrics.base import every_setting
 
 MOST_STEPS = 10_001
 _SWEPT = ("metric", "matcher", "threshold")

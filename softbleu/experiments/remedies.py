@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER
-from softbleu.scoring import Measure
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric
+from softbleu.metrics.making import make_metric
+from softbleu.scoring.plan import matcher_of
 
 PLAIN = "plain"
 REMEDIES: dict[str, dict[str, Any]] = {
@@ -36,12 +37,12 @@ class RemediedMatcher:
     matcher: str
     remedy: str
     """Their names."""
-    measure: Measure
+    measure: Metric
     """All of it; the threshold is left open."""
 
     def make_matcher(self) -> SoftMatcher:
         """Make the matcher."""
-        return cast("SoftMatcher", self.measure.matcher)
+        return cast("SoftMatcher", matcher_of(self.measure))
 
 
 def find_remedy(name: str) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Se
         RemediedMatcher(
             matcher,
             remedy,
-            Measure.of(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}),
+            make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}),
         )
         for matcher in dict.fromkeys(matchers)
         for remedy in dict.fromkeys(remedies)

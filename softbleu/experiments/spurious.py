@@ -21,12 +21,11 @@ from softbleu.matchers.sweep import match_intervals
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
 from softbleu.scoring.blocks import PIECE
+from softbleu.scoring.plan import resolve_metric, threshold_of, with_threshold
 from softbleu.scoring.prepare import prepare_corpus, whole_chunk
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.experiments.credit import JudgedCredit
     from softbleu.experiments.evidence import Outputs
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchIntervals
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.doors import MatchSettings
     from softbleu.scoring.vectors import PlacedWords
     from softbleu.similarity import Vectors
     from softbleu.types import Flags, Integers, Progress
@@ -132,7 +130,7 @@ def spurious(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    **settings: Unpack[MatchSettings],
+    **settings: Any,
 ) -> SpuriousCredit:
     """Tell deserved from spurious credit, for each matcher, remedy and threshold.
 
@@ -246,11 +244,13 @@ def find_spurious(
         A threshold outside 0…1, a segment too long to match, vectors that cannot be read.
     """
     check_order(order)
-    resolved = [each.measure.resolved() for each in variants]
+    resolved = [resolve_metric(each.measure) for each in variants]
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
-    vectors = [prepared.table(measure.vectors, Requirements(vectors=True, frequency=True)) for measure in resolved]
+    vectors = [
+        prepared.table(measure.vector_choice, Requirements(vectors=True, frequency=True)) for measure in resolved
+    ]
     tables = {id(table): table for table in vectors}
     judged = text.aligned is not None
     found = [
@@ -292,12 +292,12 @@ def _read_grids(
     known: dict[tuple[object, float | str], float] = {}
     for variant in variants:
         for threshold in (at, *thresholds):
-            key = variant.measure.vectors.key, threshold
+            key = variant.measure.vector_choice.key, threshold
             if key not in known:
-                resolved = variant.measure.with_threshold(threshold).resolved().threshold
+                resolved = threshold_of(resolve_metric(with_threshold(variant.measure, threshold)))
                 known[key] = float(resolved or 0.0)
     return [
-        tuple(sorted({known[variant.measure.vectors.key, threshold] for threshold in (at, *thresholds)}))
+        tuple(sorted({known[variant.measure.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
         for variant in variants
     ]
 

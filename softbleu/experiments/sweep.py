@@ -20,20 +20,20 @@ from softbleu.data_files import parse_json
 from softbleu.errors import InputError
 from softbleu.files import write_whole
 from softbleu.matchers.base import SoftMatcher
+from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric
 from softbleu.progress import shown
-from softbleu.scoring import Measure, make_results, running
+from softbleu.scoring import make_results, running
+from softbleu.scoring.plan import key_of, matcher_of, resolve_metric, threshold_of, with_threshold
 from softbleu.signature import format_value
 from softbleu.tabular import Tabular
 from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.corpora.segments import References, Texts
     from softbleu.scoring import Corpus, Result
     from softbleu.scoring.api import Measures
-    from softbleu.scoring.doors import Settings
     from softbleu.types import Progress
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
@@ -48,7 +48,7 @@ class SweepPoint:
 
     label: str
     """What tells it from others with the same settings; may be empty."""
-    measure: Measure
+    measure: Metric
     """All of it."""
 
 
@@ -118,9 +118,9 @@ def sweep_points(
     for label, options in (variants or {"": {}}).items():
         for values in product(*map(dict.fromkeys, vary.values())):
             settings = {"metric": "bleu", **base, **options, **dict(zip(vary, values, strict=True))}
-            measure = Measure.of(settings.pop("metric"), idle=[], **settings)
+            measure = make_metric(settings.pop("metric"), idle=[], **settings)
             # Vectors in memory cannot be hashed, nor always compared.
-            points[label, measure.key] = SweepPoint(label, measure)
+            points[label, key_of(measure)] = SweepPoint(label, measure)
     return list(points.values())
 
 
@@ -135,7 +135,7 @@ def sweep(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> SweepRows:
     """Score every system with every combination of the settings that vary, in one pass over the similarities.
 
@@ -214,21 +214,21 @@ def sweep_corpus(
     return SweepRows(row for system in corpus.systems for row in log.done[system])
 
 
-def _resolve(measures: Sequence[Measure]) -> list[Measure]:
+def _resolve(measures: Sequence[Metric]) -> list[Metric]:
     """Put numbers in the place of quantiles, of thresholds that are not given, and of layers, each found once."""
     known: dict[object, Any] = {}
     resolved = []
     for measure in measures:
-        if measure.metric.requires.vectors:
-            if measure.vectors.key not in known:
-                known[measure.vectors.key] = measure.vectors.resolved()
-            measure = replace(measure, vectors=known[measure.vectors.key])
-        given = measure.threshold
-        if isinstance(measure.matcher, SoftMatcher) and not isinstance(given, float):
-            key = (measure.vectors.key, given)
+        if measure.requires.vectors:
+            if measure.vector_choice.key not in known:
+                known[measure.vector_choice.key] = measure.vector_choice.resolved()
+            measure = replace(measure, vectors=known[measure.vector_choice.key])
+        given = threshold_of(measure)
+        if isinstance(matcher_of(measure), SoftMatcher) and not isinstance(given, float):
+            key = (measure.vector_choice.key, given)
             if key not in known:
-                known[key] = measure.resolved().threshold
-            measure = measure.with_threshold(known[key], given)
+                known[key] = threshold_of(resolve_metric(measure))
+            measure = with_threshold(measure, known[key], given)
         resolved.append(measure)
     return resolved
 
@@ -247,13 +247,15 @@ def _plain(name: str, value: Any) -> str | float | None:
     return value if value is None or isinstance(value, float) else format_value(value)
 
 
-def _row(point: SweepPoint, measure: Measure, result: Result, varied: Sequence[str]) -> SweepRow:
-    settings, numbers = {each.name: value for each, value in measure.settings()}, result.numbers.as_dict()
+def _row(point: SweepPoint, measure: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
+    settings = {"metric": measure.name, **{each.name: value for each, value in measure.settings()}}
+    numbers = result.numbers.as_dict()
     shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
-    if measure.vectors.quantile:
-        shown["quantile"] = measure.vectors.quantile
+    if measure.vector_choice.quantile:
+        shown["quantile"] = measure.vector_choice.quantile
     shown |= {name: _plain(name, settings.get(name)) for name in varied}
-    threshold = measure.threshold if isinstance(measure.threshold, float) else None
+    given = threshold_of(measure)
+    threshold = given if isinstance(given, float) else None
     score = numbers.pop("score")
     return SweepRow(
         result.name, point.label, shown, threshold, score, numbers, result.signature, result.higher_is_better
@@ -265,9 +267,9 @@ def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
     digest = hashlib.sha256(version.__version__.encode())
     for point in points:
         measure = point.measure
-        parts = repr((point.label, measure.metric, measure.tokenizer, measure.vectors))
+        parts = repr((point.label, measure, measure.tokenizer, measure.vector_choice))
         digest.update(parts.encode("utf-8", "surrogatepass"))
-    places = dict.fromkeys(point.measure.vectors.key for point in points)
+    places = dict.fromkeys(point.measure.vector_choice.key for point in points)
     for place in dict.fromkeys(place for place, _ in places if isinstance(place, str)):
         digest.update(repr(_state(Path(place))).encode("utf-8", "surrogatepass"))
     for block in corpus.blocks():

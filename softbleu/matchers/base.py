@@ -94,7 +94,7 @@ class SoftMatcher(Matcher):
     ----------
     threshold
         A similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
-        `Measure.resolved` finds. None stands for the one that the vectors recommend, or else 0.8.
+        the engine finds (`softbleu.scoring.plan`). None stands for the one that the vectors recommend, or else 0.8.
     assignment
         Order in which matches are made: `exact-first` (exact ones, then left to right), `sequential` (Morgan 2014:
         one pass, left to right) or `optimal` (greatest sum of matches).
@@ -198,7 +198,7 @@ def make_matcher(name: str, **options: object) -> Matcher:
     Examples
     --------
     >>> make_matcher("vleu", threshold=0.8, assignment=None)
-    Vleu(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
+    VleuMatcher(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
     >>> make_matcher("exact", threshold=0.8)
     Traceback (most recent call last):
     softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sleu(SoftMatcher):
+class SleuMatcher(SoftMatcher):
     """Words may match similar words (SLEU: Morgan 2014)."""
 
     name: ClassVar[str] = "sleu"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Vleu(SoftMatcher):
+class VleuMatcher(SoftMatcher):
     """N-grams may match n-grams of their own order (VLEU: Morgan 2014)."""
 
     name: ClassVar[str] = "vleu"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Xleu(SoftMatcher):
+class XleuMatcher(SoftMatcher):
     """N-grams may match n-grams of every order (XLEU: Morgan 2014)."""
 
     name: ClassVar[str] = "xleu"

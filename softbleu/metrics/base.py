@@ -2,87 +2,55 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from dataclasses import InitVar, dataclass, replace
+from functools import cached_property
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
-from softbleu.declare import Declared, Registry, setting
+from softbleu.declare import Declared, Registry, Setting, all_settings, check_given, is_whole, own_settings, setting
 from softbleu.embeddings import DEFAULT_VECTORS
-from softbleu.errors import InputError
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.encoders import is_encoder
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.hook import engine
+from softbleu.matchers.base import MATCHERS, Matcher
+from softbleu.signature import format_expression, signature_of
 from softbleu.tokens import Tokenizer, WordFeature
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from concurrent.futures import Executor
 
+    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.corpora.segments import References, Texts
+    from softbleu.embeddings import VectorLocation
+    from softbleu.embeddings.choice import ExactWords
+    from softbleu.embeddings.measure import FunctionWords, Similarity
+    from softbleu.embeddings.vectors import VectorCase
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
-    from softbleu.matchers.base import Matcher
+    from softbleu.matchers.matches import Assignment, Consumption
     from softbleu.metrics.gathering import Gathered
     from softbleu.metrics.references import ChosenRows
+    from softbleu.metrics.result import Result, Results
+    from softbleu.metrics.score import ReferenceScore, Score
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Progress
+
+    GivenVectors = VectorChoice | VectorLocation
+    GivenMatcher = Matcher | str
+else:
+    GivenVectors, GivenMatcher = VectorChoice, Matcher
 
 DEFAULT_ENCODER = "minilm-l6"
 """Bundled encoder for vectors in context."""
 Level = Literal["corpus", "segment", "macro", "reference"]
-Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
 MAX_ORDER = 16
-_COLUMN = "column"
-
-
-@dataclass(frozen=True)
-class Column:
-    """How a number of a score is shown.
-
-    Attributes
-    ----------
-    name
-        Of the field.
-    short
-        Header in tables; a list has a column an entry: P1, P2, …; empty where tables leave it out.
-    title
-        What it is called where a score stands alone; empty where that leaves it out.
-    unit
-        What it is measured in.
-    """
-
-    name: str
-    short: str
-    title: str
-    unit: Unit
-
-
-def column(short: str = "", title: str = "", unit: Unit = "score", default: Any = MISSING) -> Any:
-    """Declare how a field of a `Score` is shown; see `Column`."""
-    return field(default=default, metadata={_COLUMN: (short, title, unit)})
-
-
-@dataclass(frozen=True)
-class Score:
-    """A score and the numbers it is made of."""
-
-    score: float = column(unit="score")
-    """0 to 100, unless the metric says otherwise."""
-
-    def __float__(self) -> float:
-        return self.score
-
-    def as_dict(self) -> dict[str, Any]:
-        """Fields by name, in full precision."""
-        return asdict(self)
-
-    @classmethod
-    def columns(cls) -> list[Column]:
-        """What is shown beside the score, in order; fields that say nothing of it go by their names."""
-        shown = []
-        for each in fields(cls)[1:]:
-            name = each.name.replace("_", " ")
-            plain: tuple[str, str, Unit] = (name, name, "count" if each.type in ("int", int) else "score")
-            shown.append(Column(each.name, *each.metadata.get(_COLUMN, plain)))
-        return shown
 
 
 @dataclass(frozen=True)
@@ -135,22 +103,61 @@ def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
     return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
 
-@dataclass(frozen=True)
-class ReferenceScore:
-    """The score of a candidate against one of its references."""
+class MetricClass(ABCMeta):
+    """Lets a metric be made from the settings of all its parts: `Vleu(threshold=0.8, tokenize="none")`."""
 
-    segment: int
-    """From 1."""
-    reference: int
-    """From 1."""
-    chosen: bool
-    """Whether it is the best of its segment."""
-    score: Score
+    def __call__(cls, *own: object, **given: Any) -> Any:
+        """Make a value; see `Metric`."""
+        fields = {each.name: each for each in own_settings(cls)}  # type: ignore[arg-type]
+        if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
+            return super().__call__(*own, **given)
+        return with_settings(super().__call__(*own), given)
+
+    @property
+    def __signature__(cls) -> Signature:
+        """All settings by name, with their defaults, for `help` and completion."""
+        value: Metric = cls()
+        parameters = [
+            Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=each.hint)
+            for each, default in value.settings()
+            if each.name != "quantile"
+        ]
+        if value.presets:
+            parameters.append(Parameter("preset", Parameter.KEYWORD_ONLY, default=None, annotation="str | None"))
+        return Signature(parameters)
 
 
-@dataclass(frozen=True)
-class Metric(Declared):
-    """Two pure functions. Metrics are frozen dataclasses: their fields are their identity, and their settings."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Metric(Declared, metaclass=MetricClass):
+    """A metric: two pure functions, and everything else that its number depends on, tokens and vectors.
+
+    Metrics are frozen dataclasses: their fields are their identity and their settings. Settings of parts (matcher,
+    tokenizer, vectors) are given by name, as the metric's own. `str` of a metric is the expression that makes it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        A setting that there is not, or a value that it cannot have.
+    """
+
+    tokenizer: Tokenizer = setting(None)
+    """`default_tokenizer` unless given."""
+    vectors: GivenVectors = setting(None)
+    """Those of `default_vectors` unless given."""
+    if TYPE_CHECKING:
+        # What may be given, for type checkers; at run time these are settings of the two parts above.
+        tokenize: InitVar[str] = "none"
+        lowercase: InitVar[bool] = False
+        vector_case: InitVar[VectorCase] = "fallback"
+        normalize: InitVar[bool] = True
+        layers: InitVar[str | None] = None
+        exact_words: InitVar[ExactWords | None] = None
+        similarity: InitVar[Similarity] = "cosine"
+        vectors_postprocess: InitVar[str] = "none"
+        neighbours: InitVar[int | None] = None
+        mutual: InitVar[bool] = False
+        function_words: InitVar[FunctionWords] = "soft"
+        preset: InitVar[str | None] = None
 
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
@@ -162,6 +169,122 @@ class Metric(Declared):
     """Whether it finds something in single candidates: see `find`."""
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; those of the matcher and the tokenizer among them."""
+
+    def complete(self) -> None:
+        """Take the default tokenizer and vectors unless others are given."""
+        given = self.default_tokenizer if self.tokenizer is None else self.tokenizer
+        object.__setattr__(self, "tokenizer", self.tokens(given))
+        if self.vectors is None:
+            object.__setattr__(self, "vectors", VectorChoice(self.default_vectors))
+
+    def __str__(self) -> str:
+        written = {}
+        head = self.expression_head
+        for each, value in self.settings("" if self.requires.vectors else "vectors"):
+            default = getattr(self.default_tokenizer, each.name, each.default)
+            default = self.default_vectors if each.name == "vectors" else default
+            if each.part is not None:
+                default = each.default.name if head == self.name else value
+            if value != default:
+                written[each.name] = _written(value)
+        return format_expression(head, written)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what is kept for sentences."""
+        return {name: value for name, value in vars(self).items() if name != "_sentences"}
+
+    @overload
+    def corpus_score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
+        self,
+        candidates: Mapping[str, Iterable[str]],
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        *,
+        gold: Sequence[GoldSegment] | None = None,
+        level: Level = "corpus",
+        jobs: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Results: ...
+
+    @overload
+    def corpus_score(
+        self,
+        candidates: Iterable[str],
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        *,
+        gold: Sequence[GoldSegment] | None = None,
+        level: Level = "corpus",
+        jobs: int = 1,
+        executor: Executor | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Result: ...
+
+    def corpus_score(
+        self,
+        candidates: Texts,
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        **run: Any,
+    ) -> Result | Results:
+        """Score candidates against references; the parameters are those of `softbleu.score`.
+
+        Examples
+        --------
+        >>> from softbleu.metrics import Chrf
+        >>> round(float(Chrf().corpus_score(["the cat"], ["the cats"])), 1)
+        77.6
+        """
+        scored: Result | Results = engine().score_texts(self, candidates, references, source, **run)
+        return scored
+
+    def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
+        """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
+
+        Returns
+        -------
+        Score
+            The score and what it is made of; ``float(…)`` is the score.
+
+        Raises
+        ------
+        InputError, VectorError
+            As `corpus_score`.
+
+        Examples
+        --------
+        >>> from softbleu.metrics import Bleu
+        >>> round(float(Bleu(order=2).sentence_score("a dog barks", ["the dog barks"])), 2)
+        57.74
+        """
+        score: Score = self._sentences.score(candidate, references, source)
+        return score
+
+    @cached_property
+    def _sentences(self) -> Any:
+        return engine().SentenceScorer(self)
+
+    def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
+        """Everything that a number depends on; `vectors` names the set and its content, where one is looked at."""
+        own, without = self, "vectors"
+        if vectors is not None:
+            own, without = replace(self, vectors=replace(self.vector_choice, vectors=vectors)), ""
+        return signature_of(own, short=short, without=without, more=more)
+
+    @property
+    def vector_choice(self) -> VectorChoice:
+        """Which vectors words are compared by, and how."""
+        choice: VectorChoice = self.vectors  # type: ignore[assignment]  # a location has become a choice
+        return choice
+
+    @property
+    def expression_head(self) -> str:
+        """What its expression begins with."""
+        return self.name
 
     @property
     def label(self) -> str:
@@ -295,4 +418,84 @@ class Metric(Declared):
         return np.array([each.score for each in self.segment_scores(rows, offsets)], np.float64)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MatcherMetric(Metric):
+    """A metric over a matcher, in its field `matcher`: settings of the matcher are given as the metric's own."""
+
+    if TYPE_CHECKING:
+        threshold: InitVar[float | str | None] = None
+        assignment: InitVar[Assignment] = "exact-first"
+        consumption: InitVar[Consumption] = "unit"
+        composition: InitVar[str] = "mean"
+
+    @property
+    def matching(self) -> Matcher:
+        """What counts as a match."""
+        matcher: Matcher = self.matcher  # type: ignore[attr-defined]  # subclasses have it
+        return matcher
+
+
 METRICS = Registry("metric", "softbleu.metrics", Metric)
+
+
+def with_settings(
+    metric: Metric, given: Mapping[str, Any], idle: list[str] | None = None, *, plain: bool = False
+) -> Metric:
+    """Change settings of a metric, of whatever part.
+
+    Parameters
+    ----------
+    given : settings by name, and `preset`, the settings of a paper, before which go those that are given
+    idle : takes the names of settings that the metric does not have; without it they are refused
+    plain : leave out what the metric takes for vectors in context (`Metric.in_context`)
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        Names or values that are not valid.
+    """
+    given = dict(given)
+    preset = given.pop("preset", None)
+    if preset is not None and preset not in preset_names():
+        raise UnknownNameError("preset", preset, preset_names())
+    if preset is not None and preset not in metric.presets and idle is not None:
+        idle.append("preset")
+    # A preset says nothing about what a metric or matcher does not have.
+    usual = metric.in_context if plain is False and is_encoder(given.get("vectors")) else {}
+    parts = {"matcher": getattr(metric, "matcher", None), **given}
+    known = [each.name for each in all_settings(type(metric), parts)]
+    for name in given:
+        if name in known:
+            continue
+        every = every_setting()
+        if name not in every:
+            raise UnknownNameError("setting", name, known)
+        # What does nothing here must be right all the same.
+        check_given(every[name], given[name])
+        if idle is None:
+            raise InputError(f"{_named(metric, parts)} has no setting {name!r}; it has: {', '.join(known)}")
+        idle.append(name)
+    return metric.revised({**usual, **metric.presets.get(preset or "", {}), **given})
+
+
+def preset_names() -> list[str]:
+    """Names of the settings of papers, those of other packages' metrics too."""
+    return [name for owner in METRICS.classes() for name in owner.presets]  # type: ignore[attr-defined]
+
+
+def every_setting() -> dict[str, Setting]:
+    """The settings of all metrics and matchers that there are, of tokenizers and of vectors, by name."""
+    return {each.name: each for owner in (*MATCHERS.classes(), *METRICS.classes()) for each in all_settings(owner)}
+
+
+def _written(value: Any) -> Any:
+    """What stands for a value in an expression: a file by its path, vectors in memory by what they are."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return getattr(value, "location", None) or (str(value) if isinstance(value, Path) else type(value).__name__)
+
+
+def _named(metric: Metric, given: Mapping[str, Any]) -> str:
+    matcher = given.get("matcher")
+    matcher = matcher.name if isinstance(matcher, Declared) else matcher
+    return f"{metric.name} over {matcher!r}" if matcher else metric.name

@@ -10,7 +10,8 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, Score, column
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.score import Score, column
 from softbleu.metrics.softbleu import IdfCorpus, read_idf
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class BertScoreScore(Score):
     recall: float = column("R", "recall %", "per cent")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BertScore(Metric):
     """BERTScore (Zhang et al. 2020): greedy matching of word pieces by the cosine of their vectors in context.
 

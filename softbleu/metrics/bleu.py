@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import Level, Metric, Requirements, Score, column, order_setting, requirements_of
+from softbleu.matchers.sleu import SleuMatcher
+from softbleu.matchers.vleu import VleuMatcher
+from softbleu.matchers.xleu import XleuMatcher
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
 from softbleu.tokens import Tokenizer, Tokens
 
@@ -33,6 +36,10 @@ Smoothing = Literal["none", "floor", "add-k", "exp"]
 Denominator = Literal["order", "all", "reference"]
 _SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
 _LOG_OF_ZERO = -9999999999.0
+_MATCHER = (
+    "What may match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any orders), or "
+    "that of a plug-in"
+)
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,8 @@ class BleuScore(Score):
     reference_length: int = column("ref. length", "references", "tokens")
 
 
-@dataclass(frozen=True)
-class Bleu(Metric):
+@dataclass(frozen=True, repr=False, eq=False)
+class Bleu(MatcherMetric):
     """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
 
     Parameters
@@ -69,10 +76,9 @@ class Bleu(Metric):
         the `reference`'s (the tables of Morgan 2014).
     """
 
-    matcher: Matcher = setting(
+    matcher: GivenMatcher = setting(
         factory=Exact,
-        help="What may match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any "
-        "orders), or that of a plug-in",
+        help=_MATCHER,
         common=True,
     )
     order: int = order_setting(4)
@@ -104,20 +110,29 @@ class Bleu(Metric):
         if self.smooth_value is not None and self.smooth not in _SMOOTHING_VALUES:
             raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
 
+    def __eq__(self, other: object) -> bool:
+        """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
+        if not isinstance(other, Bleu) or self.name != other.name:
+            return NotImplemented
+        return all(getattr(self, each.name) == getattr(other, each.name) for each in own_settings(Bleu))
+
+    def __hash__(self) -> int:
+        return hash((self.name, *(getattr(self, each.name) for each in own_settings(Bleu))))
+
+    @property
+    def expression_head(self) -> str:
+        """The matcher's name where it is a soft one."""
+        return self.matching.name if self.matching.name != "exact" else self.name
+
     @property
     def label(self) -> str:
         """BLEU, or what it is called over that matcher."""
-        return "BLEU" if self.matcher.name == "exact" else self.matcher.name.upper()
-
-    @property
-    def matching(self) -> Matcher:
-        """What counts as a match."""
-        return self.matcher
+        return "BLEU" if self.matching.name == "exact" else self.matching.name.upper()
 
     @property
     def requires(self) -> Requirements:
         """What the matcher looks at."""
-        return requirements_of(self.matcher, self.order)
+        return requirements_of(self.matching, self.order)
 
     def at_level(self, level: Level) -> Self:
         """With effective order for segments only, unless told."""
@@ -128,7 +143,7 @@ class Bleu(Metric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each segment: candidate length, reference length, matches in millionths, totals."""
         return self.statistics_of(
-            chunk, self.matcher.matched(chunk, None if words is None else words.vectors, self.order, kernels)
+            chunk, self.matching.matched(chunk, None if words is None else words.vectors, self.order, kernels)
         )
 
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
@@ -139,7 +154,7 @@ class Bleu(Metric):
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
         """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
-        if self.matcher.name != "exact":
+        if self.matching.name != "exact":
             return super().pair_statistics(candidates, references, words, kernels)
         matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
         shape = matched.shape[:2]
@@ -149,7 +164,7 @@ class Bleu(Metric):
 
     def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
         """Statistics of every candidate with the mean of the references' counts and lengths."""
-        if self.matcher.name != "exact":
+        if self.matching.name != "exact":
             return super().average_statistics(candidates, references, words)
         matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
         mean = np.full(len(matched), references.lengths.mean())
@@ -164,7 +179,7 @@ class Bleu(Metric):
             return totals
         summed = totals.copy()
         for order in range(1, self.order + 1):
-            orders = sorted({order, *self.matcher.pool_orders(order, self.order)})
+            orders = sorted({order, *self.matching.pool_orders(order, self.order)})
             if len(orders) == 1:
                 continue
             if self.denominator == "reference":
@@ -253,6 +268,49 @@ class Bleu(Metric):
         if self.effective_order:
             return precisions, np.maximum(present.sum(axis=1), 1)
         return precisions, np.full(len(matches), self.order)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Sleu(Bleu):
+    """BLEU over similar words (Morgan 2014): a candidate's word may match a similar one.
+
+    Examples
+    --------
+    >>> vectors = {"dog": [0.9, 0.3], "cat": [1.0, 0.2]}
+    >>> round(float(Sleu(order=1, vectors=vectors).corpus_score(["a dog"], ["a cat"])), 2)
+    99.63
+    """
+
+    matcher: GivenMatcher = setting(factory=SleuMatcher, help=_MATCHER, common=True)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Vleu(Bleu):
+    """BLEU over similar n-grams of the same order (Morgan 2014), compared by their mean vectors.
+
+    Examples
+    --------
+    >>> vectors = {"dog": [0.9, 0.3], "cat": [1.0, 0.2], "mat": [0.0, 1.0]}
+    >>> metric = Vleu(threshold=0.8, vectors=vectors)
+    >>> round(float(metric.corpus_score(["a dog sat on a mat"], ["a cat sat on a mat"])), 2)
+    99.86
+    """
+
+    matcher: GivenMatcher = setting(factory=VleuMatcher, help=_MATCHER, common=True)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Xleu(Bleu):
+    """BLEU over similar n-grams of every order (Morgan 2014).
+
+    Examples
+    --------
+    >>> vectors = {"dog": [0.9, 0.3], "cat": [1.0, 0.2]}
+    >>> round(float(Xleu(order=2, vectors=vectors).corpus_score(["a dog"], ["a cat"])), 2)
+    99.74
+    """
+
+    matcher: GivenMatcher = setting(factory=XleuMatcher, help=_MATCHER, common=True)
 
 
 def _bleu_score(

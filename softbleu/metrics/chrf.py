@@ -11,7 +11,8 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import MAX_ORDER, Metric, Requirements, Score, column
+from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, shared_counts
 from softbleu.tokens import Split, Tokenizer, Tokens
 
@@ -35,7 +36,7 @@ class ChrfScore(Score):
     recalls: list[float] = column("", "recall %", "per cent")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chrf(Metric):
     """Mean precision and recall of character n-grams, as F (Popović 2015, 2016, 2017).
 
@@ -181,7 +182,7 @@ class _BlanksToo(Tokenizer):
         return lambda line: [piece for token in split(line) for piece in (token, " ")][:-1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ChrfWords(Chrf):
     """chrF++: chrF with word n-grams up to 2 (Popović 2017)."""
 

@@ -13,15 +13,12 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
-from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
 from softbleu.metrics.base import (
+    GivenMatcher,
     Level,
-    Metric,
-    ReferenceScore,
+    MatcherMetric,
     Requirements,
-    Score,
-    column,
     order_setting,
     requirements_of,
 )
@@ -29,6 +26,7 @@ from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.gathering import Gathered, GatheredBest, GatheredDraws
 from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws, best_references, normal_interval
+from softbleu.metrics.score import ReferenceScore, Score, column
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
@@ -74,8 +72,8 @@ class GleuScore(Score):
     """95% of a normal distribution with that mean and standard deviation."""
 
 
-@dataclass(frozen=True)
-class Gleu(Metric):
+@dataclass(frozen=True, repr=False)
+class Gleu(MatcherMetric):
     """GLEU in its published forms (Napoles et al. 2015, 2016), over any matcher.
 
     Parameters
@@ -105,7 +103,9 @@ class Gleu(Metric):
         Put 1 for every statistic of a segment that is 0, as the official script's segment scores.
     """
 
-    matcher: Matcher = setting(factory=Exact, help="What may match: exact, sleu, vleu, xleu, or that of a plug-in")
+    matcher: GivenMatcher = setting(
+        factory=Exact, help="What may match: exact, sleu, vleu, xleu, or that of a plug-in"
+    )
     variant: GleuVariant = setting("gleu+", "gleu+ (the official program), gleu+paper (its paper) or gleu0 (2015)")
     order: int = order_setting(4)
     penalty: Penalty = setting(
@@ -129,17 +129,12 @@ class Gleu(Metric):
     @property
     def label(self) -> str:
         """GLEU, and the matcher if it is soft."""
-        return "GLEU" if self.matcher.name == "exact" else f"GLEU ({self.matcher.name})"
-
-    @property
-    def matching(self) -> Matcher:
-        """What counts as a match."""
-        return self.matcher
+        return "GLEU" if self.matching.name == "exact" else f"GLEU ({self.matching.name})"
 
     @property
     def requires(self) -> Requirements:
         """The source, what the matcher looks at, and all rows where references are chosen."""
-        return requirements_of(self.matcher, self.order, source=True, rows=self.variant != "gleu0")
+        return requirements_of(self.matching, self.order, source=True, rows=self.variant != "gleu0")
 
     def at_level(self, level: Level) -> Self:
         """Without the smoothing of segment scores for a corpus."""
@@ -165,7 +160,7 @@ class Gleu(Metric):
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
 
     def _statistics(self, units: Chunk, vectors: Vectors | None) -> Integers:
-        found = count_ngrams(units, self.matcher, vectors, self.order)
+        found = count_ngrams(units, self.matching, vectors, self.order)
         columns = [self._statistics_of_order(counts, len(units)) for counts in found]
         matches, penalties, totals = (np.column_stack([column[k] for column in columns]) for k in range(3))
         lengths = units.candidates.lengths

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NetBleu(Bleu):
     """BLEU over any matcher against networks of references, that are given or made of the references by rules.
 
@@ -52,11 +52,11 @@ class NetBleu(Bleu):
     @property
     def requires(self) -> Requirements:
         """What the matcher looks at, and the marks of networks."""
-        return requirements_of(self.matcher, self.order, parts=(NetworkMarks(),))
+        return requirements_of(self.matching, self.order, parts=(NetworkMarks(),))
 
     def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
         """A tokenizer that makes networks of references."""
-        kind = SpeltNetworkTokenizer if self.matcher.needs_vectors(self.order) else NetworkTokenizer
+        kind = SpeltNetworkTokenizer if self.matching.needs_vectors(self.order) else NetworkTokenizer
         return kind(tokenizer.tokenize, tokenizer.lowercase, self.rules)
 
     def resolved(self) -> Self:
@@ -68,7 +68,7 @@ class NetBleu(Bleu):
         """Statistics of each segment, as BLEU has them."""
         if words is None:
             raise InputError("BLEU against networks needs the table of words: it is missing")
-        whole = self.matcher.needs_vectors(self.order)
+        whole = self.matching.needs_vectors(self.order)
         pool = pool_chunk(chunk, words, self.order, whole=whole, single=False)
         vectors = words.vectors if whole else None
-        return self.statistics_of(pool, self.matcher.matched(pool, vectors, self.order, kernels))
+        return self.statistics_of(pool, self.matching.matched(pool, vectors, self.order, kernels))

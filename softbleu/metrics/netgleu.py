@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NetGleu(Gleu):
     """GLEU over any matcher against networks of references, that are given or made of the references by rules.
 
@@ -54,7 +54,7 @@ class NetGleu(Gleu):
 
     def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
         """A tokenizer that makes networks of references."""
-        kind = SpeltNetworkTokenizer if self.matcher.needs_vectors(self.order) else NetworkTokenizer
+        kind = SpeltNetworkTokenizer if self.matching.needs_vectors(self.order) else NetworkTokenizer
         return kind(tokenizer.tokenize, tokenizer.lowercase, self.rules)
 
     def resolved(self) -> Self:
@@ -66,6 +66,6 @@ class NetGleu(Gleu):
         """Statistics of each segment with each of its references, as GLEU has them."""
         if words is None:
             raise InputError("GLEU against networks needs the table of words: it is missing")
-        whole = self.matcher.needs_vectors(self.order)
+        whole = self.matching.needs_vectors(self.order)
         pool = pool_chunk(chunk, words, self.order, whole=whole, single=self.variant != "gleu0")
         return super().statistics(pool, words, kernels)

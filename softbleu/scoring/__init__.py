@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from softbleu.embeddings.choice import VectorChoice
+from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
+from softbleu.metrics.result import Coverage, Result, Results
 from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
-from softbleu.scoring.measure import Measure, read_measure
-from softbleu.scoring.results import Coverage, Result, Results, Statistics, make_results
+from softbleu.scoring.results import Statistics, make_results
 from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
 from softbleu.scoring.significance import Comparison, ComparisonTable, Pair, SignificanceSettings, compare_systems
 
@@ -16,7 +17,6 @@ __all__ = [
     "Corpus",
     "Coverage",
     "Explanation",
-    "Measure",
     "NgramMatch",
     "Pair",
     "Result",
@@ -30,9 +30,11 @@ __all__ = [
     "compare_corpus",
     "compare_systems",
     "explain_corpus",
+    "make_metric",
     "make_results",
     "measures_of",
-    "read_measure",
+    "metric_from_signature",
+    "read_metric",
     "running",
     "score",
     "score_corpus",

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError
-from softbleu.scoring.measure import Measure
+from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric
 
 if TYPE_CHECKING:
     from softbleu.corpora.segments import References
     from softbleu.metrics.base import Level, Metric
-    from softbleu.scoring.results import Result
+    from softbleu.metrics.result import Result
 
 
 class Accumulator:
@@ -33,8 +34,8 @@ class Accumulator:
     80.7
     """
 
-    def __init__(self, metric: str | Metric | Measure = "bleu") -> None:
-        self.measure = Measure.of(metric)
+    def __init__(self, metric: str | Metric = "bleu") -> None:
+        self.measure = make_metric(metric)
         self.reset()
 
     def __len__(self) -> int:
@@ -93,6 +94,6 @@ class Accumulator:
         self._segments.extend(segments)
 
 
-def _identity(measure: Measure) -> object:
+def _identity(measure: Metric) -> object:
     """What tells measures apart; vectors in memory cannot always be compared."""
-    return measure.metric, measure.tokenizer, measure.vectors.key
+    return measure, measure.tokenizer, measure.vector_choice.key

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, overload
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.result import Result, Results
 from softbleu.progress import shown
-from softbleu.scoring.measure import Measure
-from softbleu.scoring.results import Result, Results
-from softbleu.scoring.run import collect_statistics, score_measures
+from softbleu.scoring.plan import resolve_metric
+from softbleu.scoring.run import collect_statistics, score_metrics
 from softbleu.scoring.significance import (
     ComparisonTable,
     ComparisonTables,
@@ -22,22 +23,20 @@ from softbleu.scoring.significance import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Unpack
 
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.base import Level
-    from softbleu.scoring.doors import Settings
     from softbleu.scoring.run import Corpus
     from softbleu.types import Progress
 
-OneMeasure = str | Metric | Measure
+OneMeasure = str | Metric
 """A metric's name, an expression or a value."""
 Measures = OneMeasure | Sequence[OneMeasure]
 """One, or several."""
 
 
-def measures_of(metrics: Measures, /, **settings: Any) -> list[Measure]:
+def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
     """Make measures; a setting goes to those that have it, and some must.
 
     Raises
@@ -52,9 +51,9 @@ def measures_of(metrics: Measures, /, **settings: Any) -> list[Measure]:
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
     if len(several) == 1:
-        return [Measure.of(several[0], **settings)]
+        return [make_metric(several[0], **settings)]
     idle: list[list[str]] = [[] for _ in several]
-    made = [Measure.of(each, idle=names, **settings) for each, names in zip(several, idle, strict=True)]
+    made = [make_metric(each, idle=names, **settings) for each, names in zip(several, idle, strict=True)]
     for name in settings:
         if all(name in names for names in idle):
             raise InputError(f"none of these metrics has a setting {name!r}")
@@ -107,11 +106,11 @@ def score_corpus(
     """
     measures = measures_of(metrics)
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "kernels": kernels, "journal": journal}
-    return score_measures(corpus, measures, level, **run, progress=progress)
+    return score_metrics(corpus, measures, level, **run, progress=progress)
 
 
 @overload
-def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
+def compare_corpus(
     corpus: Corpus,
     metric: OneMeasure = "bleu",
     *,
@@ -159,7 +158,7 @@ def compare_corpus(
 
 def _compare(
     corpus: Corpus,
-    measures: Sequence[Measure],
+    measures: Sequence[Metric],
     baseline: str | None,
     significance: SignificanceSettings | None,
     jobs: int,
@@ -169,7 +168,7 @@ def _compare(
 ) -> ComparisonTables:
     statistics = collect_statistics(
         corpus,
-        [measure.resolved() for measure in measures],
+        [resolve_metric(measure) for measure in measures],
         keep_rows=True,
         jobs=jobs,
         executor=executor,
@@ -194,12 +193,12 @@ def score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> Results: ...
 
 
 @overload
-def score(  # type: ignore[overload-overlap]  # and a name no list of names
+def score(
     candidates: Iterable[str],
     references: References | None = None,
     source: Iterable[str] | None = None,
@@ -210,7 +209,7 @@ def score(  # type: ignore[overload-overlap]  # and a name no list of names
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> Result: ...
 
 
@@ -226,7 +225,7 @@ def score(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> Results: ...
 
 
@@ -241,7 +240,7 @@ def score(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> Result | Results:
     """Score candidates against references.
 
@@ -302,7 +301,7 @@ def score(
 
 
 @overload
-def compare(  # type: ignore[overload-overlap]  # a name is no list of names
+def compare(
     candidates: Mapping[str, Iterable[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
@@ -314,7 +313,7 @@ def compare(  # type: ignore[overload-overlap]  # a name is no list of names
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> ComparisonTable: ...
 
 
@@ -331,7 +330,7 @@ def compare(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> ComparisonTables: ...
 
 
@@ -347,7 +346,7 @@ def compare(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> ComparisonTable | ComparisonTables:
     """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
 

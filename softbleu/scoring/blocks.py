@@ -123,7 +123,7 @@ class BlockWork:
             words = None if task.table is None else tables[task.table]
             yield place, [metric.statistics(chunk, words, kernels) for chunk in seen]
         for (order, table), members in families.items():
-            matchers = [metric.matcher for _, metric in members]
+            matchers = [metric.matching for _, metric in members]
             matched = matched_by_all(matchers, piece, tables[table].vectors, order, kernels)
             for (place, metric), by_system in zip(members, matched, strict=True):
                 yield place, [metric.statistics_of(*each) for each in zip(piece, by_system, strict=True)]

@@ -11,21 +11,20 @@ from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score
-from softbleu.scoring.measure import Measure
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.score import Score
+from softbleu.scoring.plan import matcher_of, resolve_metric
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.scoring.run import collect_statistics, running
 from softbleu.scoring.significance import segment_numbers
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from softbleu.language import Finding
     from softbleu.matchers import Matcher, Matches
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.doors import Settings
     from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.run import Corpus
     from softbleu.tokens import Tokens
@@ -108,9 +107,9 @@ def explain(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: str | Metric | Measure = "bleu",
+    metric: str | Metric = "bleu",
     segments: Sequence[int] = (1,),
-    **settings: Unpack[Settings],
+    **settings: Any,
 ) -> Explanations:
     """Show which n-grams of chosen segments (numbered from 1) met which, or what was found in lines by themselves.
 
@@ -122,12 +121,10 @@ def explain(
     >>> [(match.candidate, match.reference, match.similarity) for match in found[0].matches][:1]
     [(('a',), ('a',), 1.0)]
     """
-    return explain_corpus(make_corpus(candidates, references, source), Measure.of(metric, **settings), segments)
+    return explain_corpus(make_corpus(candidates, references, source), make_metric(metric, **settings), segments)
 
 
-def explain_corpus(
-    corpus: Corpus, metric: str | Metric | Measure = "bleu", segments: Sequence[int] = (1,)
-) -> Explanations:
+def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequence[int] = (1,)) -> Explanations:
     """Show which n-grams of chosen segments (numbered from 1) of every system met which; closest paths; or findings.
 
     Raises
@@ -135,11 +132,11 @@ def explain_corpus(
     InputError
         A number beyond the corpus, or a metric without single matches or findings.
     """
-    measure = Measure.of(metric).resolved()
-    if measure.metric.judges_lines:
+    measure = resolve_metric(make_metric(metric))
+    if measure.judges_lines:
         return _found_in_lines(pick_segments(corpus, segments), measure, segments)
-    requires = measure.metric.requires
-    explainer = _paths if measure.metric.shows_paths else _matches
+    requires = measure.requires
+    explainer = _paths if measure.shows_paths else _matches
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
@@ -168,8 +165,8 @@ def explain_corpus(
     return Explanations(found[key] for key in sorted(found))
 
 
-def _found_in_lines(corpus: Segments, measure: Measure, numbers: Sequence[int]) -> Explanations:
-    metric = measure.at_level("segment").metric
+def _found_in_lines(corpus: Segments, measure: Metric, numbers: Sequence[int]) -> Explanations:
+    metric = measure.at_level("segment")
     (statistics,) = collect_statistics(corpus, [measure], keep_rows=True)
     found = Explanations()
     for place, number in enumerate(numbers):
@@ -180,11 +177,11 @@ def _found_in_lines(corpus: Segments, measure: Measure, numbers: Sequence[int]) 
     return found
 
 
-def _matches(measure: Measure, prepared: PreparedCorpus) -> Explained:
+def _matches(measure: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by what a matcher matches."""
-    matcher, requires = matching_of(measure), measure.metric.requires
-    vectors = prepared.table(measure.vectors, requires).words.vectors if requires.vectors else None
-    order: int = measure.metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+    matcher, requires = matching_of(measure), measure.requires
+    vectors = prepared.table(measure.vector_choice, requires).words.vectors if requires.vectors else None
+    order: int = measure.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
 
     def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
         return _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order))
@@ -192,10 +189,10 @@ def _matches(measure: Measure, prepared: PreparedCorpus) -> Explained:
     return explained
 
 
-def _paths(measure: Measure, prepared: PreparedCorpus) -> Explained:
+def _paths(measure: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by the path of a network that is closest; what a path says stands for the references."""
-    metric: Any = measure.metric
-    words = prepared.table(measure.vectors, metric.requires).words
+    metric: Any = measure
+    words = prepared.table(measure.vector_choice, metric.requires).words
 
     def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
         (path,) = metric.paths(chunk, words, prepared.words)
@@ -205,7 +202,7 @@ def _paths(measure: Measure, prepared: PreparedCorpus) -> Explained:
     return explained
 
 
-def matching_of(measure: Measure) -> Matcher:
+def matching_of(measure: Metric) -> Matcher:
     """The matcher of a measure whose single matches can be shown.
 
     Raises
@@ -213,11 +210,12 @@ def matching_of(measure: Measure) -> Matcher:
     InputError
         It has none.
     """
-    if measure.matcher is None:
-        raise InputError(f"metric {measure.metric.name!r} has no matcher, so there are no matches to show")
-    if not measure.metric.shows_matches:
-        raise InputError(f"metric {measure.metric.name!r} matches n-grams of networks: there are no matches to show")
-    return measure.matcher
+    matcher = matcher_of(measure)
+    if matcher is None:
+        raise InputError(f"metric {measure.name!r} has no matcher, so there are no matches to show")
+    if not measure.shows_matches:
+        raise InputError(f"metric {measure.name!r} matches n-grams of networks: there are no matches to show")
+    return matcher
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

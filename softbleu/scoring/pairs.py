@@ -21,6 +21,7 @@ from softbleu.ngrams import Chunk
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
 from softbleu.scoring.coding import CodedBlock, LineCoder
+from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import PreparedCorpus, WordCounts
 from softbleu.tabular import Tabular
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.metrics.base import Level, Metric
     from softbleu.scoring.api import OneMeasure
-    from softbleu.scoring.measure import Measure
     from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import CorpusWords, PlacedWords
     from softbleu.similarity import WordTable
@@ -184,7 +184,7 @@ class _PairWork:
 class _Pairs:
     """Lists that were prepared, and how their pairs are scored: as segments with one reference."""
 
-    measure: Measure
+    measure: Metric
     metric: Metric
     prepared: PreparedCorpus
     bounds: Sequence[Integers]
@@ -193,13 +193,13 @@ class _Pairs:
     level: Level
 
     @classmethod
-    def of(cls, lists: Sequence[TextList], measure: Measure, level: Level = "segment") -> _Pairs:
-        measure = measure.resolved()
-        metric = measure.metric.at_level(level)
+    def of(cls, lists: Sequence[TextList], measure: Metric, level: Level = "segment") -> _Pairs:
+        measure = resolve_metric(measure)
+        metric = measure.at_level(level)
         requires = metric.requires
         if requires.source or requires.gold or not requires.references:
             raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
-        if requires.pieces and not measure.vectors.in_context:
+        if requires.pieces and not measure.vector_choice.in_context:
             raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
         words = WordCounts()
         coder, blocks, bounds = LineCoder(measure.tokenizer, words.vocabulary), list[CodedBlock](), []
@@ -214,7 +214,7 @@ class _Pairs:
         codes = words.sort()
         coded = [block.recoded(codes) for block in blocks]
         prepared = PreparedCorpus((), measure.tokenizer, len(lists), words, coded)
-        table = prepared.table(measure.vectors, requires) if requires.table else None
+        table = prepared.table(measure.vector_choice, requires) if requires.table else None
         return cls(measure, metric, prepared, bounds, table, level)
 
     @property
@@ -279,7 +279,7 @@ def _ends(texts: Iterable[Sequence[str]]) -> Integers:
 
 def score_pairs(
     lists: Sequence[TextList],
-    measure: Measure,
+    measure: Metric,
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -370,7 +370,7 @@ def pair_systems(corpus: Corpus) -> list[TextList]:
 def score_systems(
     lists: Sequence[TextList],
     names: Sequence[Sequence[str]],
-    measure: Measure,
+    measure: Metric,
     *,
     jobs: int = 1,
     executor: Executor | None = None,

@@ -8,7 +8,7 @@ from typing import cast, get_args
 
 from softbleu.errors import InputError, known_name
 from softbleu.metrics.base import Level
-from softbleu.scoring.measure import settings_of
+from softbleu.metrics.making import settings_of
 from softbleu.signature import parse_signature
 
 _OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}

@@ -15,20 +15,21 @@ from softbleu.errors import InputError
 from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
+from softbleu.metrics.result import Coverage, Results
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task, all_requirements
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.gathering import Gathering
 from softbleu.scoring.journal import EVERY, BlockJournal
+from softbleu.scoring.plan import resolve_metric, without_vectors
 from softbleu.scoring.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
-from softbleu.scoring.results import Coverage, Results, Statistics, check_level, make_results
+from softbleu.scoring.results import Statistics, check_level, make_results
 from softbleu.scoring.stretches import stretches
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
-    from softbleu.metrics.base import Level, Requirements
-    from softbleu.scoring.measure import Measure
+    from softbleu.metrics.base import Level, Metric, Requirements
     from softbleu.scoring.vectors import CorpusWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Progress
@@ -66,7 +67,7 @@ class Corpus(Protocol):
         """The same corpus with one of its systems."""
 
 
-def check_requirements(corpus: Corpus, measure: Measure) -> None:
+def check_requirements(corpus: Corpus, measure: Metric) -> None:
     """See that a corpus has what a metric needs.
 
     Raises
@@ -74,7 +75,7 @@ def check_requirements(corpus: Corpus, measure: Measure) -> None:
     InputError
         It has not; the message says how to give it.
     """
-    metric = measure.metric
+    metric = measure
     requires = metric.requires
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
@@ -85,7 +86,7 @@ def check_requirements(corpus: Corpus, measure: Measure) -> None:
             f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
             "(in --pairs files: a 'source' column or key), or source=[…]"
         )
-    if requires.pieces and not measure.vectors.in_context:
+    if requires.pieces and not measure.vector_choice.in_context:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
@@ -118,7 +119,7 @@ class Runner:
 
     def collect(
         self,
-        measures: Sequence[Measure],
+        measures: Sequence[Metric],
         *,
         keep_rows: Iterable[bool] | bool = False,
         level: Level = "corpus",
@@ -150,7 +151,7 @@ class Runner:
 
     def _collect(
         self,
-        measures: Sequence[Measure],
+        measures: Sequence[Metric],
         wanted: Sequence[bool],
         level: Level,
         system: str | None,
@@ -163,17 +164,17 @@ class Runner:
             None if keep else _gathering(measure, level) for measure, keep in zip(measures, wanted, strict=True)
         ]
         kept = [
-            keep or gathering is not None or measure.metric.requires.rows or level != "corpus"
+            keep or gathering is not None or measure.requires.rows or level != "corpus"
             for measure, keep, gathering in zip(measures, wanted, gatherings, strict=True)
         ]
         tasks = []
         for measure, keep in zip(measures, kept, strict=True):
             number = None
-            if measure.metric.requires.table:
-                table = self.prepared(tokenizer).table(measure.vectors, measure.metric.requires)
+            if measure.requires.table:
+                table = self.prepared(tokenizer).table(measure.vector_choice, measure.requires)
                 number = next((place for place, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
-            tasks.append(Task(measure.metric, number, keep))
+            tasks.append(Task(without_vectors(measure), number, keep))
         prepared = self._prepared.get(tokenizer)
         placed: list[tuple[Any, dict[str, bytes]]] = [self._place(table) for table in tables]
         words = None
@@ -254,7 +255,7 @@ class Runner:
 @contextmanager
 def running(
     corpus: Corpus,
-    measures: Sequence[Measure],
+    measures: Sequence[Metric],
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -276,18 +277,16 @@ def running(
         caller removes it by `remove_blocks`
     """
     # What compares words takes longer: being compiled pays for less text.
-    slowness = 4 if any(measure.metric.requires.vectors for measure in measures) else 1
+    slowness = 4 if any(measure.requires.vectors for measure in measures) else 1
     name = choose_kernels(kernels, slowness * int(getattr(corpus, "bytes", 0))).NAME
     threads = name == "numba" and all(
-        measure.tokenizer.by_word and not measure.metric.requires.table for measure in measures
+        measure.tokenizer.by_word and not measure.requires.table for measure in measures
     )
-    by_tokenizer: dict[Tokenizer, list[Measure]] = {}
+    by_tokenizer: dict[Tokenizer, list[Metric]] = {}
     for measure in measures:
         check_requirements(corpus, measure)
         by_tokenizer.setdefault(measure.tokenizer, []).append(measure)
-    needed = {
-        tokenizer: all_requirements([measure.metric for measure in own]) for tokenizer, own in by_tokenizer.items()
-    }
+    needed = {tokenizer: all_requirements(own) for tokenizer, own in by_tokenizer.items()}
     if whole:
         source = corpus.source is not None or corpus.gold is not None
         for tokenizer, need in needed.items():
@@ -299,22 +298,22 @@ def running(
         yield Runner(corpus, chosen, name, kept, needed, stack)
 
 
-def _gathering(measure: Measure, level: Level) -> Gathering | None:
+def _gathering(measure: Metric, level: Level) -> Gathering | None:
     """What takes the rows of a measure, where a score takes more of them than their sum but not all at once."""
-    metric = measure.at_level(level).metric
+    metric = measure.at_level(level)
     gathered = metric.gather() if level == "segment" or metric.requires.rows else None
     return None if gathered is None else Gathering(metric, gathered, segments=level == "segment")
 
 
-def segments_at_once(measures: Sequence[Measure]) -> int:
+def segments_at_once(measures: Sequence[Metric]) -> int:
     """Segments of a block: fewer where each takes long."""
-    slow = any(measure.metric.requires.vectors and measure.vectors.in_context for measure in measures)
+    slow = any(measure.requires.vectors and measure.vector_choice.in_context for measure in measures)
     return SLOW_BLOCK if slow else BLOCK
 
 
 def collect_statistics(
     corpus: Corpus,
-    measures: Sequence[Measure],
+    measures: Sequence[Metric],
     *,
     keep_rows: Iterable[bool] | bool = False,
     level: Level = "corpus",
@@ -329,9 +328,9 @@ def collect_statistics(
         return runner.collect(measures, keep_rows=keep_rows, level=level, progress=progress)
 
 
-def score_measures(
+def score_metrics(
     corpus: Corpus,
-    measures: Sequence[Measure],
+    measures: Sequence[Metric],
     level: Level = "corpus",
     *,
     jobs: int = 1,
@@ -350,7 +349,7 @@ def score_measures(
     check_level(level)
     statistics = collect_statistics(
         corpus,
-        [measure.resolved() for measure in measures],
+        [resolve_metric(measure) for measure in measures],
         keep_rows=level in ("macro", "reference"),
         level=level,
         jobs=jobs,
@@ -364,13 +363,13 @@ def score_measures(
 
 def _statistics(
     systems: tuple[str, ...],
-    measure: Measure,
+    measure: Metric,
     total: BlockStatistics,
     table: CorpusWords | None,
     gathering: Gathering | None,
 ) -> Statistics:
     identity, coverage = None, None
-    if table is not None and measure.metric.requires.vectors:
+    if table is not None and measure.requires.vectors:
         identity, zero = table.identity, table.zero_words
         coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
     return Statistics(systems, measure, total.rows, total.counts, total.references, identity, coverage, gathering)

@@ -11,7 +11,7 @@ from softbleu.errors import InputError
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
-    from softbleu.scoring.measure import Measure
+    from softbleu.metrics.base import Metric
     from softbleu.scoring.run import Corpus
 
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
@@ -23,7 +23,7 @@ _TOKENISED = (" .", " ,", " !", " ?")
 
 
 @contextmanager
-def open_sample(measures: Sequence[Measure] = ()) -> Iterator[Corpus]:
+def open_sample(measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
     """Open the sample that has what all measures need.
 
     Raises
@@ -34,7 +34,7 @@ def open_sample(measures: Sequence[Measure] = ()) -> Iterator[Corpus]:
     folder = find_resource("corpora", "samples")
     if folder is None:
         raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
-    needs = [measure.metric.requires for measure in measures]
+    needs = [measure.requires for measure in measures]
     sample = CORRECTION if any(each.source or each.gold for each in needs) else TRANSLATION
     files: dict[str, Any] = {
         role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]
@@ -44,7 +44,7 @@ def open_sample(measures: Sequence[Measure] = ()) -> Iterator[Corpus]:
         yield corpus
 
 
-def note_tokens(corpus: Corpus, measures: Sequence[Measure]) -> str | None:
+def note_tokens(corpus: Corpus, measures: Sequence[Metric]) -> str | None:
     """Say so where text seems to have been tokenised before it is tokenised once more, as sacrebleu does."""
     again = sorted({each.tokenizer.tokenize for each in measures} - {"none", "char", "char+space"})
     first = next(corpus.blocks()).load().candidates if again else {}

@@ -15,13 +15,14 @@ from softbleu.embeddings.kept import KeptVectors
 from softbleu.kernels import small_backend
 from softbleu.metrics.softbleu import rarity_of
 from softbleu.ngrams import Chunk
-from softbleu.scoring.run import check_requirements, score_measures
+from softbleu.scoring.plan import resolve_metric
+from softbleu.scoring.run import check_requirements, score_metrics
 from softbleu.similarity import TokenVectors, WordTable
 from softbleu.tokens import Tokens, word_features
 
 if TYPE_CHECKING:
-    from softbleu.metrics.base import Metric, Score
-    from softbleu.scoring.measure import Measure
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.score import Score
 
 
 class SentenceScorer:
@@ -33,10 +34,10 @@ class SentenceScorer:
         How; a threshold that is not a number is found once, and vectors are opened once.
     """
 
-    def __init__(self, measure: Measure) -> None:
-        self._measure = measure.resolved()
-        self._metric: Metric = self._measure.metric.at_level("segment")
-        tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vectors
+    def __init__(self, measure: Metric) -> None:
+        self._measure = resolve_metric(measure)
+        self._metric: Metric = self._measure.at_level("segment")
+        tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vector_choice
         self._reference = tokenizer.reference
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
@@ -72,7 +73,7 @@ class SentenceScorer:
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
         corpus = Segments.of([candidate], [references], None if source is None else [source])
-        segments: Any = score_measures(corpus, [self._measure], "segment")[0].segments
+        segments: Any = score_metrics(corpus, [self._measure], "segment")[0].segments
         found: Score = segments[0]
         return found
 
@@ -83,7 +84,7 @@ class SentenceScorer:
 
     @cached_property
     def _vectors(self) -> KeptVectors:
-        choice = self._measure.vectors
+        choice = self._measure.vector_choice
         return KeptVectors(open_vectors(choice.vectors), choice.vector_case)
 
     def _table(self, words: Sequence[str], references: Sequence[Sequence[int]]) -> WordTable:
@@ -101,12 +102,12 @@ class SentenceScorer:
         rows = self._vectors.rows(words)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
         alone = None
-        if self._measure.vectors.measure.function_words == "exact":
+        if self._measure.vector_choice.measure.function_words == "exact":
             alone = function_words_among(words)
         return WordTable(TokenVectors(rows, norms, self_only=alone), features)
 
 
-def check_segment(measure: Measure, candidate: object, references: object, source: object) -> list[str]:
+def check_segment(measure: Metric, candidate: object, references: object, source: object) -> list[str]:
     """See that a segment is text and has what the measure needs; return its references.
 
     Raises

@@ -253,7 +253,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     if baseline not in statistics.systems:
         raise UnknownNameError("system", baseline, statistics.systems)
     place = statistics.systems.index(baseline)
-    metric = statistics.measure.at_level("corpus").metric
+    metric = statistics.measure.at_level("corpus")
     scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
@@ -305,7 +305,7 @@ class _Differing:
         self._names, self._scores, self._resampled = statistics.systems, scores, resampled
         self._p_values, self._correction = p_values, correction
         self._segments, self._curves = segment_numbers(statistics), curves_for(statistics.signature())
-        self._sign = 1 if statistics.measure.metric.higher_is_better else -1
+        self._sign = 1 if statistics.measure.higher_is_better else -1
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
         """Pairs of systems, corrected as if there were no others."""
@@ -335,7 +335,7 @@ class _Differing:
 
 def segment_numbers(statistics: Statistics) -> Floats:
     """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
-    metric = statistics.measure.at_level("segment").metric
+    metric = statistics.measure.at_level("segment")
     return np.stack([metric.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
 
 

@@ -13,10 +13,11 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.limits import Limit
-from softbleu.metrics.base import Requirements, Score, column
+from softbleu.metrics.base import Requirements
 from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
+from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
@@ -50,7 +51,7 @@ class M2Score(Score):
     """Whose edits these are, for a single segment."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class M2(ChoosingMetric):
     """MaxMatch (Dahlmeier & Ng 2012), with the numbers of the official scorer, version 3.2.
 

@@ -11,10 +11,11 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, detector_names
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score, column
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
 from softbleu.metrics.refless.meaning import meaning
 from softbleu.metrics.refless.text import SpeltWords, spelt_lines
+from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -53,7 +54,7 @@ class ReflessScore(Score):
     """Share of segments that score higher than their source."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Refless(Metric):
     """Grammaticality, fluency and meaning of corrections, without references (Asano, Mizumoto and Inui 2017).
 

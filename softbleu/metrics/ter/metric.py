@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.declare import setting
-from softbleu.metrics.base import Metric, Score, column
+from softbleu.metrics.base import Metric
+from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
 from softbleu.metrics.ter.tokens import TercomTokenizer
 from softbleu.tokens import Tokenizer
@@ -33,7 +34,7 @@ class TerScore(Score):
     reference_length: float = column("ref. length", "references", "tokens")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ter(Metric):
     """Translation edit rate (Snover et al. 2006), by sacrebleu's search for shifts, over the tokens of the tokenizer.
 

@@ -1,0 +1,18 @@
+"""What runs metrics: put in from above, so that a metric can score and imports nothing that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_ENGINES: list[Callable[[], Any]] = []
+
+
+def put_in(engine: Callable[[], Any]) -> None:
+    """Say what loads the engine, a module with `score_texts` and `SentenceScorer`."""
+    _ENGINES[:] = [engine]
+
+
+def engine() -> Any:
+    """The engine, loaded when it is first asked for."""
+    return _ENGINES[0]()

@@ -1,0 +1,118 @@
+"""Metrics from text: names, expressions such as ``vleu(threshold=0.8)``, and published signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from softbleu.declare import Setting, all_settings
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matchers.base import MATCHERS
+from softbleu.metrics.base import METRICS, Metric, with_settings
+from softbleu.signature import parse_expression, parse_signature
+
+_NOT_SETTINGS = ("version", "level", "nrefs")
+"""What a signature says of a run, not of the metric."""
+
+
+def make_metric(
+    metric: str | Metric = "bleu", *, idle: list[str] | None = None, plain: bool = False, **given: Any
+) -> Metric:
+    """Make a metric from a name and settings, of whatever part.
+
+    Parameters
+    ----------
+    metric
+        The name of a metric, of a matcher (which stands for BLEU over it), an expression, or a value.
+    idle, plain, given
+        See `softbleu.metrics.base.with_settings`.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        Names or values that are not valid.
+
+    Examples
+    --------
+    >>> metric = make_metric("vleu", threshold=0.8)
+    >>> metric.matcher.threshold, str(metric)
+    (0.8, 'vleu(threshold=0.8)')
+    >>> read_metric("bleu(matcher=vleu, threshold=0.8)") == metric
+    True
+    """
+    if isinstance(metric, str):
+        name, settings = read_settings(metric)
+        metric, given = METRICS.find(name)(), {**settings, **given}
+    if not isinstance(metric, Metric):
+        raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
+    return with_settings(metric, given, idle, plain=plain)
+
+
+def read_metric(text: str, **given: Any) -> Metric:
+    """Read an expression, such as ``vleu(threshold=0.8)``; settings that are given go before those in it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        The expression cannot be read, or names no metric or setting.
+    """
+    head, settings = read_settings(text)
+    return make_metric(head, **{**settings, **given})
+
+
+def metric_from_signature(signature: str, **given: Any) -> Metric:
+    """Make the metric of a published signature, with other settings where they are given.
+
+    Examples
+    --------
+    >>> str(metric_from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
+    'vleu(threshold=0.8)'
+
+    Raises
+    ------
+    InputError
+        The signature cannot be read, or names what this version does not know.
+    """
+    pairs = {
+        key: value
+        for key, value in parse_signature(signature).items()
+        if key not in _NOT_SETTINGS and not key.startswith("test-")
+    }
+    metric = METRICS.find(pairs.pop("metric", "bleu"))
+    known = {"metric": metric.name, **({"matcher": pairs["matcher"]} if "matcher" in pairs else {})}
+    by_key = {key: each for each in settings_of(known) for key in (each.key, *each.earlier)}
+    # Short signatures of earlier versions left these out where they had the defaults of then.
+    found: dict[str, Any] = {"tokenize": "none", **({"threshold": 0.0} if "threshold" in by_key else {})}
+    for key, value in pairs.items():
+        if key not in by_key:
+            raise UnknownNameError("signature key", key, sorted(by_key))
+        each = by_key[key]
+        if each.name not in given:
+            found[each.name] = each.parse((value.rpartition("#")[0] or value) if each.hashed else value)
+    return make_metric(metric.name, plain=True, **{**found, **given})
+
+
+def read_settings(text: str) -> tuple[str, dict[str, Any]]:
+    """Read the name of the metric and the settings of an expression, or of a signature's first words.
+
+    >>> read_settings("xleu(threshold=0.5, lowercase=yes)")
+    ('bleu', {'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
+    """
+    head, texts = parse_expression(text)
+    if MATCHERS.has_module(head) or (not METRICS.has_module(head) and MATCHERS.has(head)):
+        head, texts = "bleu", {"matcher": head.lower(), **texts}
+    elif not METRICS.has(head):
+        raise UnknownNameError("metric", head, [*METRICS.names(), *MATCHERS.names()])
+    known = {each.name: each for each in settings_of({"metric": head, **texts})}
+    settings: dict[str, Any] = {}
+    for name, value in texts.items():
+        if name not in known and name != "preset":
+            valid = [*known, "preset"]
+            raise UnknownNameError("setting", name, valid)
+        settings[name] = known[name].parse(value) if name in known else value
+    return head.lower(), settings
+
+
+def settings_of(given: Mapping[str, Any]) -> list[Setting]:
+    """All settings of the metric that is named there, over the matcher that is named there."""
+    return list(all_settings(METRICS.find(given.get("metric", "bleu")), given))
