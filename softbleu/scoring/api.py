@@ -110,7 +110,7 @@ def score_corpus(
 
 
 @overload
-def compare_corpus(
+def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
     corpus: Corpus,
     metric: OneMeasure = "bleu",
     *,
@@ -182,7 +182,7 @@ def _compare(
 
 
 @overload
-def score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
+def score(
     candidates: Mapping[str, Iterable[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
