@@ -35,7 +35,8 @@ from softbleu.scoring.significance import (
 if TYPE_CHECKING:
     from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
-    from softbleu.metrics.base import Level, Metric, Score
+    from softbleu.metrics.base import Level, Metric
+    from softbleu.metrics.score import Score
     from softbleu.scoring.results import Result, Statistics
     from softbleu.scoring.run import Corpus
     from softbleu.tokens import Tokenizer

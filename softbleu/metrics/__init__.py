@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from softbleu.metrics.base import METRICS, Level, Metric, Requirements, Score, column
+from softbleu.metrics.base import METRICS, Level, Metric, Requirements
+from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.metrics.bleu import Bleu, BleuScore

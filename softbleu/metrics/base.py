@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from softbleu.declare import Declared, Registry, setting
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.base import Matcher
     from softbleu.metrics.gathering import Gathered
     from softbleu.metrics.references import ChosenRows
+    from softbleu.metrics.score import Score
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens
@@ -28,61 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_ENCODER = "minilm-l6"
 """Bundled encoder for vectors in context."""
 Level = Literal["corpus", "segment", "macro", "reference"]
-Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
 MAX_ORDER = 16
-_COLUMN = "column"
-
-
-@dataclass(frozen=True)
-class Column:
-    """How a number of a score is shown.
-
-    Attributes
-    ----------
-    name
-        Of the field.
-    short
-        Header in tables; a list has a column an entry: P1, P2, …; empty where tables leave it out.
-    title
-        What it is called where a score stands alone; empty where that leaves it out.
-    unit
-        What it is measured in.
-    """
-
-    name: str
-    short: str
-    title: str
-    unit: Unit
-
-
-def column(short: str = "", title: str = "", unit: Unit = "score", default: Any = MISSING) -> Any:
-    """Declare how a field of a `Score` is shown; see `Column`."""
-    return field(default=default, metadata={_COLUMN: (short, title, unit)})
-
-
-@dataclass(frozen=True)
-class Score:
-    """A score and the numbers it is made of."""
-
-    score: float = column(unit="score")
-    """0 to 100, unless the metric says otherwise."""
-
-    def __float__(self) -> float:
-        return self.score
-
-    def as_dict(self) -> dict[str, Any]:
-        """Fields by name, in full precision."""
-        return asdict(self)
-
-    @classmethod
-    def columns(cls) -> list[Column]:
-        """What is shown beside the score, in order; fields that say nothing of it go by their names."""
-        shown = []
-        for each in fields(cls)[1:]:
-            name = each.name.replace("_", " ")
-            plain: tuple[str, str, Unit] = (name, name, "count" if each.type in ("int", int) else "score")
-            shown.append(Column(each.name, *each.metadata.get(_COLUMN, plain)))
-        return shown
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, Score, column
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.score import Score, column
 from softbleu.metrics.softbleu import IdfCorpus, read_idf
 
 if TYPE_CHECKING:

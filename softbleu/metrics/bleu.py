@@ -14,7 +14,8 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import Level, Metric, Requirements, Score, column, order_setting, requirements_of
+from softbleu.metrics.base import Level, Metric, Requirements, order_setting, requirements_of
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
 from softbleu.tokens import Tokenizer, Tokens
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.metrics.base import Metric, ReferenceScore, Score
+from softbleu.metrics.base import Metric, ReferenceScore
 from softbleu.metrics.references import ChosenRows
+from softbleu.metrics.score import Score
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers

@@ -11,7 +11,8 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import MAX_ORDER, Metric, Requirements, Score, column
+from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, shared_counts
 from softbleu.tokens import Split, Tokenizer, Tokens
 

@@ -10,7 +10,8 @@ import numpy as np
 from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws
 
 if TYPE_CHECKING:
-    from softbleu.metrics.base import Metric, Score
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.score import Score
     from softbleu.types import Floats, Integers
 
 

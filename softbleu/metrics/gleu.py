@@ -15,20 +15,12 @@ from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import (
-    Level,
-    Metric,
-    ReferenceScore,
-    Requirements,
-    Score,
-    column,
-    order_setting,
-    requirements_of,
-)
+from softbleu.metrics.base import Level, Metric, ReferenceScore, Requirements, order_setting, requirements_of
 from softbleu.metrics.choosing import scores_by_reference
 from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.gathering import Gathered, GatheredBest, GatheredDraws
 from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws, best_references, normal_interval
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.positions import ngram_ids
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
+from softbleu.metrics.base import Metric, Requirements, order_setting
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokens
 

@@ -23,7 +23,8 @@ from softbleu.kernels.lattices import (
     least_ratios,
 )
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score, column
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.score import Score, column
 from softbleu.metrics.softbleu import IdfCorpus, read_idf
 from softbleu.metrics.ter.search import fewest_edits
 from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, lattices_of, spelt_arcs

@@ -16,9 +16,10 @@ from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score, column, order_setting
+from softbleu.metrics.base import Metric, Requirements, order_setting
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
 from softbleu.similarity import products_of_pairs
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data

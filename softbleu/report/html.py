@@ -19,7 +19,7 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page, PageTable
-    from softbleu.metrics.base import Score
+    from softbleu.metrics.score import Score
     from softbleu.report.layout import Layout
     from softbleu.scoring.results import Result
     from softbleu.types import Integers

@@ -19,7 +19,7 @@ from softbleu.tabular import spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
-    from softbleu.metrics.base import Unit
+    from softbleu.metrics.score import Unit
     from softbleu.report.layout import Layout
     from softbleu.scoring import Coverage, Result
 

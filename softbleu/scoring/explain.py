@@ -11,7 +11,8 @@ from softbleu.corpora.segments import References, Segments, Texts, make_corpus
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.score import Score
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.scoring.run import collect_statistics, running

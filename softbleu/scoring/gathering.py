@@ -12,7 +12,7 @@ from weakref import finalize
 
 import numpy as np
 
-from softbleu.metrics.base import Score
+from softbleu.metrics.score import Score
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric

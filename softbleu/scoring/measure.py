@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.corpora.segments import References, Texts
-    from softbleu.metrics.base import Score
+    from softbleu.metrics.score import Score
     from softbleu.scoring.results import Result, Results
     from softbleu.scoring.sentences import SentenceScorer
     from softbleu.types import Progress

@@ -17,7 +17,8 @@ from softbleu.tabular import Tabular, format_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from softbleu.metrics.base import ReferenceScore, Score
+    from softbleu.metrics.base import ReferenceScore
+    from softbleu.metrics.score import Score
     from softbleu.scoring.gathering import Gathering
     from softbleu.scoring.measure import Measure
     from softbleu.types import Integers

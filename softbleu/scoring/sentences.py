@@ -20,7 +20,8 @@ from softbleu.similarity import TokenVectors, WordTable
 from softbleu.tokens import Tokens, word_features
 
 if TYPE_CHECKING:
-    from softbleu.metrics.base import Metric, Score
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.score import Score
     from softbleu.scoring.measure import Measure
 
 

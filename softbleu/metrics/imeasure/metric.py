@@ -11,9 +11,10 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import Requirements, Score, column
+from softbleu.metrics.base import Requirements
 from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.imeasure.alignment import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
+from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

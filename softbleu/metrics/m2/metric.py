@@ -13,10 +13,11 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.limits import Limit
-from softbleu.metrics.base import Requirements, Score, column
+from softbleu.metrics.base import Requirements
 from softbleu.metrics.choosing import ChoosingMetric
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
+from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded

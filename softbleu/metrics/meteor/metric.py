@@ -12,10 +12,11 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score, column
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.meteor.search import best_matches
 from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
 from softbleu.metrics.meteor.words import MeteorWords
+from softbleu.metrics.score import Score, column
 from softbleu.similarity import threshold_in_millionths
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 from softbleu.tokens import Tokenizer

@@ -11,10 +11,11 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, detector_names
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements, Score, column
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
 from softbleu.metrics.refless.meaning import meaning
 from softbleu.metrics.refless.text import SpeltWords, spelt_lines
+from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

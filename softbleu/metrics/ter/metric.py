@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.declare import setting
-from softbleu.metrics.base import Metric, Score, column
+from softbleu.metrics.base import Metric
+from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
 from softbleu.metrics.ter.tokens import TercomTokenizer
 from softbleu.tokens import Tokenizer
