@@ -7,8 +7,8 @@ from typing import Literal, TypedDict
 from softbleu.embeddings import VectorLocation
 from softbleu.language import ModelChoice
 from softbleu.matchers.base import Matcher
+from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.refless.judging import CoefficientsFile
-from softbleu.metrics.softbleu import IdfCorpus
 from softbleu.networks.rules import NetworkVectors
 from softbleu.scoring.measure import Measure
 from softbleu.thesaurus.resources import MeteorData
