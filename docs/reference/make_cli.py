@@ -123,7 +123,7 @@ def _stub() -> Iterator[str]:
         "from softbleu.embeddings import VectorLocation\nfrom softbleu.language import ModelChoice\n"
         "from softbleu.matchers.base import Matcher\n"
         "from softbleu.metrics.refless.judging import CoefficientsFile\n"
-        "from softbleu.metrics.softbleu import IdfCorpus\nfrom softbleu.networks.rules import NetworkVectors\n"
+        "from softbleu.metrics.idf import IdfCorpus\nfrom softbleu.networks.rules import NetworkVectors\n"
         "from softbleu.scoring.measure import Measure\nfrom softbleu.thesaurus.resources import MeteorData\n"
     )
     every: dict[str, list[str]] = {}

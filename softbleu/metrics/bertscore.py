@@ -11,8 +11,8 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
+from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.score import Score, column
-from softbleu.metrics.softbleu import IdfCorpus, read_idf
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

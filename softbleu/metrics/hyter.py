@@ -24,8 +24,8 @@ from softbleu.kernels.lattices import (
 )
 from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.score import Score, column
-from softbleu.metrics.softbleu import IdfCorpus, read_idf
 from softbleu.metrics.ter.search import fewest_edits
 from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, lattices_of, spelt_arcs
 from softbleu.networks.lattice import ARC_KINDS, WordNetwork

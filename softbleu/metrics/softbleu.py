@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,6 +15,7 @@ from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements, order_setting
+from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
 from softbleu.metrics.score import Score, column
@@ -38,49 +37,6 @@ _GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
 """What share of the credit goes to the most similar ones."""
 _LIMIT = Limit("softbleu", "pairs of words", 1 << 22)
 """Of one segment (0.4 GB)."""
-
-
-@dataclass(frozen=True)
-class IdfCorpus:
-    """A text whose lines say how rare words are; what it holds is its identity.
-
-    Attributes
-    ----------
-    location
-        Path of the file, a segment a line.
-    fingerprint
-        Hex SHA-256 of the file.
-    """
-
-    location: str
-    fingerprint: str
-
-    @classmethod
-    def of(cls, location: str) -> IdfCorpus:
-        """Take a file.
-
-        Raises
-        ------
-        InputError
-            It cannot be read.
-        """
-        from softbleu.corpora.files import hash_file
-
-        return cls(location, hash_file(Path(location)))
-
-    def __str__(self) -> str:
-        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
-
-
-def read_idf(text: str) -> IdfCorpus | Literal["references"]:
-    """Read where rarity comes from: `references`, or a file, which is hashed.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
-    """
-    return "references" if text == "references" else IdfCorpus.of(text)
 
 
 @dataclass(frozen=True)
@@ -332,14 +288,3 @@ def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
         end = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
         yield start, end
         start = end
-
-
-def rarity_of(documents: Integers, total: int) -> Floats:
-    """Rarity of words that so many of all segments have.
-
-    >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
-    [2.398, 0.095]
-    """
-    # Above 0 even for a word that all have: a corpus of one segment has no other words.
-    found: Floats = math.log(total + 2) - np.log(documents + 1)
-    return found

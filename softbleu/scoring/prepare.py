@@ -16,7 +16,7 @@ from softbleu.errors import InputError
 from softbleu.executors import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Requirements
-from softbleu.metrics.softbleu import IdfCorpus, rarity_of
+from softbleu.metrics.idf import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.coding import BlockCoder, CodedBlock, KnownWords, LineCoder
 from softbleu.scoring.context import spelt

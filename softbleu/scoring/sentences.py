@@ -13,7 +13,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.function_words import function_words_among
 from softbleu.embeddings.kept import KeptVectors
 from softbleu.kernels import small_backend
-from softbleu.metrics.softbleu import rarity_of
+from softbleu.metrics.idf import rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.run import check_requirements, score_metrics

@@ -19,7 +19,8 @@ from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.limits import Limit
-from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore
+from softbleu.metrics.idf import IdfCorpus
+from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.scoring import Measure, VectorChoice, collect_statistics, score_corpus
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.tokens import Tokenizer

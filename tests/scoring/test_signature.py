@@ -19,7 +19,8 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.matchers import MATCHERS as MATCHER_CLASSES
 from softbleu.matchers import make_matcher
 from softbleu.metrics import M2, Bleu, Gleu, IMeasure
-from softbleu.metrics.softbleu import IdfCorpus, Softbleu
+from softbleu.metrics.idf import IdfCorpus
+from softbleu.metrics.softbleu import Softbleu
 from softbleu.scoring import VectorChoice, read_measure
 from softbleu.signature import format_value, parse_signature, signature_of
 from softbleu.thesaurus.resources import MeteorData

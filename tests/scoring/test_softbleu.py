@@ -13,7 +13,8 @@ from softbleu import InputError, Measure, score
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.errors import UnknownNameError
 from softbleu.experiments.sweep import sweep_points
-from softbleu.metrics.softbleu import IdfCorpus, Softbleu, SoftbleuScore, rarity_of
+from softbleu.metrics.idf import IdfCorpus, rarity_of
+from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.scoring import SignificanceSettings, compare_corpus, explain_corpus, score_corpus
 from softbleu.signature import parse_signature
 from softbleu.version import __version__

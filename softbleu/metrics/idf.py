@@ -1,0 +1,67 @@
+"""How rare words are: among the references, or the lines of another text."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from softbleu.types import Floats, Integers
+
+
+@dataclass(frozen=True)
+class IdfCorpus:
+    """A text whose lines say how rare words are; what it holds is its identity.
+
+    Attributes
+    ----------
+    location
+        Path of the file, a segment a line.
+    fingerprint
+        Hex SHA-256 of the file.
+    """
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, location: str) -> IdfCorpus:
+        """Take a file.
+
+        Raises
+        ------
+        InputError
+            It cannot be read.
+        """
+        from softbleu.corpora.files import hash_file
+
+        return cls(location, hash_file(Path(location)))
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+
+def read_idf(text: str) -> IdfCorpus | Literal["references"]:
+    """Read where rarity comes from: `references`, or a file, which is hashed.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read.
+    """
+    return "references" if text == "references" else IdfCorpus.of(text)
+
+
+def rarity_of(documents: Integers, total: int) -> Floats:
+    """Rarity of words that so many of all segments have.
+
+    >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
+    [2.398, 0.095]
+    """
+    # Above 0 even for a word that all have: a corpus of one segment has no other words.
+    found: Floats = math.log(total + 2) - np.log(documents + 1)
+    return found
