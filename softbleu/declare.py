@@ -62,6 +62,8 @@ class Setting:
         The class of the declared value that it holds; its settings join those of its owner.
     types
         Of its values, where several kinds will do; empty where anything may.
+    shared
+        Whether all classes of the kind have it: it is keyword-only.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Setting:
     common: bool = False
     part: type[Declared] | None = None
     types: tuple[type, ...] = ()
+    shared: bool = False
 
     @property
     def key(self) -> str:
@@ -269,13 +272,20 @@ def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
 
 @cache
 def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    ordered = sorted(fields(kind), key=lambda each: each.kw_only is True)  # type: ignore[arg-type]
-    return tuple(_setting_of(kind, each) for each in ordered)
+    declared = [_setting_of(kind, each) for each in fields(kind)]  # type: ignore[arg-type]
+    return tuple(sorted(declared, key=lambda each: each.shared))
 
 
-def all_settings(kind: type[Declared], given: Mapping[str, Any] | None = None) -> Iterator[Setting]:
-    """Settings of a class and of its parts: of those that `given` names, else of the default ones."""
+def all_settings(
+    kind: type[Declared], given: Mapping[str, Any] | None = None, *, shared: bool = False
+) -> Iterator[Setting]:
+    """Settings of a class and of its parts: of those that `given` names, else of the default ones.
+
+    What all classes of a kind have in common, such as the tokenizer of metrics, is there if `shared`.
+    """
     for each in own_settings(kind):
+        if each.shared and not shared:
+            continue
         if each.part is None:
             yield each
             continue
@@ -306,6 +316,7 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
         choices=tuple(choices() if callable(choices) else choices),
         part=part,
         types=_types(plain, bool(named)),
+        shared=declared.kw_only is True,
         **more,
     )
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from complete import complete
 from hypothesis import strategies as st
 
 from softbleu.declare import Declared, Setting, own_settings
@@ -14,8 +15,9 @@ from softbleu.errors import InputError
 from softbleu.matchers import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric
 from softbleu.networks.rules import NetworkRules
-from softbleu.scoring import Measure, VectorChoice
+from softbleu.scoring import VectorChoice
 from softbleu.tokens import Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
@@ -54,7 +56,8 @@ def _spread(owner: type[Declared]) -> list[Setting]:
     """Settings of a class; of rules for networks, which have no name, each by itself."""
     found: list[Setting] = []
     for each in own_settings(owner):
-        found += own_settings(NetworkRules) if each.part is NetworkRules else [each]
+        if each.part not in (Tokenizer, VectorChoice):
+            found += own_settings(NetworkRules) if each.part is NetworkRules else [each]
     return found
 
 
@@ -63,11 +66,11 @@ def setting_id(value: Any) -> str:
     return value.name if isinstance(value, Setting) else (value.name or value.__name__)
 
 
-def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Measure:
+def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Metric:
     """A measure that has a setting, with what must be given beside it."""
     head = owner.name if owner.name else "vleu"
     given = {**GOES_WITH.get(setting.name, {}), **more}
-    return Measure.of(
+    return make_metric(
         head if issubclass(owner, Metric) or owner.kind != "matcher" else "bleu",
         **given,
         **({"matcher": owner.name} if owner.kind == "matcher" else {}),
@@ -123,7 +126,7 @@ def refusal(call: Callable[[], object]) -> str:
 
 
 @st.composite
-def measures(draw: st.DrawFn) -> Measure:
+def measures(draw: st.DrawFn) -> Metric:
     """Measures of all metrics and matchers with any of their settings; no vectors where none are looked at."""
     metric = METRICS.find(draw(st.sampled_from(METRICS.names())))
     start: dict[str, Any] = {}
@@ -144,5 +147,5 @@ def measures(draw: st.DrawFn) -> Measure:
     if start.get("shifts"):
         for name in ("idf", "window", "extra", "replacing"):
             start.pop(name, None)
-    made = Measure.of(metric.name, **start)
-    return made if made.metric.requires.vectors else Measure(made.metric, made.tokenizer)
+    made = make_metric(metric.name, **start)
+    return made if made.requires.vectors else complete(made, vectors=VectorChoice(made.default_vectors))

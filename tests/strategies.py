@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from complete import complete
 from hypothesis import strategies as st
 from oracles import soft
 
 from softbleu.corpora import Segments
 from softbleu.matchers import make_matcher
-from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import Measure, VectorChoice, score_corpus
+from softbleu.metrics import Bleu, BleuScore, Metric
+from softbleu.scoring import VectorChoice, score_corpus
 from softbleu.tokens import Tokenizer
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
@@ -79,8 +80,8 @@ class Case:
         return VectorChoice(self.vectors, vector_case=self.vector_case)  # type: ignore[arg-type]
 
     @property
-    def measure(self) -> Measure:
-        return Measure(self.metric, Tokenizer(), self.vector_choice)
+    def measure(self) -> Metric:
+        return complete(self.metric, Tokenizer(), self.vector_choice)
 
     def scores(self) -> list[BleuScore]:
         """What the library says of each segment."""

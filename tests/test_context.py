@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder, whole
@@ -22,8 +23,10 @@ from softbleu.corpora import Segments
 from softbleu.embeddings.encoders import kept
 from softbleu.errors import InputError, VectorError
 from softbleu.matchers import make_matcher
-from softbleu.metrics import Bleu
-from softbleu.scoring import Measure, VectorChoice, score_corpus
+from softbleu.metrics import Bleu, Metric
+from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.scoring import VectorChoice, score_corpus
+from softbleu.scoring.plan import threshold_of
 
 
 class StaticEncoder(MadeUpEncoder):
@@ -84,7 +87,7 @@ def test_matches_are_those_of_the_oracle(
     }
     metric = Bleu(make_matcher(matcher, **options), order, effective_order=True)
     corpus = Segments.of([" ".join(candidate)], [[" ".join(reference)]])
-    measure = Measure(metric, None, VectorChoice(MadeUpEncoder()))  # type: ignore[arg-type]
+    measure = complete(metric, None, VectorChoice(MadeUpEncoder()))  # type: ignore[arg-type]
     with limits(PATHS[path]):
         (found,) = score_corpus(corpus, measure, level="segment")[0].segments or ()
     vectors = {**vectors_of(candidate, "c"), **vectors_of(reference, "r")}
@@ -107,8 +110,8 @@ def test_matches_are_those_of_the_oracle(
 @given(candidate=lines(6), reference=lines(6), function_words=st.sampled_from(["soft", "exact"]))
 @settings(max_examples=40)
 def test_softbleu_is_that_of_the_oracle(candidate: list[str], reference: list[str], function_words: str) -> None:
-    measure = Measure.of("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
-    assert (measure.metric.power, measure.metric.characters) == (1, 0)  # type: ignore[attr-defined]
+    measure = make_metric("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
+    assert (measure.power, measure.characters) == (1, 0)  # type: ignore[attr-defined]
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
     product = context.token_product({**vectors_of(candidate, "c"), **vectors_of(reference, "r")})
 
@@ -161,8 +164,8 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(
         "assignment": assignment,
         "function_words": function_words,
     }
-    static = Measure.of(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
-    in_context = Measure.of(matcher, vectors=encoder, exact_words="one", **shared)
+    static = make_metric(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
+    in_context = make_metric(matcher, vectors=encoder, exact_words="one", **shared)
     one, other = (score_corpus(corpus, each, level="segment")[0].segments for each in (static, in_context))
     for expected, found in zip(one or (), other or (), strict=True):
         assert found.matches == pytest.approx(expected.matches, abs=3e-6)
@@ -188,7 +191,7 @@ def test_bertscore_is_that_of_the_oracle(
         return [(row, weight * own) for row, weight, own in zip(rows, weights, inner, strict=True)]
 
     corpus = Segments.of([" ".join(candidate)] * len(texts), [[" ".join(text)] for text in texts])
-    measure = Measure.of("bertscore", vectors=encoder, **({"idf": "references"} if idf else {}))
+    measure = make_metric("bertscore", vectors=encoder, **({"idf": "references"} if idf else {}))
     found = (score_corpus(corpus, measure, level="segment")[0].segments or ())[0]
     expected = context.bertscore(weighed(candidate), weighed(reference))
     if not (inner_pieces(candidate) and inner_pieces(reference)):
@@ -236,12 +239,12 @@ CORPUS = Segments.of(
 )
 
 
-def measures(encoder: Any) -> list[Measure]:
+def measures(encoder: Any) -> list[Metric]:
     return [
-        Measure.of("vleu", threshold=0.3, vectors=encoder),
-        Measure.of("xleu", threshold=0.3, composition="sif", vectors=encoder),
-        Measure.of("softbleu", vectors=encoder, tokenize="none"),
-        Measure.of("bertscore", vectors=encoder, idf="references"),
+        make_metric("vleu", threshold=0.3, vectors=encoder),
+        make_metric("xleu", threshold=0.3, composition="sif", vectors=encoder),
+        make_metric("softbleu", vectors=encoder, tokenize="none"),
+        make_metric("bertscore", vectors=encoder, idf="references"),
     ]
 
 
@@ -261,7 +264,7 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
     assert {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))} == expected
 
 
-def score_all(corpus: Segments, wanted: list[Measure], jobs: int = 1) -> list[Any]:
+def score_all(corpus: Segments, wanted: list[Metric], jobs: int = 1) -> list[Any]:
     from softbleu.scoring.run import score_measures
 
     return list(score_measures(corpus, wanted, jobs=jobs))
@@ -319,10 +322,10 @@ def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:
     assert "|vectors:minilm-l6#" in found.signature
     assert "|layers:4,6|exact-words:cosine|" in found.signature
     assert "|power:1.0|" in found.short_signature
-    again = Measure.from_signature(found.short_signature)
+    again = metric_from_signature(found.short_signature)
     assert again.corpus_score(["the cat sat"], ["a cat sat"]).score == found.score
-    changed = Measure.of("softbleu", vectors="minilm-l6", power=0.7)
-    assert changed.metric.power == 0.7  # type: ignore[attr-defined]
+    changed = make_metric("softbleu", vectors="minilm-l6", power=0.7)
+    assert changed.power == 0.7  # type: ignore[attr-defined]
 
 
 def test_sweeps_pages_and_explanations_are_those_of_single_runs() -> None:
@@ -382,8 +385,8 @@ def test_an_encoder_is_no_set_of_words() -> None:
 def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:
     encoder = MadeUpEncoder()
     encoder.quantiles["p99"] = 0.4321
-    measure = Measure.of("vleu", threshold="p99", vectors=encoder).resolved()
-    assert measure.threshold == 0.4321
-    other = Measure.of("vleu", threshold="p99", vectors=encoder, layers="1").resolved()
+    measure = make_metric("vleu", threshold="p99", vectors=encoder).resolved()
+    assert threshold_of(measure) == 0.4321
+    other = make_metric("vleu", threshold="p99", vectors=encoder, layers="1").resolved()
     assert isinstance(other.threshold, float)
     assert 0.4321 != other.threshold < 1

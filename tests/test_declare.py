@@ -14,20 +14,21 @@ from hypothesis import strategies as st
 from softbleu.declare import Declared, Setting, own_settings, setting
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers import MATCHERS, SoftMatcher
-from softbleu.metrics import METRICS, Bleu
-from softbleu.scoring import Measure, read_measure
-from softbleu.scoring import measure as measures
+from softbleu.metrics import METRICS, Bleu, Metric
+from softbleu.metrics import base as measures
+from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.scoring import read_metric
 from softbleu.signature import format_value, parse_signature
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
 
 
-def settings_of(measure: Measure) -> dict[str, Any]:
+def settings_of(measure: Metric) -> dict[str, Any]:
     return {each.name: value for each, value in measure.settings()}
 
 
 def test_the_walk_finds_what_the_library_knows() -> None:
-    assert {each.name for _, each in every_setting()} == set(measures.every_setting()) - {"metric"}
+    assert {each.name for _, each in every_setting()} == set(measures.every_setting())
 
 
 @each_setting
@@ -53,13 +54,13 @@ def test_it_is_in_expressions(owner: type[Declared], setting: Setting) -> None:
     @settings(max_examples=15)
     def check(value: Any) -> None:
         measure = base_of(owner, setting, **{setting.name: value})
-        if measure.metric.requires.vectors or own_settings(type(measure.vectors)) != own_settings(owner):
-            assert read_measure(str(measure)).metric == measure.metric
+        if measure.requires.vectors or own_settings(type(measure.vector_choice)) != own_settings(owner):
+            assert read_metric(str(measure)) == measure
         default = settings_of(base_of(owner, setting))[setting.name]
         changed = value != default and setting.name != "matcher"
-        if changed and measure.metric.requires.vectors:
+        if changed and measure.requires.vectors:
             assert f"{setting.name}=" in str(measure)
-            assert read_measure(str(measure)) == measure
+            assert read_metric(str(measure)) == measure
 
     check()
 
@@ -71,13 +72,13 @@ def test_it_is_in_signatures(owner: type[Declared], setting: Setting, short: boo
     @settings(max_examples=15)
     def check(value: Any) -> None:
         measure = base_of(owner, setting, **{setting.name: value})
-        signature = measure.signature(short=short, vectors=f"{measure.vectors.vectors}#0123456789ab")
+        signature = measure.signature(short=short, vectors=f"{measure.vector_choice.vectors}#0123456789ab")
         pairs = parse_signature(signature)
         if setting.name == "vectors":
             assert pairs["vectors"] == f"{value}#0123456789ab"
         elif not short or value != setting.default:
             assert pairs[setting.key] == format_value(value)
-        assert Measure.from_signature(signature) == measure
+        assert metric_from_signature(signature) == measure
 
     check()
 
@@ -86,10 +87,10 @@ def test_it_is_in_signatures(owner: type[Declared], setting: Setting, short: boo
 def test_earlier_keys_are_read(owner: type[Declared], setting: Setting) -> None:
     for earlier in setting.earlier:
         measure = base_of(owner, setting)
-        signature = measure.signature(vectors=f"{measure.vectors.vectors}#0123456789ab")
+        signature = measure.signature(vectors=f"{measure.vector_choice.vectors}#0123456789ab")
         older = signature.replace(f"|{setting.key}:", f"|{earlier}:")
         assert older != signature
-        assert Measure.from_signature(older) == measure
+        assert metric_from_signature(older) == measure
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_what_no_text_can_mean_is_named(owner: type[Declared], setting: Setting)
         pairs = parse_signature(base.signature(vectors="glove-6b-100d#0"))
         signature = "|".join(f"{key}:{text if key == setting.key else entry}" for key, entry in pairs.items())
         with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
-            Measure.from_signature(signature)
+            metric_from_signature(signature)
         assert setting.name.replace("_", " ") in str(caught.value).replace("_", " ")
 
 
@@ -213,17 +214,17 @@ def test_other_packages_add_names_and_settings(plugins: dict[str, Any]) -> None:
     assert METRICS.names()[-1] == "steep"
     assert MATCHERS.names()[-1] == "pairs"
     assert "slope" in measures.every_setting()
-    measure = Measure.of("steep", matcher="pairs", slope=0.25, threshold=0.5)
-    assert measure.metric == Steep(Pairs(0.5), slope=0.25)
-    assert read_measure(str(measure)) == measure
-    assert Measure.from_signature(measure.signature()).metric == measure.metric
+    measure = make_metric("steep", matcher="pairs", slope=0.25, threshold=0.5)
+    assert measure == Steep(Pairs(0.5), slope=0.25)
+    assert read_metric(str(measure)) == measure
+    assert metric_from_signature(measure.signature()) == measure
     with pytest.raises(InputError, match=r"^slope must lie between 0 and 2, not 3$"):
-        Measure.of("steep", slope=3)
+        make_metric("steep", slope=3)
 
 
 def test_other_packages_add_presets(plugins: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Steep, "presets", {"alpine": {"slope": 0.5}})
-    assert Measure.of("steep", preset="alpine").metric == Steep(slope=0.5)
+    assert make_metric("steep", preset="alpine") == Steep(slope=0.5)
 
 
 @pytest.mark.parametrize(
@@ -241,9 +242,9 @@ def test_a_broken_one_spoils_nothing_but_itself(plugins: dict[str, Any], broken:
     assert Bleu in METRICS.classes()
     assert METRICS.names()[-1] == "steep"
     assert "threshold" in measures.every_setting()
-    assert Measure.of("bleu", order=2).metric == Bleu(order=2)
+    assert make_metric("bleu", order=2) == Bleu(order=2)
     with pytest.raises(InputError, match=r"^metric 'steep' of elsewhere:steep [^\n]+$") as caught:
-        Measure.of("steep")
+        make_metric("steep")
     assert message in str(caught.value)
 
 

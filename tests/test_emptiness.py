@@ -11,7 +11,8 @@ import pytest
 from softbleu import InputError, VectorError, score
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.metrics import BleuScore
-from softbleu.scoring import Measure, Result, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import Result, score_corpus
 
 VECTORS = {"cat": [1.0, 0.5], "dog": [0.5, 1.0], "nil": [0.0, 0.0]}
 MATCHERS = ("exact", "sleu", "vleu", "xleu")
@@ -34,7 +35,7 @@ def scored(
             written(folder, f"reference{number}", texts) for number, texts in enumerate(zip(*references, strict=True))
         ]
         with ParallelFiles.open([written(folder, "candidate", candidates)], names) as corpus:
-            result = score_corpus(corpus, Measure.of(**any_credit(matcher)))[0]
+            result = score_corpus(corpus, make_metric(**any_credit(matcher)))[0]
     assert isinstance(result, Result)
     assert isinstance(result.numbers, BleuScore)
     return result.numbers

@@ -68,7 +68,7 @@ def test_the_card_says_what_runs(tmp_path: Path) -> None:
     assert re.match(r"---\ntitle: softbleu\n(?:.+\n)*tags:\n- evaluate\n- metric\n(?:.+\n)*---\n", CARD)
     (example,) = re.findall(r"^```python\n(.*?)^```", CARD, re.MULTILINE | re.DOTALL)
     score, signature = run(example, tmp_path).split(maxsplit=1)
-    result = softbleu.read_measure("vleu(threshold=0.8)").corpus_score(
+    result = softbleu.read_metric("vleu(threshold=0.8)").corpus_score(
         ["the old man bought the car", "a dog barks"], ["the old man bought a car", "the dog barked"]
     )
     assert (float(score), signature.strip()) == (float(result), result.signature)

@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from shared_data import shared
 
 from softbleu.cli.app import run
 from softbleu.corpora import ParallelFiles, read_m2
 from softbleu.metrics import M2, IMeasure
-from softbleu.scoring import Measure, Result, Statistics, collect_statistics, make_results
+from softbleu.scoring import Result, Statistics, collect_statistics, make_results
 
 SYSTEMS = ("AMU", "CAMB", "IITB", "INPUT")
 SEGMENTS = 1312
@@ -45,13 +46,13 @@ def table(path: Path) -> list[dict[str, str]]:
 def statistics(name: str) -> Statistics:
     systems, gold = files()
     with ParallelFiles.open(systems, [], gold=gold) as corpus:
-        return collect_statistics(corpus, [Measure(METRICS[name])], keep_rows=True)[0]
+        return collect_statistics(corpus, [complete(METRICS[name])], keep_rows=True)[0]
 
 
 @cache
 def results(name: str, annotators: str = "running") -> dict[str, Result]:
     metric = METRICS[name] if name == "imeasure" else M2(annotators=annotators)
-    found = replace(statistics(name), measure=Measure(metric))
+    found = replace(statistics(name), measure=complete(metric))
     return {result.name: result for result in make_results(found, "segment")}
 
 

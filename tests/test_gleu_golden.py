@@ -12,13 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from complete import complete
 from shared_data import shared
 
 from softbleu.cli.app import run
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
-from softbleu.scoring import Measure, Result, Statistics, collect_statistics, make_results, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import Result, Statistics, collect_statistics, make_results, score_corpus
 
 CORPUS = ("data", "conll14")
 EXPECTED = ("expected", "conll14")
@@ -54,11 +56,11 @@ def statistics() -> Statistics:
     """Statistics of all 13 systems, which every score here is made of."""
     systems, references, source = all_files()
     with ParallelFiles.open(list(map(str, systems)), list(map(str, references)), str(source)) as corpus:
-        return collect_statistics(corpus, [Measure(Gleu())], keep_rows=True)[0]
+        return collect_statistics(corpus, [complete(Gleu())], keep_rows=True)[0]
 
 
 def results_of(metric: Gleu, level: Level = "corpus") -> list[Result]:
-    return make_results(replace(statistics(), measure=Measure(metric)), level)
+    return make_results(replace(statistics(), measure=complete(metric)), level)
 
 
 @cache
@@ -222,7 +224,7 @@ def test_other_variants_stay_what_they_were():
     systems, references, source = all_files()
     for entry in GOLDEN["variants"]:
         with ParallelFiles.open([str(systems[0])], list(map(str, references)), str(source)) as corpus:
-            (result,) = score_corpus(corpus, Measure.of("gleu", **entry["settings"]))
+            (result,) = score_corpus(corpus, make_metric("gleu", **entry["settings"]))
         assert result.name == entry["system"]
         assert result.score == pytest.approx(entry["score"], rel=0, abs=TEN_DECIMALS)
 

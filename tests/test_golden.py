@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from complete import complete
 from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.bleu import BLEUScore
 from shared_data import SHARED, shared
@@ -18,7 +19,8 @@ from softbleu import score
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore, Score
-from softbleu.scoring import Measure, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import score_corpus
 from softbleu.tokens import Tokenizer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -73,7 +75,7 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     path = reference()
     assert len(SYSTEMS) == 23
     with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
-        results = score_corpus(corpus, Measure(Bleu(), Tokenizer(tokenize)), kernels=kernels)
+        results = score_corpus(corpus, complete(Bleu(), Tokenizer(tokenize)), kernels=kernels)
     assert [result.name for result in results] == [system.stem for system in SYSTEMS]
     for result, expected in zip(results, sacrebleu_of_all_systems(tokenize), strict=True):
         assert_same(result.numbers, expected)
@@ -228,7 +230,7 @@ def morgan_lines(count: int | None = None) -> Segments:
 
 def test_morgan_matches_and_standard_bleu() -> None:
     with morgan_files() as corpus:
-        found = score_corpus(corpus, Measure(Bleu(), Tokenizer("none")))[0].numbers
+        found = score_corpus(corpus, complete(Bleu(), Tokenizer("none")))[0].numbers
     assert isinstance(found, BleuScore)
     assert found.matches == MORGAN["exact_matches"]
     assert found.candidate_length == MORGAN["candidate_length"]
@@ -278,7 +280,7 @@ def soft_score(corpus: Segments, entry: dict[str, Any]) -> BleuScore:
     options = {name: entry[name] for name in ("threshold", "assignment") if name in entry}
     options |= {"tokenize": "none", "vector_case": entry["case"]}
     path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    found = score_corpus(corpus, Measure.of(entry["matcher"], vectors=path, **options))[0].numbers
+    found = score_corpus(corpus, make_metric(entry["matcher"], vectors=path, **options))[0].numbers
     assert isinstance(found, BleuScore)
     return found
 

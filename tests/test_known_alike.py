@@ -12,7 +12,8 @@ from oracles import softbleu as oracle
 
 import softbleu
 from softbleu.errors import MissingExtraError
-from softbleu.scoring import Measure, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import score_corpus
 from softbleu.thesaurus import resources
 
 PLAIN: dict[str, Any] = {
@@ -119,7 +120,7 @@ def test_as_the_oracle(
     candidate: list[str], reference: list[str], synonyms: float, paraphrases: float, order: int, data: str
 ) -> None:
     given = {"synonyms": synonyms, "paraphrases": paraphrases, "order": order, "position": 0.2, "rarity": 1.0}
-    measure = Measure.of("softbleu", meteor_data=data, **{**PLAIN, **given, "credit": "both"})
+    measure = make_metric("softbleu", meteor_data=data, **{**PLAIN, **given, "credit": "both"})
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
     options = oracle.Options(order=order, power=1, rarity=1, characters=0)
     weigh = oracle.weights_from([reference], options)
@@ -136,13 +137,13 @@ def test_as_the_oracle(
 def test_the_digits_are_those_of_one_process_and_of_single_sentences(data: str) -> None:
     candidates = [f"a small cat {word}" for word in WORDS * 10]
     references = [f"the little kitten {word}" for word in reversed(WORDS * 10)]
-    measure = Measure.of("softbleu", preset="paraphrases", meteor_data=data, tokenize="none")
+    measure = make_metric("softbleu", preset="paraphrases", meteor_data=data, tokenize="none")
     corpus = softbleu.corpora.Segments.of(candidates, references)
     one, two = (score_corpus(corpus, measure, jobs=jobs)[0] for jobs in (1, 2))
     assert one.numbers == two.numbers
     segments = score_corpus(corpus, measure, level="segment")[0].segments or ()
     # A sentence's words are as rare as it is alone.
-    alone = Measure.of(measure, rarity=0.0)
+    alone = make_metric(measure, rarity=0.0)
     assert len(segments) == len(candidates)
     found = score_corpus(corpus, alone, level="segment")[0].segments or ()
     assert float(alone.sentence_score(candidates[3], references[3])) == pytest.approx(found[3].score, abs=1e-9)

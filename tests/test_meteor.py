@@ -25,10 +25,10 @@ import softbleu
 from softbleu import InputError
 from softbleu.corpora.segments import make_corpus
 from softbleu.errors import MissingExtraError
+from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.meteor.metric import _alone
 from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
 from softbleu.normaliser import normalised
-from softbleu.scoring import Measure
 from softbleu.scoring.run import collect_statistics
 from softbleu.thesaurus.resources import PACKAGE, MeteorData
 from softbleu.thesaurus.stems import stem
@@ -54,7 +54,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def rows_of(candidates: Sequence[str], references: Any, **more: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    measure = Measure.of("meteor", **more).resolved()
+    measure = make_metric("meteor", **more).resolved()
     statistics = collect_statistics(make_corpus(candidates, references), [measure], keep_rows=True)
     return statistics[0].rows[0]
 
@@ -95,7 +95,7 @@ def test_real_text_scores_as_with_the_program() -> None:
 def check_real_text(name: str, variant: str, given: dict[str, Any]) -> None:
     header, names, *lines = shared("expected", "meteor", f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     place = names.split("\t").index(variant)
-    rows, metric = rows_of(*real_text(name), **given), Measure.of("meteor", **given).metric
+    rows, metric = rows_of(*real_text(name), **given), make_metric("meteor", **given).metric
     expected = np.array([line.split("\t")[place] for line in lines], np.float64)
     assert metric.scores(rows) == pytest.approx(100 * expected, abs=1e-9)
     assert float(metric.score(rows.sum(axis=0))) == pytest.approx(
@@ -209,7 +209,7 @@ def test_sentences_workers_and_blocks_have_the_same_digits(data: str) -> None:
         for jobs in (1, 2)
     )
     assert one == other
-    measure = Measure.of("meteor", meteor_data=data)
+    measure = make_metric("meteor", meteor_data=data)
     alone = [measure.sentence_score(*pair) for pair in zip(candidates[:9], references[:9], strict=True)]
     assert alone == list((one.segments or ())[:9])
 
@@ -221,7 +221,7 @@ def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatc
     first = softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=data)
     assert f"|meteor-data:data#{MeteorData.of(data).fingerprint[:12]}|" in first.signature
     monkeypatch.chdir(Path(data).parent)
-    again = Measure.from_signature(first.signature).corpus_score(["a cat"], ["the cat"])
+    again = metric_from_signature(first.signature).corpus_score(["a cat"], ["the cat"])
     assert (again.signature, again.score) == (first.signature, first.score)
     plain = softbleu.score(["a cat"], ["the cat"], metric="meteor", stages="exact+stem", meteor_data=data)
     assert "meteor-data:none" in plain.signature
@@ -329,7 +329,7 @@ def test_what_unpacks_to_too_much_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_a_jar_that_is_none_and_a_folder_without_data_are_one_line(tmp_path: Path) -> None:
     for place, message in ((tmp_path / "nothing", "no folder"), (tmp_path, "neither")):
         with pytest.raises(InputError, match=message):
-            Measure.of("meteor", meteor_data=str(place))
+            make_metric("meteor", meteor_data=str(place))
     (tmp_path / "meteor-1.5.jar").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"meteor-1.5.jar: .*cannot be read"):
         softbleu.score(["a"], ["b"], metric="meteor", meteor_data=str(tmp_path), stages="exact+synonym")

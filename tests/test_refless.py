@@ -50,7 +50,7 @@ def test_equal_words_are_matched_before_equal_stems():
 
 def test_criteria():
     values = dict(zip(VALUES, default_language().values([BETTER[0]])[0].tolist(), strict=True))
-    judge = softbleu.Refless().metric._judge()
+    judge = softbleu.Refless()._judge()
     grammar, fluency = judge.judge([BETTER[0]])[0].tolist()
     coefficients = judge._coefficients
     logit = coefficients.constant + sum(

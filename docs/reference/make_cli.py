@@ -1,4 +1,4 @@
-"""Write from the declarations: cli.md, all commands and options; settings.md, all settings; types for Python.
+"""Write from the declarations: cli.md, all commands and options; settings.md, all settings.
 
 python docs/reference/make_cli.py
 """
@@ -6,9 +6,8 @@ python docs/reference/make_cli.py
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +17,10 @@ from typer.cli import get_docs_for_click
 from softbleu.cli.app import PROGRAM, app
 from softbleu.cli.examples import show_examples
 from softbleu.cli.settings import setting_options, spread_settings
-from softbleu.declare import Declared, Setting, all_settings, own_settings
+from softbleu.declare import Declared, Setting, own_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers import MATCHERS, SoftMatcher
+from softbleu.matchers import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.scoring.doors import DOORS
-from softbleu.scoring.measure import Measure, preset_names
 from softbleu.signature import format_value
 from softbleu.tokens import Tokenizer
 
@@ -79,6 +76,9 @@ def _page(owners: dict[str, Iterator[type[Declared]]]) -> Iterator[str]:
 
 def _rows(kind: type[Declared]) -> Iterator[str]:
     for each in own_settings(kind):
+        if each.part in (Tokenizer, VectorChoice):
+            # Every metric has them: they have sections of their own.
+            continue
         if each.part is not None and not each.names:
             yield from _rows(each.part)
         elif each.name != "quantile":
@@ -97,75 +97,6 @@ def _values(setting: Setting) -> str:
     return f"{kind}, {least} or more" if least else kind
 
 
-_MATCHING = {each.name for kind in (SoftMatcher, Tokenizer, VectorChoice) for each in all_settings(kind)}
-_TYPES = {
-    "vectors": "VectorLocation",
-    "idf": "str | Path | IdfCorpus",
-    "meteor_data": "str | MeteorData",
-    "network_vectors": "str | NetworkVectors",
-    "language_model": "str | ModelChoice",
-    "coefficients": "str | CoefficientsFile",
-    "matcher": "str | Matcher",
-}
-"""Of settings that hold more than their kind says."""
-
-
-def make_stub() -> str:
-    """Write what type checkers and editors know of the keywords of `softbleu.scoring.doors`."""
-    return "\n".join(_stub()) + "\n"
-
-
-def _stub() -> Iterator[str]:
-    yield (
-        '"""Made of the declarations by docs/reference/make_cli.py."""\n\n'
-        "from collections.abc import Callable\nfrom pathlib import Path\n"
-        "from typing import Literal, TypedDict\n\n"
-        "from softbleu.embeddings import VectorLocation\nfrom softbleu.language import ModelChoice\n"
-        "from softbleu.matchers.base import Matcher\n"
-        "from softbleu.metrics.refless.judging import CoefficientsFile\n"
-        "from softbleu.metrics.idf import IdfCorpus\nfrom softbleu.networks.rules import NetworkVectors\n"
-        "from softbleu.scoring.measure import Measure\nfrom softbleu.thesaurus.resources import MeteorData\n"
-    )
-    every: dict[str, list[str]] = {}
-    for door in DOORS.values():
-        for name, each in door.settings().items():
-            every.setdefault(name, []).append(_type_of(each))
-    every["preset"] = [_names(preset_names())]
-    matching = {name: _type_of(each) for name, each in DOORS["Vleu"].settings().items() if name in _MATCHING}
-    yield "class MatchSettings(TypedDict, total=False):"
-    yield from (f"    {name}: {kind}" for name, kind in matching.items())
-    yield "\nclass Settings(MatchSettings, total=False):"
-    rest = {name: types for name, types in every.items() if name not in matching}
-    yield from (f"    {name}: {' | '.join(dict.fromkeys(types))}" for name, types in rest.items())
-    for door in DOORS.values():
-        presets = METRICS.find(Measure.of(door.metric).metric.name).presets
-        yield f"\ndef {door.__name__}(\n    *,"
-        for name, each in door.settings().items():
-            yield f"    {name}: {_type_of(each)} = ..., "[:-1]
-        if presets:
-            yield f"    preset: {_names(list(presets))} = ...,"
-        yield f') -> Measure:\n    """{door.__doc__}"""'
-    yield "\nDOORS: dict[str, Callable[..., Measure]]"
-
-
-def _type_of(each: Setting) -> str:
-    made = _TYPES.get(each.name, "")
-    if not made and each.names:
-        made = _names(each.names)
-    if not made:
-        made = " | ".join(kind.__name__ for kind in each.types) or "Any"
-    if made in ("float", "int") and each.read is not None:
-        made += " | str"
-    return f"{made} | None" if each.optional else made
-
-
-def _names(names: Sequence[str]) -> str:
-    return f"Literal{json.dumps(list(names))}"
-
-
-STUB = HERE.parents[1] / "softbleu" / "scoring" / "doors.pyi"
-
 if __name__ == "__main__":
     (HERE / "cli.md").write_text(make_page(), encoding="utf-8")
     (HERE / "settings.md").write_text(make_settings_page(), encoding="utf-8")
-    STUB.write_text(make_stub(), encoding="utf-8")

@@ -20,7 +20,7 @@ from softbleu.corpora.judgements import ScoreTable, read_rankings
 from softbleu.experiments.differences import SizedPairs, fit_curve, hold_out
 from softbleu.experiments.evidence import open_outputs, read_human, read_metrics, score_metrics
 from softbleu.experiments.rankings import expected_wins
-from softbleu.scoring import Measure
+from softbleu.metrics.making import make_metric
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared" / "data"
@@ -98,7 +98,7 @@ def scored(
     unescape: bool = False,
 ) -> list[list[Any]]:
     """Score the systems of a set."""
-    measures = {key: Measure.of(each, idle=[], **settings) for key, each in read_metrics(metrics).items()}
+    measures = {key: make_metric(each, idle=[], **settings) for key, each in read_metrics(metrics).items()}
     given = {"texts": None, "references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
         tables, signatures = score_metrics(corpus, measures, segments=False)
@@ -121,7 +121,9 @@ def make_accuracies() -> None:
             )
     for pair in LANGUAGES:
         file = str(WMT17 / f"testset_{pair}.tsv")
-        measures = {key: Measure.of(each, idle=[], tokenize="none") for key, each in read_metrics(OF_OUTPUTS).items()}
+        measures = {
+            key: make_metric(each, idle=[], tokenize="none") for key, each in read_metrics(OF_OUTPUTS).items()
+        }
         answer = metaeval("accuracy", metrics=measures, assessments=file, unescape=True)
         found.append((f"WMT17 into English: {pair}", answer.records()))
     answer = metaeval(

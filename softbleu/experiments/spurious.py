@@ -26,6 +26,8 @@ from softbleu.scoring.prepare import prepare_corpus, whole_chunk
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from softbleu.corpora.aligned import AlignedPair
     from softbleu.experiments.credit import JudgedCredit
     from softbleu.experiments.evidence import Outputs
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from softbleu.experiments.text import MatchedText
     from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchIntervals
+    from softbleu.metrics.keywords import MatchSettings
     from softbleu.ngrams import Chunk
     from softbleu.scoring.vectors import PlacedWords
     from softbleu.similarity import Vectors
@@ -130,7 +133,7 @@ def spurious(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Unpack[MatchSettings],
 ) -> SpuriousCredit:
     """Tell deserved from spurious credit, for each matcher, remedy and threshold.
 

@@ -30,8 +30,11 @@ from softbleu.tabular import Tabular
 from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.corpora.segments import References, Texts
+    from softbleu.metrics.keywords import Settings
     from softbleu.scoring import Corpus, Result
     from softbleu.scoring.api import Measures
     from softbleu.types import Progress
@@ -135,7 +138,7 @@ def sweep(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> SweepRows:
     """Score every system with every combination of the settings that vary, in one pass over the similarities.
 

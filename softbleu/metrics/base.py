@@ -110,8 +110,10 @@ class MetricClass(ABCMeta):
         """Make a value; see `Metric`."""
         fields = {each.name: each for each in own_settings(cls)}  # type: ignore[arg-type]
         if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
-            return super().__call__(*own, **given)
-        return with_settings(super().__call__(*own), given)
+            made: Metric = super().__call__(*own, **given)
+            object.__setattr__(made, "tokenizer", made.tokens(made.tokenizer))
+            return made
+        return with_settings(cls(*own), given)
 
     @property
     def __signature__(cls) -> Signature:
@@ -172,8 +174,8 @@ class Metric(Declared, metaclass=MetricClass):
 
     def complete(self) -> None:
         """Take the default tokenizer and vectors unless others are given."""
-        given = self.default_tokenizer if self.tokenizer is None else self.tokenizer
-        object.__setattr__(self, "tokenizer", self.tokens(given))
+        if self.tokenizer is None:
+            object.__setattr__(self, "tokenizer", self.default_tokenizer)
         if self.vectors is None:
             object.__setattr__(self, "vectors", VectorChoice(self.default_vectors))
 
@@ -191,6 +193,15 @@ class Metric(Declared, metaclass=MetricClass):
 
     def __repr__(self) -> str:
         return str(self)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Settings of parts are read as the metric's own."""
+            for each, value in () if name.startswith("_") else self.settings():
+                if each.name == name:
+                    return value
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind what is kept for sentences."""
@@ -463,13 +474,15 @@ def with_settings(
     # A preset says nothing about what a metric or matcher does not have.
     usual = metric.in_context if plain is False and is_encoder(given.get("vectors")) else {}
     parts = {"matcher": getattr(metric, "matcher", None), **given}
-    known = [each.name for each in all_settings(type(metric), parts)]
+    known = [each.name for each in all_settings(type(metric), parts, shared=True)]
     for name in given:
         if name in known:
             continue
         every = every_setting()
         if name not in every:
-            raise UnknownNameError("setting", name, known)
+            soft = {**parts, "matcher": "vleu"} if "matcher" in known else parts
+            valid = [each.name for each in all_settings(type(metric), soft, shared=True)]
+            raise UnknownNameError("setting", name, valid)
         # What does nothing here must be right all the same.
         check_given(every[name], given[name])
         if idle is None:
@@ -485,7 +498,11 @@ def preset_names() -> list[str]:
 
 def every_setting() -> dict[str, Setting]:
     """The settings of all metrics and matchers that there are, of tokenizers and of vectors, by name."""
-    return {each.name: each for owner in (*MATCHERS.classes(), *METRICS.classes()) for each in all_settings(owner)}
+    return {
+        each.name: each
+        for owner in (*MATCHERS.classes(), *METRICS.classes())
+        for each in all_settings(owner, shared=True)
+    }
 
 
 def _written(value: Any) -> Any:

@@ -122,7 +122,8 @@ class Bleu(MatcherMetric):
     @property
     def expression_head(self) -> str:
         """The matcher's name where it is a soft one."""
-        return self.matching.name if self.matching.name != "exact" else self.name
+        soft = self.name == "bleu" and self.matching.name != "exact"
+        return self.matching.name if soft else self.name
 
     @property
     def label(self) -> str:

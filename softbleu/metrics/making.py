@@ -115,4 +115,4 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
 
 def settings_of(given: Mapping[str, Any]) -> list[Setting]:
     """All settings of the metric that is named there, over the matcher that is named there."""
-    return list(all_settings(METRICS.find(given.get("metric", "bleu")), given))
+    return list(all_settings(METRICS.find(given.get("metric", "bleu")), given, shared=True))

@@ -23,10 +23,12 @@ from softbleu.scoring.significance import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Unpack
 
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.base import Level
+    from softbleu.metrics.keywords import Settings
     from softbleu.scoring.run import Corpus
     from softbleu.types import Progress
 
@@ -182,7 +184,7 @@ def _compare(
 
 
 @overload
-def score(
+def score(  # type: ignore[overload-overlap]  # a name is no list of names
     candidates: Mapping[str, Iterable[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
@@ -193,12 +195,12 @@ def score(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Results: ...
 
 
 @overload
-def score(
+def score(  # type: ignore[overload-overlap]  # and a name no list of names
     candidates: Iterable[str],
     references: References | None = None,
     source: Iterable[str] | None = None,
@@ -209,7 +211,7 @@ def score(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Result: ...
 
 
@@ -225,7 +227,7 @@ def score(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Results: ...
 
 
@@ -240,7 +242,7 @@ def score(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Result | Results:
     """Score candidates against references.
 
@@ -301,7 +303,7 @@ def score(
 
 
 @overload
-def compare(
+def compare(  # type: ignore[overload-overlap]  # a name is no list of names
     candidates: Mapping[str, Iterable[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
@@ -313,7 +315,7 @@ def compare(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> ComparisonTable: ...
 
 
@@ -330,7 +332,7 @@ def compare(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> ComparisonTables: ...
 
 
@@ -346,7 +348,7 @@ def compare(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> ComparisonTable | ComparisonTables:
     """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
 

@@ -21,9 +21,12 @@ from softbleu.scoring.significance import segment_numbers
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from softbleu.language import Finding
     from softbleu.matchers import Matcher, Matches
     from softbleu.metrics.hyter import ClosestPath
+    from softbleu.metrics.keywords import Settings
     from softbleu.ngrams import Chunk
     from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.run import Corpus
@@ -109,7 +112,7 @@ def explain(
     *,
     metric: str | Metric = "bleu",
     segments: Sequence[int] = (1,),
-    **settings: Any,
+    **settings: Unpack[Settings],
 ) -> Explanations:
     """Show which n-grams of chosen segments (numbered from 1) met which, or what was found in lines by themselves.
 

@@ -49,8 +49,9 @@ class SentenceScorer:
             or (requires.vectors and (choice.in_context or choice.measure.needs_scope or not choice.normalize))
         )
 
-    def score(self, candidate: str, references: Sequence[str], source: str | None = None) -> Score:
+    def score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
         """Score a segment."""
+        references = check_segment(self._measure, candidate, references, source)
         if not self._plain:
             return self._as_corpus(candidate, references, source)
         texts = (candidate, *map(self._reference, references), *([] if source is None else [source]))

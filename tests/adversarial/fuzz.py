@@ -25,6 +25,9 @@ from pathlib import Path
 
 import atheris
 
+from softbleu.metrics import Metric
+from softbleu.metrics.making import make_metric, read_settings
+
 TESTS = Path(__file__).resolve().parents[1]
 SECONDS = 60
 """Of one input; more is a hang."""
@@ -59,7 +62,6 @@ with (
     from softbleu.errors import SoftbleuError
     from softbleu.experiments.definition import Definition
     from softbleu.experiments.grids import read_thresholds, read_variations
-    from softbleu.scoring.measure import Measure, read_settings
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,11 @@ def define(text: str) -> None:
 
 PARSERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "expressions": (
-        lambda text: Measure.of(read_settings(text)[0], **read_settings(text)[1]),
+        lambda text: make_metric(read_settings(text)[0], **read_settings(text)[1]),
         ["bleu(matcher=vleu(threshold=0.8), order = 3)", 'gleu(variant="gleu0", weight=1)', "softbleu(beta=2.5)"],
     ),
     "signatures": (
-        Measure.from_signature,
+        Metric.from_signature,
         ["metric:bleu|matcher:vleu|threshold:p99.9|idf:a%7Cb.txt#0|version:0.1.0", "metric:ter|case:lc|tok:13a"],
     ),
     "thresholds": (lambda text: read_thresholds([text]), ["0:0.3:0.1", "0.75,p99.9"]),

@@ -14,7 +14,7 @@ from softbleu.analysis import correction_kinds, find_corrections
 from softbleu.corpora import Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.scoring import Measure
+from softbleu.metrics.making import make_metric
 
 EDITS = (
     GoldEdit(1, 2, "Vform", ("eats", "ate")),
@@ -33,7 +33,7 @@ SYSTEMS = {
 }
 CORPUS = Segments.of_gold(SYSTEMS, GOLD)
 # Else M2 joins neighbouring edits that are no gold edits.
-APART = Measure.of("m2", max_unchanged_words=0)
+APART = make_metric("m2", max_unchanged_words=0)
 
 
 def told(system: str, by: Any = "type") -> list[list[tuple[Any, ...]]]:
@@ -76,7 +76,7 @@ def test_operations() -> None:
 @pytest.mark.parametrize("by", ["type", "operation"])
 @pytest.mark.parametrize("annotators", ["running", "best", "last"])
 def test_all_kinds_together_are_the_score(by: Any, annotators: str) -> None:
-    measure = Measure.of("m2", annotators=annotators)
+    measure = make_metric("m2", annotators=annotators)
     kinds = correction_kinds(CORPUS, measure, by)
     for result in softbleu.score_corpus(CORPUS, measure):
         own = [each for each in kinds if each.system == result.name]
@@ -140,30 +140,30 @@ def test_errant_is_asked_for_the_types_of_all_edits(errant: StubErrant) -> None:
 def test_without_errant_or_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "errant", None)
     with pytest.raises(MissingExtraError, match=r"softbleu\[errant\]"):
-        correction_kinds(CORPUS, Measure.of("m2"), "errant")
+        correction_kinds(CORPUS, make_metric("m2"), "errant")
 
     def load(language: str) -> None:
         raise OSError("[E050] Can't find model 'en_core_web_sm'.")
 
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=load))
     with pytest.raises(InputError, match="spacy download"):
-        correction_kinds(CORPUS, Measure.of("m2"), "errant")
+        correction_kinds(CORPUS, make_metric("m2"), "errant")
 
 
 def test_what_has_no_edits() -> None:
     with pytest.raises(InputError, match="take m2"):
-        correction_kinds(CORPUS, Measure.of("gleu"))
+        correction_kinds(CORPUS, make_metric("gleu"))
     with pytest.raises(InputError, match="--gold"):
-        correction_kinds(Segments.of(["a"], ["a"]), Measure.of("m2"))
+        correction_kinds(Segments.of(["a"], ["a"]), make_metric("m2"))
     with pytest.raises(UnknownNameError, match="operation"):
-        correction_kinds(CORPUS, Measure.of("m2"), "colour")  # type: ignore[arg-type]
+        correction_kinds(CORPUS, make_metric("m2"), "colour")  # type: ignore[arg-type]
 
 
 def test_the_counts_of_conll_2014() -> None:
     folder = shared("data", "conll14")
     files = {name: str(folder / "systems" / f"{name}.txt") for name in ("AMU", "CAMB")}
     with softbleu.ParallelFiles.open(files, [], gold=str(folder / "gold.m2")) as corpus:
-        kinds = {each.system: each for each in correction_kinds(corpus, Measure.of("m2")) if each.kind == "all"}
+        kinds = {each.system: each for each in correction_kinds(corpus, make_metric("m2")) if each.kind == "all"}
         scores = softbleu.score_corpus(corpus, "m2")
     for name, (correct, proposed, gold) in {"AMU": (509, 1223, 2378), "CAMB": (772, 1944, 2565)}.items():
         assert (kinds[name].correct, kinds[name].proposed, kinds[name].gold) == (correct, proposed, gold)

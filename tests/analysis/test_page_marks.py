@@ -13,7 +13,7 @@ from softbleu.analysis.page_marks import LEAST_HEAT
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
-from softbleu.scoring import Measure
+from softbleu.metrics.making import make_metric
 
 GOLD = [
     GoldSegment(
@@ -51,7 +51,7 @@ def marks_of(page: Any, row: int, side: int | None = None) -> list[tuple[Any, ..
 
 
 def test_edits_are_those_that_m2_counts() -> None:
-    page = make_page(CORPUS, Measure.of("m2", max_unchanged_words=0))
+    page = make_page(CORPUS, make_metric("m2", max_unchanged_words=0))
     hit, wrong, over = (kind for kind in ("hit", "wrong", "over"))
     assert [mark[:4] for mark in marks_of(page, 2, 0)] == [(0, 1, 1, hit), (0, 2, 1, wrong), (0, 6, 1, over)]
     missed = [mark for mark in marks_of(page, 2, 2) if mark[3] == "missed"]
@@ -68,7 +68,7 @@ def test_edits_are_those_that_m2_counts() -> None:
 
 @pytest.mark.parametrize("weight", [2.0, 0.5])
 def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
-    page = make_page(CORPUS, Measure.of("imeasure", weight=weight))
+    page = make_page(CORPUS, make_metric("imeasure", weight=weight))
     for number, result in enumerate(page.results):
         links: Counter[str] = Counter()
         for row in (2 * number, 2 * number + 1):
@@ -84,7 +84,7 @@ def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
 
 def test_what_became_of_words_by_gleu() -> None:
     corpus = Segments.of(["the cat sits on on a mat"], [["the cat sits on the mat"]], ["the cat sit on a a mat"])
-    page = make_page(corpus, Measure.of("gleu", tokenize="none"))
+    page = make_page(corpus, make_metric("gleu", tokenize="none"))
     assert [mark[3] for mark in marks_of(page, 0)] == [
         *("kept", "kept", "corrected", "kept", "spoiled", "missed", "kept"),
     ]
@@ -92,7 +92,7 @@ def test_what_became_of_words_by_gleu() -> None:
 
 def test_the_alignment_is_that_of_meteor() -> None:
     corpus = Segments.of(["cats sat the mat"], [["nothing here", "the cat sat on mats"]])
-    measure = Measure.of("meteor", stages="exact+stem")
+    measure = make_metric("meteor", stages="exact+stem")
     page = make_page(corpus, measure)
     words = corpus.references[0][0].split() + corpus.references[0][1].split()
     met: dict[int, list[str]] = {}
@@ -110,7 +110,7 @@ def test_the_alignment_is_that_of_meteor() -> None:
 def test_similarities_are_those_that_precision_is_made_of() -> None:
     vectors = {"a": [1.0, 0.1], "b": [0.9, 0.5], "c": [0.2, 1.0], "d": [0.5, 0.9]}
     corpus = Segments.of({"A": ["a c", "b"], "B": ["d d a", ""]}, [["b d", "c a b"], ["a c"]])
-    measure = Measure.of("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
+    measure = make_metric("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
     page = make_page(corpus, measure)
     heat = page.heat
     assert heat is not None
@@ -128,7 +128,7 @@ def test_similarities_are_those_that_precision_is_made_of() -> None:
 
 @pytest.mark.parametrize("metric", ["chrf", "ter", "refless", "m2", "imeasure", "gleu", "softbleu", "bleu"])
 def test_any_metric_has_a_page(metric: str) -> None:
-    page = make_comparison_page(CORPUS, [Measure.of(metric)])
+    page = make_comparison_page(CORPUS, [make_metric(metric)])
     assert page.pair == (0, 1)
     assert page.segment_scores == [
         [one.score for one in each.segments] for each in softbleu.score_corpus(CORPUS, metric, level="segment")

@@ -15,7 +15,7 @@ from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.metrics import Requirements
-from softbleu.scoring import Measure
+from softbleu.metrics.making import make_metric
 from softbleu.scoring.prepare import prepare_corpus
 
 VECTORS = {
@@ -75,7 +75,7 @@ def literal_matches(page, corpus, chosen, threshold):
 @settings(max_examples=10)
 def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, threshold):
     corpus = corpus_of(segments)
-    chosen = Measure.of(**{"threshold": threshold, "vectors": VECTORS, **kind}).resolved()
+    chosen = make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}).resolved()
     page = make_page(corpus, chosen)
     assert page.thresholds[page.run] == threshold
     numbers = {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}
@@ -91,7 +91,7 @@ def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, thresho
 @settings(max_examples=5)
 def test_matches_add_up_to_the_masses_at_every_threshold(kind, segments, threshold):
     """Two ways to the same sums: the matches one by one, and the statistics of the corpus."""
-    page = make_page(corpus_of(segments), Measure.of(**{"threshold": threshold, "vectors": VECTORS, **kind}))
+    page = make_page(corpus_of(segments), make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}))
     for number in range(len(page.thresholds)):
         sums = np.zeros(page.masses[:, number].shape, np.int64)
         for row, order, _, mass, *_ in made_at(page, number):
@@ -104,7 +104,7 @@ SEGMENTS = [("a b c", "d e", ["b b c", "a c"]), ("", "a", ["e"]), ("c d e a b", 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 def test_scores_are_those_of_the_command(level):
-    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
     page = make_page(corpus, chosen, level=level)
     expected = softbleu.scoring.score_corpus(corpus, chosen, level=level)
     assert [result.score for result in page.results] == [result.score for result in expected]
@@ -115,13 +115,13 @@ def test_scores_are_those_of_the_command(level):
 
 
 def test_intervals_are_those_of_compare():
-    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
     table = softbleu.scoring.compare_corpus(corpus, chosen)
     assert make_page(corpus, chosen).intervals == [comparison.interval for comparison in table.comparisons]
 
 
 def test_processes_change_nothing():
-    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="xleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="xleu", threshold=0.8, vectors=VECTORS)
     one, two = make_page(corpus, chosen), make_page(corpus, chosen, jobs=2)
     assert one.masses.tolist() == two.masses.tolist()
     assert one.results == two.results
@@ -129,18 +129,18 @@ def test_processes_change_nothing():
 
 def test_thresholds():
     corpus = corpus_of(SEGMENTS)
-    page = make_page(corpus, Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS))
+    page = make_page(corpus, make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS))
     assert len(page.thresholds) == 101
     assert (page.thresholds[0], page.thresholds[page.run], page.thresholds[-1]) == (0.0, 0.8, 1.0)
-    page = make_page(corpus, Measure.of(matcher="vleu", threshold=0.123456, vectors=VECTORS))
+    page = make_page(corpus, make_metric(matcher="vleu", threshold=0.123456, vectors=VECTORS))
     assert len(page.thresholds) == 102
     assert page.thresholds[page.run] == 0.123456
-    page = make_page(corpus, Measure.of(matcher="vleu", preset="morgan2014", vectors=VECTORS))
+    page = make_page(corpus, make_metric(matcher="vleu", preset="morgan2014", vectors=VECTORS))
     assert page.thresholds == tuple(step / 20 for step in range(21))
 
 
 def test_without_a_threshold_matches_are_those_of_the_run():
-    page = make_page(corpus_of(SEGMENTS), Measure.of())
+    page = make_page(corpus_of(SEGMENTS), make_metric())
     assert page.thresholds == ()
     exact = {(row, order, start) for row, order, start, *_ in made_at(page, page.run)}
     # "b c" of the first candidate; the second system's third candidate, "c".
@@ -150,7 +150,7 @@ def test_without_a_threshold_matches_are_those_of_the_run():
 
 def test_gleu_has_matches_and_no_slider():
     corpus = Segments.of(["a b d"], [["a c d", "b d"]], ["a a d"])
-    page = make_page(corpus, Measure.of("gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
+    page = make_page(corpus, make_metric("gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
     assert page.thresholds == ()
     assert page.text.source is not None
     assert {(0, 1, 0), (0, 1, 2)} <= {(row, order, start) for row, order, start, *_ in made_at(page, page.run)}
@@ -159,13 +159,13 @@ def test_gleu_has_matches_and_no_slider():
 
 def test_gleu_that_scores_no_corpus_has_no_interval():
     corpus = Segments.of(["a b d"], [["a c d", "b d"]], ["a a d"])
-    page = make_page(corpus, Measure.of("gleu", multi="mean"), level="segment")
+    page = make_page(corpus, make_metric("gleu", multi="mean"), level="segment")
     assert page.intervals == [None]
 
 
 def test_only_the_first_rows_are_shown(monkeypatch):
     monkeypatch.setattr(pages, "ROWS", 4)
-    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
     page = make_page(corpus, chosen)
     assert (len(page.text), page.segments) == (2, 3)
     assert [len(scores) for scores in page.segment_scores] == [2, 2]
@@ -178,7 +178,7 @@ def test_only_the_first_rows_are_shown(monkeypatch):
 
 
 def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
-    corpus, chosen = corpus_of(SEGMENTS), Measure.of(matcher="vleu", threshold=0.8, vectors=VECTORS)
+    corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
     whole = make_page(corpus, chosen)
     monkeypatch.setattr(page_matches, "LONG_CELLS", 20)
     page = make_page(corpus, chosen)
@@ -192,4 +192,4 @@ def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
 @pytest.mark.parametrize("level", ["macro", "reference"])
 def test_other_levels_are_refused(level):
     with pytest.raises(InputError, match=f"not level '{level}': leave out --level"):
-        make_page(corpus_of(SEGMENTS), Measure.of(), level=level)
+        make_page(corpus_of(SEGMENTS), make_metric(), level=level)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import softbleu
-from softbleu.scoring import Measure, SignificanceSettings, compare_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import SignificanceSettings, compare_corpus
 
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]
@@ -37,7 +38,7 @@ def table():
         systems = {"candidate": CANDIDATE, "good": [*REFERENCE[:2], CANDIDATE[2]], "poor": POOR}
         corpus = softbleu.Segments.of(systems, REFERENCE)
         return compare_corpus(
-            corpus, measure or Measure.of(order=2), baseline=baseline, significance=SignificanceSettings(**how)
+            corpus, measure or make_metric(order=2), baseline=baseline, significance=SignificanceSettings(**how)
         )
 
     return make

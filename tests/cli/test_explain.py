@@ -7,7 +7,8 @@ import pytest
 
 from softbleu.cli.explain import parse_segments
 from softbleu.corpora import ParallelFiles
-from softbleu.scoring import Measure, explain_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import explain_corpus
 
 
 @pytest.fixture
@@ -51,7 +52,7 @@ def test_unmatched_is_shown(command, arguments):
 
 def test_json_is_the_python_interface(command, arguments, files):
     found = json.loads(command(*arguments, "-f", "json", "-l", "2-3").out)
-    measure = Measure.of(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
+    measure = make_metric(matcher="vleu", threshold=0.8, vectors=str(files.vectors))
     with ParallelFiles.open([str(files.candidate)], [str(files.reference)]) as corpus:
         expected = explain_corpus(corpus, measure, [2, 3])
     assert found == {

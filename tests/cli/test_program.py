@@ -17,7 +17,7 @@ import softbleu
 from softbleu.cli.examples import EXAMPLES
 from softbleu.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers.vleu import Vleu
+from softbleu.matchers.vleu import VleuMatcher
 from softbleu.metrics import Bleu
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.tokens import Tokenizer
@@ -111,7 +111,7 @@ METRICS = ("-m", "bleu", "softbleu", "--matcher", "vleu")
 
 def test_help_names_the_defaults_of_the_library(command):
     shown = " ".join(command("score", *METRICS, "-h", environment={"COLUMNS": "300"}).out.split())
-    owners = (Bleu, Vleu, VectorChoice, Tokenizer)
+    owners = (Bleu, VleuMatcher, VectorChoice, Tokenizer)
     defaults = {each.name: each.default for owner in owners for each in all_settings(owner)}
     defaults |= {"tokenize": Bleu.default_tokenizer.tokenize}
     defaults |= {"matcher": Bleu().matcher.name, "order": f"bleu {Bleu().order}; softbleu {Softbleu().order}"}

@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from softbleu.scoring import Measure, score
+from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.scoring import score
+from softbleu.scoring.plan import threshold_of
 from softbleu.signature import parse_signature
 
 WORDS = [f"w{number}" for number in range(30)]
@@ -78,10 +80,13 @@ def test_short_signatures_say_what_is_not_the_default(soft, remedy):
     assert changed
     assert {key for key in short if key in DEFAULTS} == changed
     for signature in (result.short_signature, result.signature):
-        measure = Measure.from_signature(signature)
-        expected = Measure.of(matcher="vleu", vectors=str(soft[-1]), **options).resolved()
-        assert measure.vectors.measure == expected.vectors.measure
-        assert (measure.threshold, measure.vectors.quantile) == (expected.threshold, expected.vectors.quantile)
+        measure = metric_from_signature(signature)
+        expected = make_metric(matcher="vleu", vectors=str(soft[-1]), **options).resolved()
+        assert measure.vector_choice.measure == expected.vectors.measure
+        assert (threshold_of(measure), measure.vector_choice.quantile) == (
+            expected.threshold,
+            expected.vectors.quantile,
+        )
 
 
 @pytest.mark.parametrize("remedy", REMEDIES)

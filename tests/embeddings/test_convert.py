@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from numpy.typing import NDArray
 from shared_data import shared
 
@@ -23,7 +24,7 @@ from softbleu.embeddings.store import StoreType, store_fingerprint
 from softbleu.errors import VectorError
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu
-from softbleu.scoring import Measure, VectorChoice
+from softbleu.scoring import VectorChoice
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
@@ -465,7 +466,7 @@ def scores(stores: dict[str, Path], matcher: str, lines: int | None) -> dict[str
     metric = Bleu(make_matcher(matcher, threshold=0.8))
     segments = Segments.of(candidates, references)
     return {
-        name: score_corpus(segments, Measure(metric, vectors=VectorChoice(place)))[0].score
+        name: score_corpus(segments, complete(metric, vectors=VectorChoice(place)))[0].score
         for name, place in stores.items()
     }
 

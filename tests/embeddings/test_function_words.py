@@ -17,7 +17,8 @@ from softbleu.embeddings import function_words, open_vectors
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.errors import UnknownNameError
-from softbleu.scoring import Measure, VectorChoice, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import VectorChoice, score_corpus
 from softbleu.similarity import TokenVectors
 
 LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
@@ -136,7 +137,7 @@ def test_scores(
         [[" ".join(words) for words in texts] for texts in references[: len(candidates)]],
     )
     options = {"assignment": given_out[0], "consumption": given_out[1], "composition": composition}
-    asked = Measure.of(matcher=matcher, threshold=threshold, vectors=vectors, function_words="exact", **options)
+    asked = make_metric(matcher=matcher, threshold=threshold, vectors=vectors, function_words="exact", **options)
     with limits(PATHS[path]):
         result = score_corpus(segments, asked, level="segment")[0]
     assert "|function-words:exact|" in result.signature
@@ -160,7 +161,7 @@ def test_lone_words_may_still_stand_in_a_phrase() -> None:
     assert choice.select(["the", "a", "cat"]).self_only is not None
     segments = Segments.of(["the cat"], ["a cat"])
     exact, free = (
-        score_corpus(segments, Measure.of("sleu", vectors=vectors, order=1, function_words=way))[0].score
+        score_corpus(segments, make_metric("sleu", vectors=vectors, order=1, function_words=way))[0].score
         for way in ("exact", "soft")
     )
     assert exact == pytest.approx(50.0)

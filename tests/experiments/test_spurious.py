@@ -27,9 +27,10 @@ from softbleu.experiments.partners import PROMISCUOUS
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, find_remedy, make_variants
 from softbleu.experiments.spurious import PIECE, Analysis, find_spurious
 from softbleu.experiments.text import MatchedText
+from softbleu.metrics.making import make_metric
 from softbleu.report.pictures import Histogram, Lines
 from softbleu.report.spurious import make_table, partner_histograms, spurious_lines
-from softbleu.scoring import Measure, score_corpus
+from softbleu.scoring import score_corpus
 from softbleu.scoring.explain import explain_corpus
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
@@ -254,7 +255,7 @@ def test_spurious_share_on_a_grammar_by_brute_force() -> None:
 
 def test_masses_are_those_of_the_explanations() -> None:
     pairs = list(generate(GenerationSettings(grammar="morgan2014", pairing="halves", count=30)).pairs())
-    chosen = Measure.of("xleu", threshold=0.7)
+    chosen = make_metric("xleu", threshold=0.7)
     analysis = analyse(pairs, "xleu", vectors=chosen.vectors.vectors, thresholds=[0.7], vector_case="fallback")
     corpus = Segments.of([" ".join(each.candidate) for each in pairs], [" ".join(each.reference) for each in pairs])
     explained = explain_corpus(corpus, chosen, range(1, 31))
@@ -406,7 +407,7 @@ def test_text_without_alignments() -> None:
     (analysis,) = find_spurious(MatchedText.of_corpus(corpus), variants, [0.5])
     credit = analysis.tally.credit(analysis.at)
     assert (credit.matches, credit.precision, credit.recall, credit.spurious) == (4, None, None, None)
-    expected = score_corpus(corpus, Measure.of("sleu", threshold=0.8, **settings))[0]
+    expected = score_corpus(corpus, make_metric("sleu", threshold=0.8, **settings))[0]
     assert credit.mass == pytest.approx(expected.numbers.matches[0])  # type: ignore[union-attr]
     # In another case only: matches, but no suspects.
     assert [each.suspects for each in analysis.partners.partners()] == [0] * 4

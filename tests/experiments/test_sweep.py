@@ -21,7 +21,9 @@ from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_point
 from softbleu.experiments import sweep as module
 from softbleu.experiments.sweep import _Journal, rank_by_score, remove_journal, sweep, table_of
 from softbleu.metrics import Bleu
-from softbleu.scoring import Measure, Runner, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import Runner, score_corpus
+from softbleu.scoring.plan import matcher_of, threshold_of
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
 
@@ -205,7 +207,7 @@ def test_points_in_order() -> None:
     )
     measures = [point.measure for point in points]
     assert [
-        (point.label, measure.matcher.name, measure.threshold, measure.metric.order)  # type: ignore[attr-defined, union-attr]
+        (point.label, matcher_of(measure).name, threshold_of(measure), measure.order)  # type: ignore[attr-defined, union-attr]
         for point, measure in zip(points, measures, strict=True)
     ] == [
         ("b", "vleu", 0.9, 4),
@@ -319,8 +321,8 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def points_of(base: dict[str, Any]) -> list[SweepPoint]:
     soft = [{**base, "matcher": "vleu", "threshold": threshold} for threshold in (0.5, "p90")]
     return [
-        *(SweepPoint("", Measure.of(**settings)) for settings in (base, *soft)),
-        *(SweepPoint("gleu", Measure.of("gleu", iterations=5, **settings)) for settings in (base, *soft)),
+        *(SweepPoint("", make_metric(**settings)) for settings in (base, *soft)),
+        *(SweepPoint("gleu", make_metric("gleu", iterations=5, **settings)) for settings in (base, *soft)),
     ]
 
 

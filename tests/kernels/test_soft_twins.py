@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Case, cases
@@ -15,8 +16,8 @@ from softbleu.embeddings import open_vectors
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.matchers import make_matcher
-from softbleu.metrics import Bleu
-from softbleu.scoring import Measure, VectorChoice, collect_statistics
+from softbleu.metrics import Bleu, Metric
+from softbleu.scoring import VectorChoice, collect_statistics
 from softbleu.tokens import WORD_PARTS, Vocabulary, WordParts
 
 pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
@@ -81,12 +82,12 @@ def test_soft_matches_of_systems(matcher: str) -> None:
     words = open_vectors("glove-6b-100d").head(300)[0]
     texts = [[" ".join(draw.choice(words, draw.integers(0, 40))) for _ in range(60)] for _ in range(4)]
     segments = Segments.of({"one": texts[0], "other": texts[1]}, list(zip(*texts[2:], strict=True)))
-    measure = Measure(Bleu(make_matcher(matcher, threshold=0.5)), vectors=VectorChoice("glove-6b-100d"))
+    measure = complete(Bleu(make_matcher(matcher, threshold=0.5)), vectors=VectorChoice("glove-6b-100d"))
     one, other = (rows_by(name, segments, measure) for name in ("numpy", "numba"))
     assert one == other
 
 
-def rows_by(kernels: Any, segments: Segments, measure: Measure) -> Any:
+def rows_by(kernels: Any, segments: Segments, measure: Metric) -> Any:
     (statistics,) = collect_statistics(segments, [measure], keep_rows=True, kernels=kernels)
     return statistics.rows.tolist()
 

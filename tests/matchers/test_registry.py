@@ -14,7 +14,8 @@ from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
 from softbleu.matchers import MATCHERS, SoftMatcher, make_matcher
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import Measure, read_measure, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import read_metric, score_corpus
 
 SOFT = ("sleu", "vleu", "xleu")
 
@@ -129,7 +130,7 @@ VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
 def masses(matcher: SoftMatcher, candidate: str, reference: str, order: int = 2) -> list[float]:
-    measure = Measure.of(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
+    measure = make_metric(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
     assert isinstance(result.numbers, BleuScore)
     return result.numbers.matches
@@ -173,7 +174,7 @@ def test_matchers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.declare._entry_points", entry_points)
     assert MATCHERS.names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
     assert make_matcher("pairs", threshold=0.25) == Pairs(threshold=0.25)
-    assert read_measure("pairs(threshold=0.25, order=2)").metric == Bleu(Pairs(threshold=0.25), order=2)
-    assert str(Measure.of(matcher="pairs", order=2)) == "pairs(order=2)"
+    assert read_metric("pairs(threshold=0.25, order=2)") == Bleu(Pairs(threshold=0.25), order=2)
+    assert str(make_metric(matcher="pairs", order=2)) == "pairs(order=2)"
     with pytest.raises(UnknownNameError, match="valid: exact, sleu, vleu, xleu, pairs"):
         make_matcher("nothing")

@@ -20,7 +20,7 @@ from softbleu.kernels import choose_kernels
 from softbleu.matchers import make_matcher
 from softbleu.matchers.base import Matcher, SoftMatcher
 from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
-from softbleu.matchers.vleu import Vleu
+from softbleu.matchers.vleu import VleuMatcher
 from softbleu.ngrams import Chunk
 from softbleu.similarity import TokenVectors
 from softbleu.tokens import Vocabulary
@@ -135,7 +135,7 @@ def test_no_matchers() -> None:
 
 
 @dataclass(frozen=True)
-class Halved(Vleu):
+class Halved(VleuMatcher):
     """A matcher of another package, which does not match as the built-in ones do."""
 
     name = "halved"
@@ -146,7 +146,7 @@ class Halved(Vleu):
 
 def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
     case = Case([["cat", "cat", "dog"]], [[["mat", "cat", "sat"]]], {"cat": [1.0, 0.1], "mat": [1.0, 0.2]})
-    matchers = [Halved(threshold=0.5), Vleu(threshold=0.5)]
+    matchers = [Halved(threshold=0.5), VleuMatcher(threshold=0.5)]
     assert_as_alone(matchers, case)
     chunk, vectors = chunk_of(case)
     halved, whole = matched_by_all(matchers, [chunk], vectors, 1, NUMPY)
@@ -202,7 +202,7 @@ def _long_from(cells: int) -> Iterator[None]:
 def test_lives_of_a_long_segment_are_refused() -> None:
     case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
     chunk, vectors = chunk_of(case)
-    matcher = Vleu()
+    matcher = VleuMatcher()
     with _long_from(6):
         assert len(match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
     with (

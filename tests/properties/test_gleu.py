@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gleu as oracle
@@ -18,7 +19,7 @@ from softbleu.corpora import Segments
 from softbleu.matchers import make_matcher
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.references import draw_references
-from softbleu.scoring import Measure, Result, VectorChoice, score_corpus
+from softbleu.scoring import Result, VectorChoice, score_corpus
 from softbleu.tokens import Tokenizer
 
 WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
@@ -89,7 +90,7 @@ class Case:
         )
 
     def run(self, metric: Gleu, level: str = "corpus") -> Result:
-        measure = Measure(metric, Tokenizer(), VectorChoice(self.vectors, "exact"))
+        measure = complete(metric, Tokenizer(), VectorChoice(self.vectors, "exact"))
         return score_corpus(self.segments, measure, level=level)[0]
 
     def segment_scores(self, multi: str) -> list[float]:
@@ -263,7 +264,7 @@ def test_optimal_assignment_keeps_the_total_mass(case: Case, optimal: str) -> No
 def test_every_character_may_be_a_token(texts: list[tuple[str, str, str]], order: int, variant: str) -> None:
     sources, candidates, references = map(list, zip(*texts, strict=True))
     corpus = Segments.of(candidates, references, sources)
-    found = score_corpus(corpus, Measure(Gleu(variant=variant, order=order), Tokenizer("char+space")))[0].score
+    found = score_corpus(corpus, complete(Gleu(variant=variant, order=order), Tokenizer("char+space")))[0].score
     segments = [
         oracle.Segment(oracle.characters(s), oracle.characters(c), [oracle.characters(r)]) for s, c, r in texts
     ]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from math import sqrt
 
 import pytest
+from complete import complete
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from oracles import soft
 from strategies import GREEDY, MATCHERS, PATHS, SOFT, Case, cases, limits
 
-from softbleu.scoring import Measure, VectorChoice, explain_corpus, score_corpus
+from softbleu.scoring import VectorChoice, explain_corpus, score_corpus
 from softbleu.tokens import Tokenizer
 
 MASS = 1e-9
@@ -143,7 +144,7 @@ def test_raw_norms_weigh_words(case: Case) -> None:
         return norms.get(first, mean) * norms.get(second, mean) * unit(first, second)
 
     choice = VectorChoice(case.vectors, case.vector_case, normalize=False)  # type: ignore[arg-type]
-    result = score_corpus(case.segments, Measure(case.metric, Tokenizer(), choice))[0]
+    result = score_corpus(case.segments, complete(case.metric, Tokenizer(), choice))[0]
     expected = soft.bleu_statistics(
         case.candidates[0],
         case.references[0],

@@ -13,7 +13,8 @@ from strategies import GREEDY, PATHS, SOFT, Case, cases, limits
 
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
-from softbleu.scoring import Measure, score_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import score_corpus
 from softbleu.similarity import TokenVectors
 
 MASS = 1e-5
@@ -171,7 +172,7 @@ def test_neither_processes_nor_other_systems_matter(jobs: int) -> None:
     vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
     lines, references = ["the dog", "a mat"] * 1100, [["the cat", "a dog"], ["a cat mat"]] * 1100
     both = Segments.of({"A": lines, "B": ["dog dog"] * 2200}, references)
-    xleu = Measure.of(matcher="xleu", composition="sif", vectors=vectors, threshold=0.3)
+    xleu = make_metric(matcher="xleu", composition="sif", vectors=vectors, threshold=0.3)
     alone = score_corpus(Segments.of(lines, references), xleu)[0]
     together = score_corpus(both, xleu, jobs=jobs)[0]
     assert together.score == alone.score

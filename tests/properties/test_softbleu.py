@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import soft
@@ -19,9 +20,10 @@ from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.limits import Limit
+from softbleu.metrics import Metric
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
-from softbleu.scoring import Measure, VectorChoice, collect_statistics, score_corpus
+from softbleu.scoring import VectorChoice, collect_statistics, score_corpus
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.tokens import Tokenizer
 
@@ -72,8 +74,8 @@ class Case:
     def weight(self) -> oracle.Weight:
         return oracle.weights_from([line for texts in self.references for line in texts], self.options)
 
-    def measure(self, **more: Any) -> Measure:
-        return Measure(self.metric(**more), Tokenizer(), VectorChoice(self.vectors))
+    def measure(self, **more: Any) -> Metric:
+        return complete(self.metric(**more), Tokenizer(), VectorChoice(self.vectors))
 
     def rows(self, kernels: KernelName = "numpy", **more: Any) -> np.ndarray[Any, Any]:
         """Statistics of the library, a row a segment."""

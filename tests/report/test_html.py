@@ -17,9 +17,9 @@ import softbleu
 from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
+from softbleu.metrics.making import make_metric
 from softbleu.report import PAGES, WRITERS, Layout
 from softbleu.report.html import escape_json, pack, write_html
-from softbleu.scoring import Measure
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
 VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
@@ -48,7 +48,7 @@ class Elements(HTMLParser):
 
 
 def page_of(candidates, references, **settings) -> str:
-    page = make_page(Segments.of(candidates, references), Measure.of(**settings))
+    page = make_page(Segments.of(candidates, references), make_metric(**settings))
     return "".join(write_html(page, Layout()))
 
 

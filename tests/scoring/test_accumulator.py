@@ -33,7 +33,7 @@ def test_any_batches_give_the_same_result(metric: str, rows: Rows, data: st.Data
         (first if number < merged else second).update(*columns(rows[start:stop]))
     first.merge(pickle.loads(pickle.dumps(second)))
     assert len(first) == len(rows)
-    assert first.compute() == softbleu.read_measure(metric).corpus_score(*columns(rows))
+    assert first.compute() == softbleu.read_metric(metric).corpus_score(*columns(rows))
 
 
 def test_reset_forgets_all_and_merge_leaves_the_other_alone() -> None:

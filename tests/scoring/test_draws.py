@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 
 from softbleu.metrics import Bleu, Gleu, references
-from softbleu.scoring import Measure, SignificanceSettings, Statistics, compare_systems, significance
+from softbleu.scoring import SignificanceSettings, Statistics, compare_systems, significance
 from softbleu.scoring.significance import approximate_randomization, bootstrap_scores
 from softbleu.tokens import Tokenizer
 
@@ -19,7 +20,7 @@ def statistics_of(metric: Any, systems: int, counts: list[int]) -> Statistics:
     """Random rows, lengths first."""
     rows = np.random.default_rng(4).integers(1, 40, size=(systems, sum(counts), 2 + 3 * metric.order))
     return Statistics(
-        tuple("abcdefgh"[:systems]), Measure(metric, Tokenizer()), rows, np.array(counts), (min(counts), max(counts))
+        tuple("abcdefgh"[:systems]), complete(metric, Tokenizer()), rows, np.array(counts), (min(counts), max(counts))
     )
 
 
@@ -85,7 +86,7 @@ def test_lower_may_be_better() -> None:
     tokenizer, counts = Tokenizer(), np.ones(6, np.int64)
     tables = [
         compare_systems(
-            Statistics(tuple("abcd"), Measure(metric, tokenizer), rows, counts, (1, 1)),
+            Statistics(tuple("abcd"), complete(metric, tokenizer), rows, counts, (1, 1)),
             "a",
             SignificanceSettings(samples=40),
         )

@@ -10,7 +10,8 @@ import pytest
 import softbleu
 from softbleu import InputError, VectorError
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.scoring import Explanation, Measure, NgramMatch, explain_corpus
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import Explanation, NgramMatch, explain_corpus
 
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
@@ -21,7 +22,7 @@ CORPUS = Segments.of(
 
 
 def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
-    measure = Measure.of("vleu", **{"order": order, "vectors": VECTORS, "threshold": 0.0, **options})
+    measure = make_metric("vleu", **{"order": order, "vectors": VECTORS, "threshold": 0.0, **options})
     return explain_corpus(corpus, measure, segments)
 
 
@@ -67,7 +68,7 @@ def test_longer_ngrams_come_after_shorter_ones() -> None:
 
 
 def test_other_orders() -> None:
-    xleu = Measure.of("xleu", order=2, vectors=VECTORS, threshold=0.0)
+    xleu = make_metric("xleu", order=2, vectors=VECTORS, threshold=0.0)
     found = explain_corpus(Segments.of(["for"], ["x for y"]), xleu, [1])[0]
     assert [match.reference for match in found.matches] == [("for",)]
     found = explain_corpus(Segments.of(["for y"], ["y x"]), xleu, [1])[0]
@@ -102,14 +103,14 @@ def test_files(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_exact_matchers_need_no_vectors() -> None:
-    found = explain_corpus(CORPUS, Measure.of(order=1, vectors="no/such.txt"), [2])[0]
+    found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])[0]
     assert [match.exact for match in found.matches] == [False, True, False]
 
 
 def test_soft_matchers_need_vectors() -> None:
     """As for scores: a soft matcher must not turn into an exact one in silence."""
     with pytest.raises(VectorError, match=r"no/such\.txt"):
-        explain_corpus(CORPUS, Measure.of("vleu", order=1, vectors="no/such.txt"), [2])
+        explain_corpus(CORPUS, make_metric("vleu", order=1, vectors="no/such.txt"), [2])
 
 
 @pytest.mark.parametrize("number", [0, 4, -1])
@@ -125,7 +126,7 @@ NETWORKS = Segments.of(
 
 
 def test_the_best_path_stands_beside_the_candidate() -> None:
-    first, second = explain_corpus(NETWORKS, Measure.of("hyter", notation="brackets"), [1])
+    first, second = explain_corpus(NETWORKS, make_metric("hyter", notation="brackets"), [1])
     assert (first.system, first.references) == ("A", (("the", "big", "hound", "barked"),))
     assert first.path is not None
     assert [(step.candidate, step.word, step.kind, step.cost) for step in first.path.steps] == [
@@ -140,7 +141,7 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
 
 @pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
 def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> None:
-    measure = Measure.of("hyter", notation="brackets", **settings)
+    measure = make_metric("hyter", notation="brackets", **settings)
     found = explain_corpus(NETWORKS, measure, [3, 2])
     scored = softbleu.score_corpus(NETWORKS, measure, level="segment")
     for number, explanation in enumerate(found):
@@ -155,11 +156,11 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
 
 def test_words_that_no_candidate_has_are_spelt() -> None:
     (found,) = explain_corpus(
-        Segments.of({"A": ["x"]}, [["a (dog|hound)"]]), Measure.of("hyter", notation="brackets"), [1]
+        Segments.of({"A": ["x"]}, [["a (dog|hound)"]]), make_metric("hyter", notation="brackets"), [1]
     )
     assert found.references in ((("a", "dog"),), (("a", "hound"),))
 
 
 def test_paths_out_of_order_are_refused() -> None:
     with pytest.raises(InputError, match="leave out window and shifts"):
-        explain_corpus(NETWORKS, Measure.of("hyter", notation="brackets", window=2), [1])
+        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])

@@ -16,8 +16,9 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.errors import InputError
 from softbleu.metrics import Gleu
 from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric
 from softbleu.report import WRITERS, Layout
-from softbleu.scoring import Measure, gathering, running, score_corpus, stretches
+from softbleu.scoring import gathering, running, score_corpus, stretches
 from softbleu.scoring.gathering import SegmentRows, SegmentScores
 
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
@@ -144,7 +145,7 @@ def test_a_stretch_is_smaller_towards_the_end() -> None:
 
 def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
     candidate, _, reference, *_ = written(tmp_path, 100)
-    measure = Measure.of("vleu", threshold=0.5)
+    measure = make_metric("vleu", threshold=0.5)
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,

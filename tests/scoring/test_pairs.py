@@ -17,8 +17,8 @@ import softbleu
 from softbleu.corpora.nbest import TextList, read_lists
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.metrics.making import read_metric
 from softbleu.ngrams import averaged_counts, shared_counts
-from softbleu.scoring.measure import read_measure
 from softbleu.scoring.pairs import pair_systems, score_pairs, score_systems
 from softbleu.tokens import Tokens, Vocabulary
 
@@ -119,7 +119,7 @@ def test_choices_are_those_of_brute_force(lists: list[list[str]], metric: str) -
 
 def test_softbleu_chooses_as_brute_force() -> None:
     lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]]
-    measure = read_measure("softbleu", vectors=VECTORS)
+    measure = read_metric("softbleu", vectors=VECTORS)
     matrices = list(score_pairs([TextList.of(texts) for texts in lists], measure))
     chosen = softbleu.select(lists, measure).choices
     assert [each.candidate for each in chosen] == [
@@ -154,7 +154,7 @@ def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: 
         monkeypatch.setattr("softbleu.scoring.pairs._AT_ONCE", together)
         monkeypatch.setattr("softbleu.scoring.pairs._SMALL", small)
         for metric in ("chrf", "ter"):
-            found.append([each.scores.tolist() for each in score_pairs(lists, read_measure(metric))])
+            found.append([each.scores.tolist() for each in score_pairs(lists, read_metric(metric))])
     assert [np.shape(scores) for scores in found[0]] == [(1, 7), (7, 1), (2, 6), (3, 5), (5, 3), (7, 7)]
     assert all(each == found[number % 2] for number, each in enumerate(found))
 
@@ -162,7 +162,7 @@ def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: 
 def test_corpora_of_systems() -> None:
     systems = {"one": TEXTS[:3], "two": TEXTS[1:4], "three": TEXTS[3:6]}
     corpus = Segments.of(systems, list(zip(*systems.values(), strict=True)))
-    measure = read_measure("bleu")
+    measure = read_metric("bleu")
     found = score_systems(pair_systems(corpus), [[*systems], [*systems]], measure)
     for row, name in zip(found.records(), systems, strict=True):
         assert row["candidate"] == name

@@ -21,8 +21,9 @@ from softbleu.analysis.pages import make_page
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
 from softbleu.experiments.sweep import sweep_corpus, sweep_points
-from softbleu.metrics import METRICS
-from softbleu.scoring import Measure, coding, compare_corpus, explain_corpus, measures_of, score_corpus
+from softbleu.metrics import METRICS, Metric
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import coding, compare_corpus, explain_corpus, measures_of, score_corpus
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "it's", "sat"]
 VECTORS = {word: [float(number), 1.0, -2.0] for number, word in enumerate(WORDS[:-2])}
@@ -65,11 +66,11 @@ def all_lines(corpus: Segments, *, source: bool) -> list[str]:
     return [*found, *(corpus.source or ())] if source else found
 
 
-VLEU = Measure.of("vleu", threshold=0.3, vectors=VECTORS, tokenize="none")
-XLEU = Measure.of("xleu", threshold=0.0, vectors=VECTORS, tokenize="none")
-SOFTBLEU = Measure.of("softbleu", vectors=VECTORS, tokenize="none")
-BLEU, GLEU = Measure.of("bleu", tokenize="none"), Measure.of("gleu", iterations=20)
-SOFT_GLEU = Measure.of("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, iterations=20)
+VLEU = make_metric("vleu", threshold=0.3, vectors=VECTORS, tokenize="none")
+XLEU = make_metric("xleu", threshold=0.0, vectors=VECTORS, tokenize="none")
+SOFTBLEU = make_metric("softbleu", vectors=VECTORS, tokenize="none")
+BLEU, GLEU = make_metric("bleu", tokenize="none"), make_metric("gleu", iterations=20)
+SOFT_GLEU = make_metric("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, iterations=20)
 
 # each line once
 
@@ -98,7 +99,7 @@ def once(texts: list[str]) -> Counter[str]:
 
 
 TOGETHER = {
-    "exact": [BLEU, Measure.of(order=2, tokenize="none")],
+    "exact": [BLEU, make_metric(order=2, tokenize="none")],
     "exact and source": [BLEU, GLEU],
     "one table": [VLEU, XLEU],
     "features": [VLEU, SOFTBLEU],
@@ -108,7 +109,7 @@ TOGETHER = {
 
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
-def test_scores_tokenise_each_line_once(split: Counter[str], measures: list[Measure]) -> None:
+def test_scores_tokenise_each_line_once(split: Counter[str], measures: list[Metric]) -> None:
     corpus = make_corpus()
     score_corpus(corpus, measures)
     assert split == once(all_lines(corpus, source=any(each.metric.requires.source for each in measures)))
@@ -127,7 +128,7 @@ def test_comparisons_tokenise_each_line_once(split: Counter[str]) -> None:
 
 
 @pytest.mark.parametrize("measure", [BLEU, VLEU], ids=str)
-def test_pages_tokenise_each_line_once(split: Counter[str], measure: Measure) -> None:
+def test_pages_tokenise_each_line_once(split: Counter[str], measure: Metric) -> None:
     page = make_page(make_corpus(), measure)
     assert len(page.thresholds) == (0 if measure is BLEU else 101)
     # A page shows the source, whether a metric looks at it or not.
@@ -168,7 +169,9 @@ def test_13a_tokenises_each_word_once(monkeypatch: pytest.MonkeyPatch, lowercase
     # Splitters are kept for the life of the process.
     monkeypatch.setattr("softbleu.tokens._word_splitter", unwrap(tokens._word_splitter))
     corpus = make_corpus()
-    score_corpus(corpus, [Measure.of("bleu", lowercase=lowercase), Measure.of("bleu", order=2, lowercase=lowercase)])
+    score_corpus(
+        corpus, [make_metric("bleu", lowercase=lowercase), make_metric("bleu", order=2, lowercase=lowercase)]
+    )
     words = {word for text in all_lines(corpus, source=False) for word in text.split()}
     assert words == set(WORDS)
     assert counted == Counter(word.lower() if lowercase else word for word in words)
@@ -176,7 +179,7 @@ def test_13a_tokenises_each_word_once(monkeypatch: pytest.MonkeyPatch, lowercase
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
 def test_what_does_not_fit_into_memory_has_the_same_digits(
-    monkeypatch: pytest.MonkeyPatch, measures: list[Measure]
+    monkeypatch: pytest.MonkeyPatch, measures: list[Metric]
 ) -> None:
     expected = score_corpus(make_corpus(), measures, level="segment")
     monkeypatch.setattr(coding, "MOST_KEPT", 50)
@@ -229,7 +232,7 @@ class Waiting(Executor):
 
 @pytest.mark.parametrize("measure", [BLEU, VLEU, GLEU], ids=str)
 @pytest.mark.parametrize("workers", [1, 8])
-def test_all_workers_have_work(measure: Measure, workers: int) -> None:
+def test_all_workers_have_work(measure: Metric, workers: int) -> None:
     executor = Waiting(workers)
     found = score_corpus(make_corpus(), measure, executor=executor)
     assert workers <= executor.most <= 2 * workers
@@ -251,7 +254,7 @@ def opened(folder: Path, corpus: Segments) -> ParallelFiles:
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
 @pytest.mark.parametrize("workers", [1, 2, 8])
-def test_digits_do_not_depend_on_workers(tmp_path: Path, measures: list[Measure], workers: int) -> None:
+def test_digits_do_not_depend_on_workers(tmp_path: Path, measures: list[Metric], workers: int) -> None:
     corpus = make_corpus()
     assert len(list(corpus.blocks())) > 16
     expected = score_corpus(corpus, measures, level="segment")
@@ -265,21 +268,21 @@ def test_digits_do_not_depend_on_workers(tmp_path: Path, measures: list[Measure]
 
 
 EVERY = [
-    *(Measure.of(x, vectors=vectors_for(METRICS.find(x)(), VECTORS)) for x in METRICS.names() if x != "meteor"),
-    Measure.of("meteor", stages="exact+stem"),
+    *(make_metric(x, vectors=vectors_for(METRICS.find(x)(), VECTORS)) for x in METRICS.names() if x != "meteor"),
+    make_metric("meteor", stages="exact+stem"),
     VLEU,
     XLEU,
     SOFT_GLEU,
-    Measure.of("bleu", order=2, tokenize="13a"),
-    Measure.of("vleu", order=2, vectors=VECTORS, vector_case="exact"),
-    Measure.of("xleu", threshold=0.3, vectors=MadeUpEncoder()),
-    Measure.of("softbleu", vectors=MadeUpEncoder(), layers="1,3", function_words="exact"),
-    Measure.of("vleu", composition="sif", vectors=VECTORS),
-    Measure.of("xleu", assignment="optimal", vectors=VECTORS, lowercase=True),
-    Measure.of("gleu", variant="gleu0"),
-    Measure.of("gleu", multi="max"),
-    Measure.of("m2", annotators="best"),
-    Measure.of("softbleu", rarity=0.0, credit="greedy", vectors=VECTORS),
+    make_metric("bleu", order=2, tokenize="13a"),
+    make_metric("vleu", order=2, vectors=VECTORS, vector_case="exact"),
+    make_metric("xleu", threshold=0.3, vectors=MadeUpEncoder()),
+    make_metric("softbleu", vectors=MadeUpEncoder(), layers="1,3", function_words="exact"),
+    make_metric("vleu", composition="sif", vectors=VECTORS),
+    make_metric("xleu", assignment="optimal", vectors=VECTORS, lowercase=True),
+    make_metric("gleu", variant="gleu0"),
+    make_metric("gleu", multi="max"),
+    make_metric("m2", annotators="best"),
+    make_metric("softbleu", rarity=0.0, credit="greedy", vectors=VECTORS),
 ]
 
 
@@ -295,7 +298,7 @@ def test_measures_in_one_run_are_those_one_by_one(level: Any, jobs: int) -> None
 @pytest.mark.parametrize("gold", [False, True])
 def test_any_measures_go_together(gold: bool) -> None:
     corpus = with_gold(make_corpus()) if gold else make_corpus()
-    usable = [measure for measure in EVERY if gold or not measure.metric.requires.gold]
+    usable = [measure for measure in EVERY if gold or not measure.requires.gold]
     single = [score_corpus(corpus, measure) for measure in usable]
 
     @given(chosen=st.lists(st.sampled_from(range(len(usable))), min_size=1, max_size=4))
@@ -309,7 +312,7 @@ def test_any_measures_go_together(gold: bool) -> None:
 
 def test_progress_goes_through_all_passes() -> None:
     seen: list[tuple[int, int]] = []
-    measures = [BLEU, Measure.of("bleu", tokenize="13a")]
+    measures = [BLEU, make_metric("bleu", tokenize="13a")]
     score_corpus(make_corpus(), measures, progress=lambda *step: seen.append(step))
     assert seen[-1] == (2 * SEGMENTS, 2 * SEGMENTS)
     assert seen == sorted(set(seen))
@@ -318,4 +321,4 @@ def test_progress_goes_through_all_passes() -> None:
 
 def test_a_setting_goes_to_those_that_have_it() -> None:
     bleu, gleu = measures_of(["bleu", "gleu"], order=2, iterations=7)
-    assert (bleu, gleu) == (Measure.of("bleu", order=2), Measure.of("gleu", order=2, iterations=7))
+    assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))

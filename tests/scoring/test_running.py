@@ -12,6 +12,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from complete import complete
 from made_up_encoder import MadeUpEncoder
 
 from softbleu import InputError, __version__
@@ -23,9 +24,10 @@ from softbleu.executors import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.language import train_ngrams, write_arpa
 from softbleu.matchers import Matcher, make_matcher
-from softbleu.metrics import Bleu
-from softbleu.scoring import Measure, Result, VectorChoice, score_corpus
-from softbleu.scoring.measure import every_setting
+from softbleu.metrics import Bleu, Metric
+from softbleu.metrics.base import every_setting
+from softbleu.metrics.making import make_metric
+from softbleu.scoring import Result, VectorChoice, score_corpus
 from softbleu.signature import parse_signature
 from softbleu.tokens import Tokenizer
 
@@ -73,8 +75,8 @@ def files(tmp_path: Path) -> Iterator[ParallelFiles]:
         yield corpus
 
 
-def measure_of(metric: Bleu, choice: VectorChoice = CHOICE) -> Measure:
-    return Measure(metric, Tokenizer(), choice)
+def measure_of(metric: Bleu, choice: VectorChoice = CHOICE) -> Metric:
+    return complete(metric, Tokenizer(), choice)
 
 
 METRICS = [
@@ -90,7 +92,7 @@ each_level = pytest.mark.parametrize("level", ["corpus", "segment"])
 @each_level
 @pytest.mark.parametrize("tokenize", ["none", "13a"])
 def test_files_and_memory_agree(metric: Bleu, level: Any, tokenize: str, files: ParallelFiles) -> None:
-    measure = Measure(metric, Tokenizer(tokenize), CHOICE)
+    measure = complete(metric, Tokenizer(tokenize), CHOICE)
     expected = score_corpus(in_memory(), measure, level=level)
     assert score_corpus(files, measure, level=level) == expected
     assert expected[0].score > 0
@@ -148,8 +150,8 @@ def test_an_executor_does_all_blocks(metric: Bleu) -> None:
 def test_a_tokenizer_that_was_used_before_still_travels() -> None:
     tokenizer = Tokenizer("13a")
     tokenizer.split("it's used")
-    expected = score_corpus(in_memory(), Measure(Bleu(), Tokenizer("13a")))
-    assert score_corpus(in_memory(), Measure(Bleu(), tokenizer), jobs=2) == expected
+    expected = score_corpus(in_memory(), complete(Bleu(), Tokenizer("13a")))
+    assert score_corpus(in_memory(), complete(Bleu(), tokenizer), jobs=2) == expected
 
 
 def test_errors_of_workers_arrive(tmp_path: Path) -> None:
@@ -296,7 +298,7 @@ def pairs_of(signature: str) -> dict[str, str]:
 
 
 def signature(metric: Bleu, tokenizer: Tokenizer = Tokenizer(), choice: VectorChoice = CHOICE) -> str:  # noqa: B008
-    return score_corpus(in_memory(), Measure(metric, tokenizer, choice))[0].signature
+    return score_corpus(in_memory(), complete(metric, tokenizer, choice))[0].signature
 
 
 IN_CONTEXT = {"layers": "1", "exact_words": "one"}
@@ -429,7 +431,7 @@ FILES = {"meteor_data", "synonyms", "paraphrases", "network_vectors", "language_
 
 def signatures(base: dict[str, Any], **changes: Any) -> list[str]:
     both = (base, {**base, **changes})
-    return [Measure.of(**settings).signature(vectors=None, level="corpus", nrefs=1) for settings in both]
+    return [make_metric(**settings).signature(vectors=None, level="corpus", nrefs=1) for settings in both]
 
 
 @pytest.mark.parametrize("name", OF_RULES)
@@ -496,7 +498,7 @@ def test_the_signature_shows_every_setting(name: str) -> None:
     source = [texts[0] for texts in corpus.references]
     corpus = replace(corpus, source=source, gold=[GoldSegment(text, (Annotation(0, ()),)) for text in source])
     (first, _), (changed, _) = (
-        score_corpus(corpus, Measure.of(**settings), level="segment" if name == "segment_smoothing" else "corpus")
+        score_corpus(corpus, make_metric(**settings), level="segment" if name == "segment_smoothing" else "corpus")
         for settings in (base, changing)
     )
     assert changed.signature != first.signature

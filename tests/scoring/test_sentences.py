@@ -10,9 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder, vectors_for
 
-from softbleu import InputError, Measure, read_measure
+from softbleu import InputError, read_metric
 from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
-from softbleu.metrics import METRICS
+from softbleu.metrics import METRICS, Metric
+from softbleu.metrics.making import make_metric
 from softbleu.scoring import sentences
 
 VECTORS = {
@@ -54,18 +55,18 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def measure_of(**given: Any) -> Measure:
-    made = Measure.of(**given)
-    if not made.metric.requires.vectors:
+def measure_of(**given: Any) -> Metric:
+    made = make_metric(**given)
+    if not made.requires.vectors:
         return made
-    return Measure.of(**{"vectors": vectors_for(made.metric, VECTORS), **given})
+    return make_metric(**{"vectors": vectors_for(made, VECTORS), **given})
 
 
 MEASURES = {title: measure_of(**given) for title, given in SETTINGS.items()}
 
 
 def test_every_metric_is_here() -> None:
-    assert {made.metric.name for made in MEASURES.values()} == {*METRICS.names()} - {"m2"}
+    assert {made.name for made in MEASURES.values()} == {*METRICS.names()} - {"m2"}
 
 
 @pytest.mark.parametrize("title", MEASURES)
@@ -77,7 +78,7 @@ def test_every_metric_is_here() -> None:
 def test_a_sentence_scores_as_a_corpus_of_it(title: str, candidate: str, references: list[str], source: str) -> None:
     # Kept between the examples: what is remembered of one segment changes nothing in the next.
     measure = MEASURES[title]
-    needed = source if measure.metric.requires.source else None
+    needed = source if measure.requires.source else None
     found = measure.sentence_score(candidate, references, needed)
     alone = measure.corpus_score([candidate], [references], None if needed is None else [needed], level="segment")
     assert alone.segments is not None
@@ -95,7 +96,7 @@ def test_sentences_that_are_looked_at_differ(title: str) -> None:
 
 
 def test_one_reference_may_be_a_text() -> None:
-    measure = read_measure("bleu(order=1)")
+    measure = read_metric("bleu(order=1)")
     assert measure.sentence_score("a cat", "a dog") == measure.sentence_score("a cat", ["a dog"])
     assert float(measure.sentence_score("a cat", "a dog")) == pytest.approx(50)
 
@@ -104,14 +105,14 @@ def test_vectors_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = []
     real = sentences.open_vectors
     monkeypatch.setattr(sentences, "open_vectors", lambda where: opened.append(where) or real(where))
-    measure = Measure.of("vleu", threshold=0.3, vectors=VECTORS)
+    measure = make_metric("vleu", threshold=0.3, vectors=VECTORS)
     for candidate in ("a cat", "a dog", "a cat"):
         measure.sentence_score(candidate, "the cat")
     assert opened == [VECTORS]
 
 
 def test_a_measure_travels_after_it_scored_sentences() -> None:
-    measure = Measure.of("vleu", threshold=0.3, vectors=VECTORS)
+    measure = make_metric("vleu", threshold=0.3, vectors=VECTORS)
     score = measure.sentence_score("a dog", "the cat")
     again = pickle.loads(pickle.dumps(measure))
     assert again == measure
@@ -121,25 +122,25 @@ def test_a_measure_travels_after_it_scored_sentences() -> None:
 
 
 def test_a_measure_says_what_it_is_after_it_scored_sentences() -> None:
-    measure = Measure.of("bleu", order=2)
+    measure = make_metric("bleu", order=2)
     measure.sentence_score("a", "a")
     assert repr(measure) == "bleu(order=2)"
-    assert measure == read_measure("bleu(order=2)")
-    assert hash(measure) == hash(read_measure("bleu(order=2)"))
+    assert measure == read_metric("bleu(order=2)")
+    assert hash(measure) == hash(read_metric("bleu(order=2)"))
 
 
 def test_gold_edits_are_refused_in_a_line() -> None:
     with pytest.raises(InputError, match="metric 'm2' needs gold edits") as caught:
-        read_measure("m2").sentence_score("a cat", "a dog", "a dog")
+        read_metric("m2").sentence_score("a cat", "a dog", "a dog")
     assert "\n" not in str(caught.value)
     gold = [GoldSegment("a dog", (Annotation(0, (GoldEdit(1, 2, "Noun", ("cat",)),)),))]
-    assert read_measure("m2").corpus_score(["a cat"], gold=gold).score == 100.0
+    assert read_metric("m2").corpus_score(["a cat"], gold=gold).score == 100.0
 
 
 @pytest.mark.parametrize("metric", ["gleu", "imeasure"])
 def test_the_source_is_asked_for(metric: str) -> None:
     with pytest.raises(InputError, match=f"metric '{metric}' needs the source text"):
-        read_measure(metric).sentence_score("a cat", ["a dog"])
+        read_metric(metric).sentence_score("a cat", ["a dog"])
 
 
 @pytest.mark.parametrize(
@@ -155,4 +156,4 @@ def test_the_source_is_asked_for(metric: str) -> None:
 )
 def test_no_text_is_refused(candidate: Any, references: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_measure("bleu").sentence_score(candidate, references)
+        read_metric("bleu").sentence_score(candidate, references)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 
 from softbleu import InputError, VectorError, compare, explain, score, sweep
 from softbleu.corpora import Segments
@@ -15,27 +16,28 @@ from softbleu.embeddings.store import write_store
 from softbleu.errors import UnknownNameError
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import Measure, VectorChoice, score_corpus
-from softbleu.scoring.measure import settings_of
+from softbleu.metrics.making import make_metric, settings_of
+from softbleu.scoring import VectorChoice, score_corpus
+from softbleu.scoring.plan import resolve_metric, threshold_of
 from softbleu.tokens import Tokenizer
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
 def test_defaults() -> None:
-    measure = Measure.of()
-    assert measure == Measure(Bleu(make_matcher("exact")))
-    assert measure.at_level("corpus").metric == Bleu(make_matcher("exact"), effective_order=False)
-    assert measure.at_level("segment").metric == Bleu(make_matcher("exact"), effective_order=True)
+    measure = make_metric()
+    assert measure == complete(Bleu(make_matcher("exact")))
+    assert measure.at_level("corpus") == Bleu(make_matcher("exact"), effective_order=False)
+    assert measure.at_level("segment") == Bleu(make_matcher("exact"), effective_order=True)
     assert measure.tokenizer == Tokenizer("13a", lowercase=False)
-    assert measure.vectors == VectorChoice("glove-6b-100d", "fallback", True)
+    assert measure.vector_choice == VectorChoice("glove-6b-100d", "fallback", True)
 
 
 @pytest.mark.parametrize("matcher", ["sleu", "vleu", "xleu"])
 def test_the_threshold_unless_given(matcher: str) -> None:
-    measure = Measure.of(matcher, order=1, vectors=VECTORS)
-    assert measure.threshold is None
-    assert measure.resolved() == Measure.of(matcher, order=1, vectors=VECTORS, threshold=0.8)
+    measure = make_metric(matcher, order=1, vectors=VECTORS)
+    assert threshold_of(measure) is None
+    assert resolve_metric(measure) == make_metric(matcher, order=1, vectors=VECTORS, threshold=0.8)
     # "cat" and "dog" are 0.6 alike.
     default, lower = (measure.corpus_score(["dog"], ["cat"]), score(["dog"], ["cat"], metric=measure, threshold=0.5))
     assert (default.score, lower.score) == (0, pytest.approx(60, abs=1e-4))
@@ -58,8 +60,8 @@ def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -
         extra={"threshold": recommended},
     )
     soft: dict[str, Any] = {"metric": "vleu", "order": 1, "vectors": place}
-    measure = Measure.of(**soft)
-    assert measure.resolved().threshold == recommended
+    measure = make_metric(**soft)
+    assert resolve_metric(measure).threshold == recommended
     found = score(["dog"], ["cat"], **soft)
     assert found.score == pytest.approx(60, abs=1e-4)
     assert found.score == float(measure.sentence_score("dog", "cat"))
@@ -103,12 +105,12 @@ GIVEN: dict[str, Any] = {
 
 def test_every_setting_arrives() -> None:
     named = {each.name for each in settings_of({"metric": "bleu", "matcher": "vleu"})}
-    assert set(GIVEN) == named | {"preset"}, "a new setting needs a line above"
+    assert set(GIVEN) == named | {"preset", "metric"}, "a new setting needs a line above"
     matcher = make_matcher(
         "vleu", threshold=0.25, assignment="sequential", consumption="similarity", composition="aligned"
     )
     words = WordMeasure("csls", "mean", 5, True, "exact")
-    assert Measure.of(**GIVEN) == Measure(
+    assert make_metric(**GIVEN) == complete(
         Bleu(matcher, 3, "floor", 0.5, effective_order=True, denominator="all"),
         Tokenizer("13a", lowercase=True),
         VectorChoice(VECTORS, "exact", False, "4", "cosine", words, "p99"),
@@ -118,34 +120,33 @@ def test_every_setting_arrives() -> None:
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 @pytest.mark.parametrize("given", [False, True])
 def test_an_effective_order_that_is_given_holds_at_every_level(level: Any, given: bool) -> None:
-    metric = Measure.of(effective_order=given).at_level(level).metric
+    metric = make_metric(effective_order=given).at_level(level)
     assert isinstance(metric, Bleu)
     assert metric.effective_order is given
 
 
 def test_preset() -> None:
-    measure = Measure.of(matcher="xleu", threshold=0.5, preset="morgan2014")
+    measure = make_metric(matcher="xleu", threshold=0.5, preset="morgan2014")
     matcher = make_matcher("xleu", threshold=0.5, assignment="sequential", consumption="similarity")
-    assert measure.metric == Bleu(matcher, smooth="none", denominator="reference")
-    assert measure.tokenizer == Tokenizer("none")
-    assert Measure.of(matcher="xleu", preset="morgan2014").threshold == 0.0
+    assert measure == Bleu(matcher, smooth="none", denominator="reference", tokenize="none")
+    assert make_metric(matcher="xleu", preset="morgan2014").threshold == 0.0
 
 
 def test_what_is_given_goes_before_the_preset() -> None:
     given: dict[str, Any] = {"assignment": "optimal", "consumption": "unit", "smooth": "exp"}
-    metric = Measure.of(matcher="vleu", preset="morgan2014", **given).metric
+    metric = make_metric(matcher="vleu", preset="morgan2014", **given)
     assert isinstance(metric, Bleu)
     assert metric.matcher == make_matcher("vleu", threshold=0.0, assignment="optimal", consumption="unit")
     assert (metric.smooth, metric.denominator) == ("exp", "reference")
 
 
 def test_a_preset_leaves_a_matcher_without_options_alone() -> None:
-    assert Measure.of(preset="morgan2014").matcher == make_matcher("exact")
+    assert make_metric(preset="morgan2014").matcher == make_matcher("exact")
 
 
 def idle_of(**given: Any) -> list[str]:
     idle: list[str] = []
-    Measure.of(**given, idle=idle)
+    make_metric(**given, idle=idle)
     return idle
 
 
@@ -165,12 +166,12 @@ def test_idle_settings_must_be_right_all_the_same(given: dict[str, Any]) -> None
 
 def test_idle_settings_are_refused_where_nobody_takes_them() -> None:
     with pytest.raises(InputError, match=r"^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "):
-        Measure.of(matcher="exact", threshold=0.5)
+        make_metric(matcher="exact", threshold=0.5)
 
 
 def test_a_matcher_may_be_a_value() -> None:
     matcher = make_matcher("vleu", threshold=0.3)
-    assert Measure.of(matcher=matcher) == Measure.of("vleu", threshold=0.3)
+    assert make_metric(matcher=matcher) == make_metric("vleu", threshold=0.3)
     texts = (["a cat"], ["a dog"])
     assert score(*texts, matcher=matcher, vectors=VECTORS) == score(
         *texts, matcher="vleu", threshold=0.3, vectors=VECTORS
@@ -234,7 +235,7 @@ def test_vector_case_and_normalize_are_used() -> None:
 
 
 def test_score_corpus_is_what_score_does() -> None:
-    measure = Measure.of(matcher="vleu", vectors=VECTORS, order=2)
+    measure = make_metric(matcher="vleu", vectors=VECTORS, order=2)
     corpus = Segments.of({"x": ["a cat"], "y": ["dog"]}, ["a dog"])
     assert score_corpus(corpus, measure, level="segment") == score(
         corpus.candidates, corpus.references, matcher="vleu", vectors=VECTORS, order=2, level="segment"

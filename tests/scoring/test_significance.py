@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
@@ -23,9 +24,9 @@ from shared_data import shared
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics import Bleu, Gleu, Metric, references
+from softbleu.metrics.making import make_metric
 from softbleu.report import write_distribution
 from softbleu.scoring import (
-    Measure,
     SignificanceSettings,
     Statistics,
     collect_statistics,
@@ -68,19 +69,19 @@ SYSTEMS = {
 }
 
 
-UNTOKENIZED = Measure(Bleu(), Tokenizer("none"))
+UNTOKENIZED = complete(Bleu(), Tokenizer("none"))
 
 
 def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:
     """Make statistics by hand: (systems, rows, columns)."""
     table = np.asarray(rows, np.int64)
     names = tuple(f"s{k}" for k in range(len(table)))
-    return Statistics(names, Measure(metric or Bleu()), table, np.ones(table.shape[1], np.int64), (1, 1))
+    return Statistics(names, complete(metric or Bleu()), table, np.ones(table.shape[1], np.int64), (1, 1))
 
 
 def collected(metric: Metric, systems: dict[str, list[str]] | None = None) -> Statistics:
     corpus = Segments.of(systems or SYSTEMS, REFERENCES, SOURCE)
-    return collect_statistics(corpus, [Measure(metric)], keep_rows=True)[0]
+    return collect_statistics(corpus, [complete(metric)], keep_rows=True)[0]
 
 
 # many scores at once
@@ -219,7 +220,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 
     def numbers() -> list[Any]:
         references.ReferenceDraws.shared.cache_clear()
-        (statistics,) = collect_statistics(corpus, [Measure(metric)], keep_rows=True)
+        (statistics,) = collect_statistics(corpus, [complete(metric)], keep_rows=True)
         scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
         return [
             scores,
@@ -444,7 +445,7 @@ def test_interval_contains_the_score_and_ranks_follow_it() -> None:
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_comparisons_by_gleu(multi: str, test: Any) -> None:
     corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
-    gleu = Measure.of("gleu", order=2, multi=multi, iterations=30)
+    gleu = make_metric("gleu", order=2, multi=multi, iterations=30)
     table = compare_corpus(corpus, gleu, baseline="copy", significance=SignificanceSettings(test, 200, 200))
     rows = {row.name: row for row in table.comparisons}
     assert rows["copy"].p_value is None
@@ -457,8 +458,8 @@ def test_comparisons_by_gleu(multi: str, test: Any) -> None:
 
 def test_soft_scores_are_compared_too() -> None:
     vectors = {"goes": [1.0, 0.1], "go": [1.0, 0.2], "was": [0.1, 1.0], "were": [0.2, 1.0]}
-    soft = Measure.of("gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
-    exact = Measure.of("gleu", order=2, iterations=10)
+    soft = make_metric("gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
+    exact = make_metric("gleu", order=2, iterations=10)
     table, hard = (
         compare_corpus(
             Segments.of(SYSTEMS, REFERENCES, SOURCE),
@@ -542,7 +543,7 @@ def test_false_discovery_rate() -> None:
 )
 def test_numbers_of_segments_are_their_scores(measure: str) -> None:
     corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
-    (statistics,) = collect_statistics(corpus, [Measure.of(measure)], keep_rows=True)
+    (statistics,) = collect_statistics(corpus, [make_metric(measure)], keep_rows=True)
     expected = [[each.score for each in one.segments] for one in score_corpus(corpus, measure, level="segment")]
     assert segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
 

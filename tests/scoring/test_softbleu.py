@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softbleu import InputError, Measure, score
+from softbleu import InputError, score
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.errors import UnknownNameError
 from softbleu.experiments.sweep import sweep_points
 from softbleu.metrics.idf import IdfCorpus, rarity_of
+from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.scoring import SignificanceSettings, compare_corpus, explain_corpus, score_corpus
 from softbleu.signature import parse_signature
@@ -37,7 +38,7 @@ def corpus() -> Segments:
 
 
 def scored(level: Any = "corpus", **settings: Any) -> list[Any]:
-    return score_corpus(corpus(), Measure.of("softbleu", vectors=VECTORS, **settings), level=level)
+    return score_corpus(corpus(), make_metric("softbleu", vectors=VECTORS, **settings), level=level)
 
 
 # levels
@@ -78,7 +79,7 @@ def test_jobs_and_files_give_the_same_digits(
         names.append(str(tmp_path / f"{seed}.txt"))
         Path(names[-1]).write_text("\n".join(lines(seed, shortest)) + "\n", encoding="utf-8")
     given: dict[str, Any] = {} if idf == "references" else {"idf": names[0]}
-    settings = Measure.of("softbleu", vectors=VECTORS, **given)
+    settings = make_metric("softbleu", vectors=VECTORS, **given)
     expected = score_corpus(corpus(), settings, level=level)
     assert score_corpus(corpus(), settings, level=level, jobs=2) == expected
     with ParallelFiles.open({"one": names[0], "two": names[1]}, names[2:]) as opened:
@@ -193,13 +194,13 @@ def test_the_signature_by_its_keys() -> None:
 def test_a_signature_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short: bool) -> None:
     """The text is signed by name and content, and looked for by its name."""
     (tmp_path / "idf.txt").write_text("the cat\nthe dog\nthe\n", encoding="utf-8")
-    given = Measure.of("softbleu", vectors=VECTORS, idf=str(tmp_path / "idf.txt"), **ALL)
+    given = make_metric("softbleu", vectors=VECTORS, idf=str(tmp_path / "idf.txt"), **ALL)
     result = score_corpus(corpus(), given)[0]
     signature = result.short_signature if short else result.signature
     name, _, digits = parse_signature(signature)["idf"].partition("#")
     assert (name, len(digits)) == ("idf.txt", 12)
     monkeypatch.chdir(tmp_path)
-    again = Measure.from_signature(signature, vectors=VECTORS)
+    again = metric_from_signature(signature, vectors=VECTORS)
     metric = again.metric
     assert isinstance(metric, Softbleu)
     assert isinstance(metric.idf, IdfCorpus)
@@ -222,7 +223,7 @@ def test_another_text_is_another_signature(tmp_path: Path) -> None:
 
 
 def test_comparisons_resample_segments() -> None:
-    measure = Measure.of("softbleu", vectors=VECTORS)
+    measure = make_metric("softbleu", vectors=VECTORS)
     how = SignificanceSettings(samples=200, seed=3)
     table = compare_corpus(corpus(), measure, baseline="one", significance=how)
     assert [system.name for system in table.comparisons] == ["one", "two"]
@@ -238,7 +239,7 @@ def test_comparisons_resample_segments() -> None:
 
 def test_a_system_does_not_differ_from_itself() -> None:
     twice = Segments.of({"one": lines(1), "same": lines(1), "best": lines(3)}, lines(3))
-    measure = Measure.of("softbleu", vectors=VECTORS)
+    measure = make_metric("softbleu", vectors=VECTORS)
     how = SignificanceSettings(samples=200)
     _, same, best = compare_corpus(twice, measure, baseline="one", significance=how).comparisons
     assert (same.p_value, best.score) == (1.0, 100.0)
@@ -299,7 +300,7 @@ def test_errors(settings: dict[str, Any], error: type[Exception], message: str) 
 
 def idle_of(metric: str, **given: Any) -> list[str]:
     idle: list[str] = []
-    Measure.of(metric, idle=idle, **given)
+    make_metric(metric, idle=idle, **given)
     return idle
 
 
@@ -320,7 +321,7 @@ def test_a_text_may_have_a_number_sign_in_its_name(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     Path("a#b.txt").write_text("the cat\n", encoding="utf-8")
     signature = scored(idf="a#b.txt")[0].signature
-    assert Measure.from_signature(signature).metric == Softbleu(idf=IdfCorpus.of("a#b.txt"))
+    assert metric_from_signature(signature) == Softbleu(idf=IdfCorpus.of("a#b.txt"))
 
 
 def test_the_greatest_weights_add_up() -> None:
@@ -330,7 +331,7 @@ def test_the_greatest_weights_add_up() -> None:
 
 def test_a_sweep_has_one_point() -> None:
     points = sweep_points({"metric": "softbleu"}, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.5, 0.6]})
-    assert [point.measure for point in points] == [Measure.of("softbleu")]
+    assert [point.measure for point in points] == [make_metric("softbleu")]
 
 
 def test_there_are_no_matches_to_show() -> None:

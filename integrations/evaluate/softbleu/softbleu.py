@@ -29,7 +29,7 @@ Returns:
 
 
 class Softbleu(evaluate.Metric):
-    """A door on ``softbleu.read_measure(metric).corpus_score``; the digits are the same."""
+    """A door on ``softbleu.read_metric(metric).corpus_score``; the digits are the same."""
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
@@ -52,5 +52,5 @@ class Softbleu(evaluate.Metric):
         level: str = "corpus",
     ) -> dict[str, Any]:
         """Score what has come in."""
-        result = softbleu.read_measure(metric).corpus_score(predictions, references, source, level=level)
+        result = softbleu.read_metric(metric).corpus_score(predictions, references, source, level=level)
         return {name: value for name, value in result.to_dict().items() if name != "system"}

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-import importlib.util
+import ast
 import inspect
 import json
 import math
+import pydoc
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import softbleu
-from softbleu import InputError, Measure, Result, Results, compare, read_measure, score
+from softbleu import InputError, Result, Results, compare, read_metric, score
+from softbleu.declare import all_settings
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import UnknownNameError
-from softbleu.metrics import BleuScore
-from softbleu.scoring import doors
+from softbleu.matchers import SoftMatcher
+from softbleu.metrics import BleuScore, Metric, base, keywords
 from softbleu.tabular import format_rows
+from softbleu.tokens import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
-STUB = ROOT / "softbleu" / "scoring" / "doors.pyi"
-EACH = pytest.mark.parametrize("name", doors.DOORS)
+METRICS = {
+    name: value
+    for name in softbleu.__all__
+    if isinstance(value := getattr(softbleu, name), type) and issubclass(value, Metric) and value is not Metric
+}
+EACH = pytest.mark.parametrize("name", METRICS)
 
 CANDIDATES = {"A": ["the cat sat on a mat", "it is"], "B": ["a dog sat", "it was"]}
 REFERENCES = [["the cat sat on the mat", "a cat sat"], ["it is"]]
@@ -32,19 +41,6 @@ HOSTILE = "<script>alert('x')</script>&\"|\n"
 
 
 # metrics by keywords
-
-
-def make_cli() -> Any:
-    spec = importlib.util.spec_from_file_location("make_cli", ROOT / "docs" / "reference" / "make_cli.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_types_are_made_of_the_declarations() -> None:
-    assert STUB.read_text(encoding="utf-8") == make_cli().make_stub(), "run: python docs/reference/make_cli.py"
 
 
 @pytest.mark.parametrize(
@@ -71,41 +67,55 @@ def test_the_types_are_made_of_the_declarations() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_door_makes_what_the_expression_makes(made: Measure, expression: str) -> None:
-    assert made == read_measure(expression)
-    assert read_measure(repr(made)) == made
+def test_a_class_makes_what_the_expression_makes(made: Metric, expression: str) -> None:
+    assert made == read_metric(expression)
+    assert read_metric(repr(made)) == made
 
 
 @EACH
-def test_every_door_is_in_the_package(name: str) -> None:
-    door = doors.DOORS[name]
-    assert getattr(softbleu, name) is door is getattr(doors, name)
-    assert name in softbleu.__all__
-    assert repr(door) == f"softbleu.{name}"
-    assert door() == read_measure(door.metric)
+def test_a_metric_of_the_package_is_its_class(name: str) -> None:
+    made = METRICS[name]()
+    assert METRICS[name] is getattr(import_module(METRICS[name].__module__), name)
+    assert isinstance(made, Metric)
+    assert made == read_metric(name) == read_metric(repr(made))
+    assert hash(made) == hash(read_metric(name))
 
 
 @EACH
 def test_help_knows_every_setting(name: str) -> None:
-    """Those that the measure has, and with a matcher to choose those of soft ones."""
-    door = doors.DOORS[name]
-    parameters = inspect.signature(door).parameters
+    """Those that the metric has, over the matcher that it has unless another is given."""
+    parameters = dict(inspect.signature(METRICS[name]).parameters)
     assert all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters.values())
-    made = door(matcher="vleu") if "matcher" in parameters else door()
-    settings = {each.name: value for each, value in made.settings()}
-    hidden = {"metric", "quantile"} | (set() if "matcher" in parameters else {"matcher"})
-    assert set(parameters) == set(settings) - hidden
-    plain = {each.name: value for each, value in door().settings()}
-    for each in parameters.values():
-        if each.name in plain:
-            assert each.default == plain[each.name], each.name
+    parameters.pop("preset", None)
+    made = METRICS[name]()
+    plain = {each.name: value for each, value in made.settings() if each.name != "quantile"}
+    assert {each.name: each.default for each in parameters.values()} == plain
+    assert {name: getattr(made, name) for name in plain if name not in ("matcher", "vectors")} == {
+        name: value for name, value in plain.items() if name not in ("matcher", "vectors")
+    }
+    assert name in pydoc.plain(pydoc.render_doc(METRICS[name]))
+
+
+def test_what_type_checkers_are_told_is_declared() -> None:
+    """The fields that stand for settings of parts, and the keywords of `score`, are those of the declarations."""
+    parts = {each.name for kind in (SoftMatcher, Tokenizer, VectorChoice) for each in all_settings(kind)}
+    tree = ast.parse(Path(base.__file__).read_text(encoding="utf-8"))
+    told = {
+        each.target.id
+        for each in ast.walk(tree)
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and "InitVar" in ast.unparse(each)
+    }
+    assert told == parts - {"vectors", "quantile"} | {"preset"}
+    every = {each.name for kind in METRICS.values() for each in all_settings(kind, {"matcher": "vleu"}, shared=True)}
+    assert keywords.Settings.__annotations__.keys() == every - {"quantile"} | {"preset"}
+    assert keywords.MatchSettings.__annotations__.keys() == parts - {"quantile"}
 
 
 def test_a_wrong_keyword_is_named() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"):
         softbleu.Vleu(treshold=0.8)  # type: ignore[call-arg]
     with pytest.raises(AttributeError, match="Mleu"):
-        doors.Mleu  # noqa: B018
+        softbleu.Mleu  # noqa: B018
 
 
 USED = """\

@@ -1,0 +1,105 @@
+"""Settings by name, for type checkers: what `score` and its like take for any metric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from softbleu.embeddings import VectorLocation
+    from softbleu.language import ModelChoice
+    from softbleu.matchers.base import Matcher
+    from softbleu.metrics.idf import IdfCorpus
+    from softbleu.metrics.refless.judging import CoefficientsFile
+    from softbleu.networks.rules import NetworkVectors
+    from softbleu.thesaurus.resources import MeteorData
+
+
+class MatchSettings(TypedDict, total=False):
+    """How n-grams are matched: matcher, tokens, vectors."""
+
+    threshold: float | str | None
+    assignment: Literal["exact-first", "sequential", "optimal"]
+    consumption: Literal["unit", "similarity"]
+    composition: Literal["mean", "aligned", "sif"]
+    tokenize: Literal["none", "char", "char+space", "13a", "intl", "zh", "ja-mecab", "ko-mecab", "blanks", "meteor"]
+    lowercase: bool
+    vectors: VectorLocation
+    vector_case: Literal["exact", "fallback"]
+    normalize: bool
+    layers: str | None
+    exact_words: Literal["one", "cosine"] | None
+    similarity: Literal["cosine", "csls"]
+    vectors_postprocess: str
+    neighbours: int | None
+    mutual: bool
+    function_words: Literal["soft", "exact"]
+
+
+class Settings(MatchSettings, total=False):
+    """Those of all metrics of the package."""
+
+    matcher: str | Matcher
+    order: int
+    smooth: Literal["none", "floor", "add-k", "exp"]
+    smooth_value: float | None
+    effective_order: bool | None
+    denominator: Literal["order", "all", "reference"]
+    variant: Literal["gleu+", "gleu+paper", "gleu0"]
+    penalty: Literal["exact", "soft"]
+    weight: float
+    swapped_bp: bool
+    multi: Literal["sample", "max", "mean"]
+    iterations: int
+    seed: int
+    segment_smoothing: bool
+    beta: float | None
+    power: float
+    rarity: float
+    position: float
+    characters: float
+    synonyms: float
+    paraphrases: float
+    meteor_data: str | MeteorData | None
+    credit: Literal["greedy", "clipped", "both"]
+    idf: str | Path | IdfCorpus | None
+    char_order: int
+    word_order: int
+    whitespace: bool
+    eps_smoothing: bool
+    normalized: bool
+    no_punct: bool
+    asian_support: bool
+    case_sensitive: bool
+    extra: float
+    replacing: Literal["greater", "both"]
+    window: int
+    move: float
+    shifts: bool
+    notation: Literal["text", "brackets", "network"]
+    stem_cost: float | None
+    synonym_cost: float | None
+    paraphrase_cost: float | None
+    neighbour_cost: float | None
+    optional_cost: float | None
+    neighbour_quantile: str
+    alternatives: int
+    mutual_neighbours: bool
+    inflection: bool
+    network_vectors: str | NetworkVectors | None
+    average: Literal["segments", "pieces"]
+    task: Literal["rank", "adq"]
+    stages: str
+    soft: float
+    soft_weight: float
+    max_unchanged_words: int
+    annotators: Literal["running", "best", "last"]
+    alpha: float | None
+    gamma: float | None
+    t: float
+    aggregate: Literal["mean", "share"]
+    language_model: str | ModelChoice | None
+    detector: Literal["spelling", "harper"] | None
+    coefficients: str | CoefficientsFile | None
+    preset: Literal["morgan2014", "terp", "networks", "paraphrases"]
