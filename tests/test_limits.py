@@ -42,7 +42,6 @@ CASES: dict[str, tuple[str, int, Callable[[], object]]] = {
     "hyter, other orders": ("metrics.hyter._LIMIT", 31, scored("hyter", window=2)),
     "netbleu": ("networks.pools._LIMIT", 3, scored("netbleu")),
     "netgleu": ("networks.pools._LIMIT", 3, scored("netgleu", source=SOURCE)),
-    "bertscore": ("embeddings.encoders.stored._LIMIT", 4, scored("bertscore", vectors="minilm-l6")),
     "refless": ("metrics.refless.metric._LIMIT", 7, lambda: softbleu.score(TEXTS[0], None, SOURCE, metric="refless")),
     "explain": ("scoring.explain._LIMIT", 7, lambda: softbleu.explain(*TEXTS)),
     "page": ("analysis.page_matches._LIMIT", 7, lambda: make_page(Segments.of(*TEXTS)).results),
