@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-_LIMIT = Limit("a page", "words", 1 << 21, "score fewer or shorter segments, or fewer systems")
-"""That are shown, of all texts (0.7 GB)."""
+_LIMIT = Limit(
+    "a page",
+    "words",
+    1 << 21,
+    "a segment of 3,000 words with 20 references: 63,000",
+    "score shorter segments, or fewer systems",
+)
+"""That are shown, of all texts (0.7 GB): more segments are not shown."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def no_matches() -> ShownMatches:
 
 
 def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
-    """Take the first segments of a corpus."""
+    """Take the first segments of a corpus, of all its texts."""
     parts: list[CodedBlock] = []
     left = shown
     for block in prepared.blocks():
@@ -102,7 +108,6 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
             break
     texts = [Tokens.joined(each) for each in zip(*(part.lines for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    _LIMIT.check(sum(len(text.codes) for text in texts), f"the text of {len(counts):,} segments")
     block = parts[0].with_lines(texts)
     return ShownText(
         candidates=block.candidates,
@@ -111,6 +116,31 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
         source=block.source,
         words=prepared.words,
     )
+
+
+def shown_segments(prepared: PreparedCorpus, most: int) -> int:
+    """How many of the first segments a page shows: those whose texts are not too long together.
+
+    Raises
+    ------
+    InputError
+        The first one is too long.
+    """
+    shown = words = 0
+    for block in prepared.blocks():
+        sizes = np.diff(block.references.offsets[block.offsets])
+        for text in (*block.candidates, *([] if block.source is None else [block.source])):
+            sizes = sizes + text.lengths
+        for size in sizes[: most - shown].tolist():
+            words += size
+            if not shown:
+                _LIMIT.check(words, "the first segment")
+            elif words > _LIMIT.allowed:
+                return shown
+            shown += 1
+        if shown == most:
+            break
+    return shown
 
 
 @dataclass(frozen=True)

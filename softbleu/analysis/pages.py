@@ -15,7 +15,7 @@ import numpy as np
 from softbleu.analysis.buckets import bucket_scores
 from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, no_matches, shown_text
+from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, no_matches, shown_segments, shown_text
 from softbleu.analysis.words import ngram_differences
 from softbleu.errors import InputError
 from softbleu.matchers.base import SoftMatcher
@@ -153,7 +153,7 @@ def make_page(
     masses = np.zeros((len(results), 0, order), np.int64)
     if thresholds:
         masses = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
-    shown = min(len(corpus), max(1, ROWS // len(results)))
+    shown = shown_segments(prepared, min(len(corpus), max(1, ROWS // len(results))))
     text = shown_text(prepared, shown)
     requires = measure.metric.requires
     words = None
