@@ -20,6 +20,7 @@ from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
 from softbleu.limits import Limit
 from softbleu.scoring import VectorChoice
+from softbleu.scoring.context import ContextVectors
 from softbleu.scoring.vectors import CorpusWords
 
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
@@ -37,7 +38,7 @@ def texts(count: int) -> tuple[list[str], list[str], list[str]]:
 def scored(metric: str, *, source: bool = False, **options: Any) -> Work:
     def work(count: int) -> object:
         candidates, references, sources = texts(count)
-        more = {"source": sources} if source else {}
+        more: Any = {"source": sources} if source else {}
         return softbleu.score(candidates, references, metric=metric, **more, **options)
 
     return work
@@ -149,6 +150,7 @@ def test_limits_are_ten_times_what_people_have() -> None:
 def test_a_vocabulary_is_no_line() -> None:
     words = [f"word{number}" for number in range(20_000)]
     made = CorpusWords.in_context(VectorChoice("minilm-l6").resolved(), words)
+    assert isinstance(made.words.vectors, ContextVectors)
     assert np.flatnonzero(made.words.vectors.known_words).tolist() == list(range(20_000))
 
 

@@ -244,23 +244,20 @@ def most_often(steps: Sequence[_Step], ngram: Words) -> tuple[int, Words]:
     (2, (7, 7, 7))
     """
     # How far the n-gram has come after each word, as Knuth, Morris and Pratt have it.
-    best: dict[tuple[int, int], tuple[int, _Path]] = {(0, 0): (0, None)}
-    begun: dict[int, list[int]] = {0: [0]}
+    moves = {(before, word): _matched(ngram, before, word) for before in range(len(ngram) + 1) for word in ngram}
+    best: dict[int, dict[int, tuple[int, _Path]]] = {0: {0: (0, None)}}
     last = 0
     for source, target, word in steps:
         last = max(last, target)
-        for matched in begun[source]:
-            count, words = best[source, matched]
-            now = matched
+        there = best.setdefault(target, {})
+        for matched, (count, words) in best[source].items():
             if word != -2:
-                now = _matched(ngram, matched, word)
-                count, words = count + (now == len(ngram)), (words, word)
-            key = target, now
-            if key not in best:
-                begun.setdefault(target, []).append(now)
-            if key not in best or count > best[key][0]:
-                best[key] = count, words
-    count, words = max((best[last, matched] for matched in begun[last]), key=lambda found: found[0])
+                matched, words = moves.get((matched, word), 0), (words, word)
+                count += matched == len(ngram)
+            known = there.get(matched)
+            if known is None or count > known[0]:
+                there[matched] = count, words
+    count, words = max(best[last].values(), key=lambda found: found[0])
     path = []
     while words is not None:
         words, word = words
