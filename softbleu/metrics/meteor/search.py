@@ -16,7 +16,7 @@ _rank = itemgetter(0)
 Match = tuple[int, int, int, int]
 """Words of the reference that it covers, its place in the candidate, words there, and what it is called."""
 _Step = tuple[int, int, int, int, int, int]
-"""A match as paths take it: words of the reference, start and end in the candidate, the words there as bits, what they
+"""A match as paths take it: words of the reference, start and end in the candidate, its words as bits, what they
 gain, its name."""
 Path = tuple[int, int, int, int, Any]
 """Its rank, the candidate's words that are taken (bits), where its last match ends in the candidate and in the
