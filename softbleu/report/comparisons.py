@@ -10,7 +10,7 @@ from softbleu.report.records import SCHEMA, Records, dump, records_tsv
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
-    from softbleu.scoring import Comparison, ComparisonTable, Pair
+    from softbleu.scoring import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
@@ -94,7 +94,7 @@ def _baseline_notes(table: ComparisonTable) -> list[str]:
     return [
         f"* p < {SIGNIFICANT} against {table.baseline}",
         f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
-        *_too_few(table, tests),
+        *too_few(table.significance, tests),
         _what_people_said(table),
     ]
 
@@ -106,8 +106,9 @@ def _what_people_said(table: ComparisonTable) -> str:
     return f"{said}; nothing is said beyond the differences of the data"
 
 
-def _too_few(table: ComparisonTable, tests: int) -> list[str]:
-    least = table.significance.least_p(tests)
+def too_few(significance: SignificanceSettings, tests: int) -> list[str]:
+    """Say so if none of so many tests can be significant."""
+    least = significance.least_p(tests)
     if least < SIGNIFICANT:
         return []
     return [f"no p can be below {least:.4f} here: draw more (--samples, --trials), or take --correction fdr"]
@@ -138,7 +139,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
         rows,
         notes=[
             f"above the diagonal p, {_corrected(table, len(table.pairs))}, * p < {SIGNIFICANT}; below it differences",
-            *_too_few(table, len(table.pairs)),
+            *too_few(table.significance, len(table.pairs)),
             _signature(table, layout),
         ],
         text_columns=1,
@@ -240,7 +241,19 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     for table in tables:
         names = [row.name for row in _ranked(table)]
         values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
-        panels.append(
-            HeatMap(f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}", names, values)
-        )
+        title = f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}"
+        panels.append(HeatMap(title, names, values, note=_nothing_marked(table)))
     return draw(in_rows(panels, 2), picture_format)
+
+
+def _nothing_marked(table: ComparisonTable) -> str:
+    """Why no pair stands out, where none does."""
+    if not table.pairs or any(pair.corrected < SIGNIFICANT for pair in table.pairs):
+        return ""
+    how, tests = table.significance, len(table.pairs)
+    after = {"holm": " after Holm's correction", "fdr": " after Benjamini and Hochberg's correction"}
+    drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
+    return (
+        f"no difference is significant at {SIGNIFICANT}{after.get(how.correction, '')}: "
+        f"{tests} test{'s' * (tests > 1)}, {drawn}, smallest attainable p = {how.least_p(tests):.4f}"
+    )
