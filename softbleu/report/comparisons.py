@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from softbleu.scoring import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
+_LEAST_SHOWN = 0.001
+"""Below it people are shown no digits of p, which depend on the number of samples alone."""
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 _OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
@@ -79,12 +81,14 @@ def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
 def _beside(pair: Pair | None, digits: int) -> list[str]:
     if pair is None:
         return ["baseline", *[""] * 5]
-    numbers = [f"{number:+.{digits}f}" for number in (pair.difference, *pair.interval)]
-    return [*numbers, f"{pair.effect:+.2f}", f"{pair.wins}/{pair.ties}/{pair.losses}", _p(pair.corrected)]
+    numbers = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
+    return [*numbers, f"{pair.effect:+z.2f}", f"{pair.wins}/{pair.ties}/{pair.losses}", _p(pair.corrected)]
 
 
 def _p(p_value: float) -> str:
-    return f"{p_value:.4f}" + ("*" if p_value < SIGNIFICANT else " ")
+    return (f"{p_value:.4f}" if p_value >= _LEAST_SHOWN else f"< {_LEAST_SHOWN}") + (
+        "*" if p_value < SIGNIFICANT else " "
+    )
 
 
 def _baseline_notes(table: ComparisonTable) -> list[str]:
@@ -130,7 +134,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+.{layout.digits}f}" if place < number else _p(pair.corrected)
+            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if place < number else _p(pair.corrected)
             for place, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
