@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.cli.inputs import Options
-    from softbleu.scoring import SignificanceSettings
 
 _of = opt.OptionTable("""
 Output
@@ -63,7 +62,7 @@ def compare(
     from softbleu.errors import InputError
     from softbleu.executors import cluster_executor
     from softbleu.progress import ProgressBar
-    from softbleu.report import COMPARERS, DATA_FORMATS, MATRIX_WRITERS, PAGES, draw_pairs, write_distribution
+    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, note_few, write_distribution
     from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
@@ -87,8 +86,7 @@ def compare(
     measures = measures_from(ctx.params, also=["seed"])
     chosen: dict[str, Any] = {"test": test and test.lower(), "correction": correction and correction.lower()}
     chosen |= {"samples": samples, "trials": trials, "seed": seed}
-    given = {name: value for name, value in chosen.items() if value is not None}
-    how, signed_baseline = SignificanceSettings.from_signature(signature, **given)
+    how, signed_baseline = SignificanceSettings.from_signature(signature, **chosen)
     run: dict[str, Any] = {"baseline": baseline or signed_baseline, "significance": how, "jobs": jobs}
     journal = target.journal(".compare") if resume else None
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
@@ -98,8 +96,7 @@ def compare(
         raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
     found: Any
     with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
-        if not quiet and (page_wanted or output_format.lower() in DATA_FORMATS):
-            _note_few(how, len(corpus.systems), all_pairs=all_pairs)
+        note_few(how, len(corpus.systems), output_format, all_pairs=all_pairs)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
@@ -112,16 +109,6 @@ def compare(
         picture.write(draw_pairs(found, picture.suffix))
     target.write(write(found, layout))
     target.drop(journal)
-
-
-def _note_few(how: SignificanceSettings, systems: int, *, all_pairs: bool) -> None:
-    """Note that nothing can be significant, for formats without notes."""
-    from softbleu.cli.errors import say
-    from softbleu.report import too_few
-
-    tests = systems * (systems - 1) // 2 if all_pairs else systems - 1
-    for note in too_few(how.settled(systems), tests) if tests else ():
-        say(f"note: {note}")
 
 
 def _write_view(options: Options, executor: Executor | None) -> None:

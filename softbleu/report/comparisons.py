@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from softbleu.report.records import SCHEMA, Records, dump, records_tsv
+from softbleu.progress import note
+from softbleu.report.records import DATA_FORMATS, SCHEMA, Records, dump, records_tsv
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -98,7 +99,7 @@ def _baseline_notes(table: ComparisonTable) -> list[str]:
     return [
         f"* p < {SIGNIFICANT} against {table.baseline}",
         f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
-        *too_few(table.significance, tests),
+        *_too_few(table.significance, tests),
         _what_people_said(table),
     ]
 
@@ -110,12 +111,21 @@ def _what_people_said(table: ComparisonTable) -> str:
     return f"{said}; nothing is said beyond the differences of the data"
 
 
-def too_few(significance: SignificanceSettings, tests: int) -> list[str]:
+def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
     """Say so if none of so many tests can be significant."""
     least = significance.least_p(tests)
     if least < SIGNIFICANT:
         return []
     return [f"no p can be below {least:.4f} here: draw more (--samples, --trials), or take --correction fdr"]
+
+
+def note_few(significance: SignificanceSettings, systems: int, output_format: str, *, all_pairs: bool) -> None:
+    """Note, for formats without notes of their own, that nothing can be significant."""
+    if output_format.lower() not in (*DATA_FORMATS, "html"):
+        return
+    tests = systems * (systems - 1) // 2 if all_pairs else systems - 1
+    for said in _too_few(significance.settled(systems), tests) if tests else ():
+        note(said)
 
 
 def _corrected(table: ComparisonTable, tests: int) -> str:
@@ -143,7 +153,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
         rows,
         notes=[
             f"above the diagonal p, {_corrected(table, len(table.pairs))}, * p < {SIGNIFICANT}; below it differences",
-            *too_few(table.significance, len(table.pairs)),
+            *_too_few(table.significance, len(table.pairs)),
             _signature(table, layout),
         ],
         text_columns=1,

@@ -161,6 +161,8 @@ class SignificanceSettings:
     def from_signature(cls, signature: str | None, **given: Any) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; what is given goes before.
 
+        None stands for what is not given.
+
         >>> SignificanceSettings.from_signature("metric:bleu|test-samples:50|test-baseline:A", seed=1)
         (SignificanceSettings(test='bootstrap', samples=50, trials=None, seed=1, correction='holm'), 'A')
 
@@ -179,7 +181,8 @@ class SignificanceSettings:
                     said[name] = parse_whole(said[name])
                 except ValueError:
                     raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
-        return cls(**{**said, **given}), pairs.get("test-baseline")
+        said |= {name: value for name, value in given.items() if value is not None}
+        return cls(**said), pairs.get("test-baseline")
 
 
 @dataclass(frozen=True, repr=False)

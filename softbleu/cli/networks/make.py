@@ -81,6 +81,5 @@ def make_networks(
                 yield rules.merged([split(text) for text in texts], shared)
 
     write, end = (format_att, "\n\n") if output_format == "att" else (format_line, "\n")
-    target = Output.of(output, names)
     with ProgressBar(quiet=quiet):
-        target.write(write(network) + end for network in made())
+        Output.of(output, names).write(write(network) + end for network in made())
