@@ -164,7 +164,7 @@ def make_page(
     if matcher is not None:
         vectors = None if words is None else words.vectors
         matches, too_long = Matching(matcher, order, thresholds, run, vectors).of(text)
-    significance = SignificanceSettings()
+    significance = SignificanceSettings().settled(len(results))
     levelled = replace(statistics, measure=replace(measure, metric=shown_metric))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, Bleu) else _parts(segments)
