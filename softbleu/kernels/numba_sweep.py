@@ -25,7 +25,7 @@ def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, threshol
 @njit(cache=True, nogil=True)
 def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
     """Serve the rows at the lowest threshold; then let the least similar match fall away, again and again."""
-    batch, rows, columns = similarities.shape
+    batch, rows = similarities.shape[:2]
     made, count = np.empty((6, 64 + 4 * batch * rows), np.int64), 0
     partner, value, since = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
     for segment in range(batch):
@@ -34,14 +34,8 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
         since[:] = 0
         while True:
             # Nothing is noted more often in a round than there are rows.
-            if count + rows > made.shape[1]:
-                grown = np.empty((6, 2 * made.shape[1] + rows), np.int64)
-                grown[:, :count] = made[:, :count]
-                made = grown
-            least = -1
-            for row in range(rows):
-                if value[row] > 0 and (least < 0 or value[row] < value[least]):
-                    least = row
+            made = _with_room(made, count, rows)
+            least = _least_similar(value)
             if least < 0 or value[least] > thresholds[-1]:
                 break
             level, free = value[least], partner[least]
@@ -54,11 +48,10 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
                 better = offered > value[row] or (offered == value[row] and free < partner[row])
                 if better and offered > level:
                     count = _note(made, count, segment, row, partner, value, since, now)
-                    left = partner[row]
-                    partner[row], value[row], since[row] = free, offered, now
-                    if left < 0:
+                    free, partner[row] = partner[row], free
+                    value[row], since[row] = offered, now
+                    if free < 0:
                         break
-                    free = left
         for row in range(rows):
             count = _note(made, count, segment, row, partner, value, since, len(thresholds))
     return made, count
@@ -77,6 +70,26 @@ def _serve(table, capacity, threshold, partner, value):  # type: ignore[no-untyp
         if best >= 0:
             left[best] -= SCALE
             value[row] = most
+
+
+@njit(cache=True, nogil=True)
+def _least_similar(value):  # type: ignore[no-untyped-def]
+    """Row of the least similar match, the leftmost of equal ones; -1 if there is none."""
+    least = -1
+    for row in range(len(value)):
+        if value[row] > 0 and (least < 0 or value[row] < value[least]):
+            least = row
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _with_room(made, count, more):  # type: ignore[no-untyped-def]
+    """Return the same entries with room for more."""
+    if count + more <= made.shape[1]:
+        return made
+    grown = np.empty((6, 2 * made.shape[1] + more), np.int64)
+    grown[:, :count] = made[:, :count]
+    return grown
 
 
 @njit(cache=True, nogil=True)
