@@ -173,11 +173,11 @@ def _page_of(
     corpus, measure = runner.corpus, statistics.measure
     prepared = runner.prepared(measure.tokenizer)
     results = make_results(statistics, level)
-    by_segment = results if level == "segment" else make_results(statistics, "segment")
+    shown = min(len(corpus), max(1, ROWS // len(results)))
+    by_segment = results if level == "segment" else make_results(_first(statistics, shown), "segment")
     # Whoever is shown at a level is scored as at that level; the rows are the same.
     shown_metric: Any = measure.at_level(level).metric
     order: int = 0 if measure.matcher is None else shown_metric.order
-    shown = min(len(corpus), max(1, ROWS // len(results)))
     text = shown_text(prepared, shown)
     thresholds = _thresholds(measure)
     table = _table_of(prepared, measure, thresholds)
@@ -210,6 +210,12 @@ def _page_of(
         heat=find_heat(measure, text, words),
         title=title,
     )
+
+
+def _first(statistics: Statistics, segments: int) -> Statistics:
+    """Those of the first segments: whatever a segment's score depends on lies before it."""
+    counts = statistics.counts[:segments]
+    return replace(statistics, counts=counts, rows=statistics.rows[:, : int(counts.sum())])
 
 
 def _table_of(prepared: PreparedCorpus, measure: Measure, thresholds: Sequence[float]) -> CorpusWords | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 SWEEP_CELLS = 1 << 18
-"""Entries of a batch's token-by-token matrices: more than for one threshold, for the sweep works on whole arrays."""
+"""Entries of a batch's token-by-token matrices: more than for one threshold where the sweep works on whole arrays."""
 
 
 def matched_by_all(
@@ -143,13 +143,17 @@ def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels
     weightings = sorted({sweep.by_frequency for sweep in sweeps})
     deepest = max(sweep.rules.deepest for sweep in sweeps)
     texts = {weighting: WeighedText.of(chunk, vectors, weighting, deepest) for weighting in weightings}
-    for batch in batches(chunk, SWEEP_CELLS):
+    for batch in batches(chunk, _cells(kernels)):
         if batch.is_long:
             _match_long(sweeps, chunk, int(batch.lines[0]), vectors, kernels)
             continue
         products = {weighting: text.products(batch) for weighting, text in texts.items()}
         for sweep in sweeps:
             sweep.add(batch, products[sweep.by_frequency], kernels)
+
+
+def _cells(kernels: Kernels) -> int | None:
+    return SWEEP_CELLS if kernels.NAME == "numpy" else None
 
 
 def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: Vectors, kernels: Kernels) -> None:
@@ -225,7 +229,7 @@ def match_intervals(
             )
         )
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
-    for batch in batches(chunk, SWEEP_CELLS):
+    for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
         if batch.is_long:
             raise InputError(
