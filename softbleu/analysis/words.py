@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN = 4
 """Longest n-grams that are looked for unless told."""
+_AT_ONCE = 256
+"""Segments whose n-grams are counted together."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ def differences_in(
     offered: Counter[tuple[int, ...]] = Counter()
     for block in prepared.blocks():
         for number, chunk in enumerate(block.chunks(0, len(block))):
-            _count(chunk, order, matched[number], None if number else offered)
+            for piece in chunk.pieces(_AT_ONCE):
+                _count(piece, order, matched[number], None if number else offered)
     place = prepared.systems.index(baseline)
     found = NgramDifferences()
     for other, name in enumerate(prepared.systems):
