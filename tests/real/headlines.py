@@ -28,10 +28,11 @@ def main(names: list[str]) -> int:
         print(f"no row of headlines.toml: {', '.join(unknown)}")
         return 2
     os.chdir(furnish(Path(tempfile.mkdtemp(prefix="headlines-"))))
+    commit = _commit()
     known = {line["row"]: line for line in read_record()}
     for name, row in rows.items():
         if (name in names or not names) and row.command:
-            known[name] = _line(row)
+            known[name] = _line(row, commit)
             print(*known[name].values(), sep="\t", flush=True)
         elif not row.command:
             known[name] = dict.fromkeys(COLUMNS, "") | {"row": name, "outcome": "no command makes it"}
@@ -55,7 +56,7 @@ def _write(lines: list[dict[str, str]]) -> None:
         table.writerows(lines)
 
 
-def _line(row: Row) -> dict[str, str]:
+def _line(row: Row, commit: str) -> dict[str, str]:
     before = _cpu_seconds()
     try:
         differences = list(faults(row, output_of(row)))
@@ -66,7 +67,7 @@ def _line(row: Row) -> dict[str, str]:
         row.name,
         outcome,
         datetime.datetime.now(datetime.UTC).date().isoformat(),
-        _commit(),
+        commit,
         f"{_cpu_seconds() - before:.0f}",
         "; ".join(differences).replace("\n", " ").replace("\t", " ")[:300],
     )

@@ -5,7 +5,7 @@ A table is TOML, a ``[[row]]`` each:
 - ``name``, and ``command``, a line or several. Commands run in a folder that has the real corpora as ``data``, the
   definitions of ``experiments``, those of ``tests/real`` as ``real``, and texts made of the corpora as ``made``; what
   one writes, the next may read.
-- ``expect``, figures by where they stand in the table (TSV or CSV) that the last command writes: ``"AMU & m2 @ gold"``
+- ``expect``, figures by where they stand in the table (TSV or CSV) that the last command writes: ``AMU & m2 @ gold``
   is the cell of column ``gold`` in the row with the cells ``AMU`` and ``m2``. The column is that of ``column``
   (``score``) unless named. Settings behind a cell may be left out (``vleu`` stands for ``vleu(threshold=0.8)``), of
   several rows the mean counts, and ``A minus B`` is a difference. A figure is compared to as many decimals as it has.
