@@ -28,7 +28,8 @@ from softbleu.metrics.m2 import M2
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.results import make_results
 from softbleu.scoring.run import Runner, running
-from softbleu.scoring.significance import SAMPLES, (
+from softbleu.scoring.significance import (
+    SAMPLES,
     ComparisonTable,
     SignificanceSettings,
     bootstrap_scores,
