@@ -7,6 +7,14 @@ default:
 test:
     pytest -q
 
+# Whole corpora, as a step of the gate (needs ../shared)
+real:
+    pytest -q tests/real --all --dist=loadgroup
+
+# The published figures, made again (all of them, or those named) and noted in tests/real/headlines.record.tsv
+headlines *names:
+    PYTHONPATH=tests python tests/real/headlines.py {{names}}
+
 # Damage never tried before, so many times; kills at every step; every way of running
 campaign times="100":
     SOFTBLEU_CAMPAIGN={{times}} pytest -q tests/adversarial

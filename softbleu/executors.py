@@ -17,11 +17,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from time import monotonic
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, WorkerError
+from softbleu.progress import hush
 from softbleu.version import __version__
+
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Lock
 
 MOST_JOBS = 1024
 LOST_AFTER = 1.0
@@ -393,7 +397,8 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
     # Forked workers start at once and need no importable main module; forking beside other threads is unsafe.
     fork = sys.platform.startswith("linux") and threading.active_count() == 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
-    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, _begin_worker) as executor:
+    begin = (_begin_worker, (context.Lock(),))
+    with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, *begin) as executor:
         # Python cannot know that the only other threads are those of the linear algebra library, at rest.
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
         try:
@@ -408,10 +413,15 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
             results._writer.close()
 
 
-def _begin_worker() -> None:
-    """Keep a worker to one core and to its parent: it ends by itself where that was killed, and as that says."""
+def _begin_worker(speaks: Lock) -> None:
+    """Keep a worker to one core and to its parent: it ends by itself where that was killed, and as that says.
+
+    All do the same; the first, which takes the lock and keeps it, writes the notes.
+    """
     from threadpoolctl import threadpool_limits
 
+    if not speaks.acquire(block=False):
+        hush()
     threadpool_limits(limits=1, user_api="blas")
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

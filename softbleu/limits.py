@@ -21,7 +21,7 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Limit:
-    """How much one thing, such as a segment, may be: it takes a second or two then, and some hundred megabytes.
+    """How much one thing, such as a segment, may be: at least ten times what people have, if 2 GB hold it.
 
     Attributes
     ----------
@@ -31,12 +31,15 @@ class Limit:
         What there are so many of, in the plural.
     most
         The limit, unless the environment or `--limits` allows more.
+    ordinary
+        The use that people have which comes nearest, and how many it counts.
     remedy
         What to do instead of that.
 
     Examples
     --------
-    >>> Limit("meteor", "pairs of words", 100).check(250, "a segment of 5 candidate and 50 reference words")
+    >>> limit = Limit("meteor", "pairs of words", 100, "a segment of 3 words: 9")
+    >>> limit.check(250, "a segment of 5 candidate and 50 reference words")
     Traceback (most recent call last):
     softbleu.errors.InputError: a segment of 5 candidate and 50 reference words is too much for meteor (250 pairs of
     words, 100 are allowed): split it, or allow more by --limits 3 (or SOFTBLEU_LIMITS=3)
@@ -45,6 +48,7 @@ class Limit:
     user: str
     counted: str
     most: int
+    ordinary: str
     remedy: str = "split it"
 
     @property
@@ -53,7 +57,7 @@ class Limit:
 
         >>> from unittest.mock import patch
         >>> with patch.dict(os.environ, {"SOFTBLEU_LIMITS": "3"}):
-        ...     Limit("meteor", "pairs of words", 100).allowed
+        ...     Limit("meteor", "pairs of words", 100, "a segment of 3 words: 9").allowed
         300
 
         Raises

@@ -25,6 +25,21 @@ def shown(progress: types.Progress | bool | None) -> AbstractContextManager[type
     return nullcontext(progress)
 
 
+def note(message: str) -> None:
+    """Write one line to standard error, if progress is shown: what takes long now, and only once.
+
+    The same line is written once a bar. Without a bar, as for a library that is not asked for progress, or if the
+    program is to be quiet, there is none.
+    """
+    if _shown:
+        _shown[-1].note(message)
+
+
+def hush() -> None:
+    """Write no notes in this process from now on."""
+    _shown.clear()
+
+
 class ProgressBar:
     """Called with how much is done and how much there is; draws on standard error if that is a terminal.
 
@@ -39,17 +54,34 @@ class ProgressBar:
     def __init__(self, *, quiet: bool, what: str = "scoring", many: int = MANY, asked: bool = False) -> None:
         self._what = what
         self._many = many
+        self._quiet = quiet or sys.stderr is None
+        self._noted: set[str] = set()
         self._off = quiet or sys.stderr is None or not (asked or sys.stderr.isatty())
         self._start = monotonic()
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
+        _shown.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self in _shown:
+            _shown.remove(self)
         if self._bar is not None:
             self._bar.stop()
+
+    def note(self, message: str) -> None:
+        """Write a line, above the bar if there is one; the same line once."""
+        if self._quiet or message in self._noted:
+            return
+        self._noted.add(message)
+        line = f"softbleu: note: {message}"
+        if self._bar is None:
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        else:
+            self._bar.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def __call__(self, done: int, total: int) -> None:
         """Show how far the work is."""
@@ -96,3 +128,7 @@ class ProgressBar:
         self._task = bar.add_task(self._what, total=total)
         bar.start()
         return bar
+
+
+_shown: list[ProgressBar] = []
+"""Bars that are open, the innermost last."""

@@ -246,11 +246,11 @@ class UnitVectors:
         for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
             block = found[cell:end].reshape(row_end - row, column_end - column)
             np.matmul(own[row:row_end], others[column:column_end].T, out=block)
-        one, other = (side[places] for side, places in zip((left, right), pairs.tokens, strict=True))
-        if self.relation is not None:
-            self.relation.apply(found, one, other)
-        if self.equal_is_one:
-            np.copyto(found, 1.0, where=self.words[one] == self.words[other])
+            one, other = left[row:row_end, None], right[None, column:column_end]
+            if self.relation is not None:
+                self.relation.apply(block, one, other)
+            if self.equal_is_one:
+                np.copyto(block, 1.0, where=self.words[one] == self.words[other])
         return found
 
     def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:

@@ -46,6 +46,17 @@ def _built_in(**selected: Any) -> Any:
 importlib.metadata.entry_points = _built_in
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--all``: whole corpora, too."""
+    parser.addoption("--all", action="store_true", help="run the tests of whole corpora (tests/real), too")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave whole corpora to a step of the gate of their own, unless they are asked for."""
+    of_corpora = collection_path == Path(__file__).with_name("real")
+    return True if of_corpora and not config.getoption("--all") else None
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """The gate tests what users install: with ``SOFTBLEU_TEST_INSTALLED=1`` a checkout on the path is an error."""
     folder = Path(softbleu.__file__).resolve().parent

@@ -1,81 +1,162 @@
-"""What is too much work is refused by a line that names what allows it."""
+"""What is too much work is refused by a line that names what allows it; what people have is far below."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
+import numpy as np
 import pytest
+from made_up_encoder import MadeUpEncoder
 
 import softbleu
 from softbleu import InputError
 from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
 from softbleu.limits import Limit
+from softbleu.scoring import VectorChoice
+from softbleu.scoring.context import ContextVectors
+from softbleu.scoring.vectors import CorpusWords
 
-TEXTS, SOURCE = (["a b c d"], ["b a d x"]), ["a d x y"]
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
+Work = Callable[[int], object]
+"""What is done with so many segments of the same length."""
 
 
-def scored(metric: str, **options: Any) -> Callable[[], object]:
-    return lambda: softbleu.score(*TEXTS, metric=metric, **options)
+def texts(count: int) -> tuple[list[str], list[str], list[str]]:
+    """Candidates, references and sources; each segment but the first has words of its own."""
+    names = ["", *map(str, range(1, count))]
+    lines = ("a{0} b c{0} d", "b a{0} d{0} x", "a d{0} x y{0}")
+    return tuple([line.format(name) for name in names] for line in lines)  # type: ignore[return-value]
 
 
-CASES: dict[str, tuple[str, int, Callable[[], object]]] = {
+def scored(metric: str, *, source: bool = False, **options: Any) -> Work:
+    def work(count: int) -> object:
+        candidates, references, sources = texts(count)
+        more: Any = {"source": sources} if source else {}
+        return softbleu.score(candidates, references, metric=metric, **more, **options)
+
+    return work
+
+
+def refless(count: int) -> object:
+    candidates, _, sources = texts(count)
+    return softbleu.score(candidates, None, sources, metric="refless")
+
+
+CASES: dict[str, tuple[str, int, Work]] = {
     "softbleu": ("metrics.softbleu._LIMIT", 8, scored("softbleu", vectors=VECTORS)),
     "meteor": ("metrics.meteor.metric._LIMIT", 8, scored("meteor", stages="exact")),
-    "imeasure": ("metrics.imeasure.bands._LIMIT", 100, scored("imeasure", source=SOURCE)),
+    "imeasure": ("metrics.imeasure.bands._LIMIT", 100, scored("imeasure", source=True)),
     "ter": ("metrics.ter.search._LIMIT", 1, scored("ter")),
     "words, vleu": ("matchers.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
     "n-grams, vleu": ("matchers.long._LIMIT", 8, scored("vleu", vectors=VECTORS)),
+    "optimal": ("matchers.long.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
     "words, gleu over vleu": (
         "matchers.soft.MATCHED_WORDS",
         7,
-        scored("gleu", matcher="vleu", vectors=VECTORS, source=SOURCE),
+        scored("gleu", matcher="vleu", vectors=VECTORS, source=True),
     ),
-    "gleu": ("metrics.gleu._LIMIT", 11, scored("gleu", source=SOURCE)),
-    "green": ("metrics.green._LIMIT", 11, scored("green", source=SOURCE)),
+    "gleu": ("metrics.gleu._LIMIT", 11, scored("gleu", source=True)),
+    "green": ("metrics.green._LIMIT", 11, scored("green", source=True)),
     "hyter": ("metrics.hyter._LIMIT", 15, scored("hyter")),
     "hyter, other orders": ("metrics.hyter._LIMIT", 31, scored("hyter", window=2)),
     "netbleu": ("networks.pools._LIMIT", 3, scored("netbleu")),
-    "netgleu": ("networks.pools._LIMIT", 3, scored("netgleu", source=SOURCE)),
-    "bertscore": ("embeddings.encoders.stored._LIMIT", 4, scored("bertscore", vectors="minilm-l6")),
-    "refless": ("metrics.refless.metric._LIMIT", 7, lambda: softbleu.score(TEXTS[0], None, SOURCE, metric="refless")),
-    "explain": ("scoring.explain._LIMIT", 7, lambda: softbleu.explain(*TEXTS)),
-    "page": ("analysis.page_matches._LIMIT", 7, lambda: make_page(Segments.of(*TEXTS)).results),
+    "netbleu over vleu": ("networks.pools.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
+    "netgleu": ("networks.pools._LIMIT", 3, scored("netgleu", source=True)),
+    "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
+    "refless": ("metrics.refless.metric._LIMIT", 7, refless),
+    "explain": ("scoring.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
+    "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_too_much_is_refused_until_more_is_allowed(
-    case: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    place, most, work = CASES[case]
-    module, name = f"softbleu.{place}".rsplit(".", 1)
-    limit = getattr(import_module(module), name)
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # What is kept of an encoder would not be encoded again.
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     monkeypatch.setattr("softbleu.metrics.imeasure.search.MOST_PAIRS", 0)
     monkeypatch.setattr("softbleu.metrics.ter.search._LONG", 1)
+
+
+def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callable[[int], None]]:
+    """The limit of a case, and what sets it."""
+    module, name = f"softbleu.{CASES[case][0]}".rsplit(".", 1)
+    limit = getattr(import_module(module), name)
     if module.endswith(".long"):
         monkeypatch.setattr("softbleu.matchers.batches.LONG_CELLS", 1)
-    monkeypatch.setattr(f"{module}.{name}", replace(limit, most=most))
-    counted = rf"\([\d,]+ {limit.counted}, {most} are allowed\)"
+        monkeypatch.setattr("softbleu.matchers.batches.BATCH_CELLS", 1)
+    return limit, lambda most: monkeypatch.setattr(f"{module}.{name}", replace(limit, most=most))
+
+
+def refusal(limit: Limit, most: int, work: Work, count: int = 1) -> int:
+    """How many are said to be too many."""
+    counted = rf"\([\d,]+ {limit.counted}, {most:,} are allowed\)"
     remedy = rf"{limit.remedy}, or allow more by --limits (\d+) \(or SOFTBLEU_LIMITS=\1\)"
-    with pytest.raises(InputError, match=rf"^[^\n]+ is too much for {limit.user} {counted}: {remedy}$"):
-        work()
+    with pytest.raises(InputError, match=rf"^[^\n]+ is too much for {limit.user} {counted}: {remedy}$") as refused:
+        work(count)
+    (number,) = re.findall(rf"\(([\d,]+) {limit.counted}", str(refused.value))
+    return int(number.replace(",", ""))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_too_much_is_refused_until_more_is_allowed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit, set_limit = limit_of(case, monkeypatch)
+    _, most, work = CASES[case]
+    set_limit(most)
+    assert refusal(limit, most, work) > most
     monkeypatch.setenv("SOFTBLEU_LIMITS", "10000")
-    allowed = work()
-    monkeypatch.setattr(f"{module}.{name}", limit)
-    assert allowed == work()
+    allowed = work(1)
+    set_limit(limit.most)
+    assert allowed == work(1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_tenth_of_a_limit_is_allowed_in_each_of_many_segments(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit, set_limit = limit_of(case, monkeypatch)
+    _, most, work = CASES[case]
+    set_limit(most)
+    tenth = refusal(limit, most, work)
+    set_limit(limit.most)
+    expected = [work(count) for count in (1, 25)]
+    set_limit(10 * tenth)
+    assert [work(count) for count in (1, 25)] == expected
+
+
+def limits() -> Iterator[tuple[str, Limit]]:
+    """Every limit of the package, by the module that has it."""
+    for module in walk_packages(softbleu.__path__, "softbleu."):
+        if not module.name.endswith(("__main__", "numba_soft")):
+            for name, value in vars(import_module(module.name)).items():
+                if isinstance(value, Limit):
+                    yield f"{module.name}.{name}", value
+
+
+def test_limits_are_ten_times_what_people_have() -> None:
+    found = dict(limits())
+    assert len(set(found.values())) > 20
+    for place, limit in found.items():
+        *_, number = re.findall(r"\d[\d,]*", limit.ordinary)
+        # More pairs would not fit into memory.
+        times = 3 if limit.user in ("softbleu", "m2") else 10
+        assert times * int(number.replace(",", "")) <= limit.most, (place, limit.ordinary)
+
+
+def test_a_vocabulary_is_no_line() -> None:
+    words = [f"word{number}" for number in range(20_000)]
+    made = CorpusWords.in_context(VectorChoice("minilm-l6").resolved(), words)
+    assert isinstance(made.words.vectors, ContextVectors)
+    assert np.flatnonzero(made.words.vectors.known_words).tolist() == list(range(20_000))
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "9999999", "٣"])
 def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LIMITS", text)
-    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 8))
+    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
     with pytest.raises(InputError, match="SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"):
-        softbleu.score(*TEXTS, metric="meteor", stages="exact")
+        scored("meteor", stages="exact")(1)

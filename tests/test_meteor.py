@@ -6,6 +6,7 @@ import csv
 import gzip
 import html
 import json
+import shutil
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import product
@@ -247,6 +248,40 @@ def test_what_is_kept_is_used_and_what_is_damaged_made_again(tmp_path: Path, mon
     (kept / "phrase_targets.npy").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     assert row() == [2, 1]
     assert (kept / "phrase_targets.npy").read_bytes() == content
+
+
+def test_making_large_tables_is_noted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from softbleu.cli.app import run
+    from softbleu.thesaurus.resources import _open
+
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
+    folder, text = write_meteor_data(tmp_path / "own"), tmp_path / "text"
+    text.write_text("a small cat\n")
+    files = ["-c", str(text), "-r", str(text), "-m", "meteor", "--meteor-data", str(folder)]
+
+    def notes(*arguments: str) -> str:
+        _open.cache_clear()
+        assert run([*arguments, *files]) == 0
+        return capsys.readouterr().err
+
+    # Small tables are made at once.
+    assert notes("score") == ""
+    monkeypatch.setattr("softbleu.thesaurus.resources._LARGE", 1)
+    for command in ("score", "compare"):
+        shutil.rmtree(tmp_path / "cache")
+        said = notes(command)
+        (kept,) = (tmp_path / "cache" / "meteor").iterdir()
+        start = f"softbleu: note: makes tables of the paraphrases of {folder / 'data' / 'paraphrase-en.gz'}, "
+        assert said == f"{start}which takes about half a minute, once: they are kept in {kept}\n"
+        assert notes(command) == ""
+    shutil.rmtree(tmp_path / "cache")
+    assert notes("score", "--quiet") == ""
+    shutil.rmtree(tmp_path / "cache")
+    _open.cache_clear()
+    softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=str(folder))
+    assert capsys.readouterr().err == ""
 
 
 def test_a_table_that_is_not_sorted_is_read_as_well(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.analysis.labels import FREQUENCIES, LENGTHS, numbered, read_labels
 from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.errors import InputError
-from softbleu.metrics.base import Requirements
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.api import Measures, measures_of
 from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import prepare_corpus
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
-    from softbleu.metrics.base import Metric
+    from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.results import Statistics
     from softbleu.scoring.run import Corpus
     from softbleu.types import Integers, Progress
@@ -103,7 +103,11 @@ def bucket_scores(
     """
     measures = [resolve_metric(measure) for measure in measures_of(metrics)]
     if by in ("rarity", "coverage"):
-        return _of_words(corpus, measures[0], by)
+        if not corpus.has_references:
+            raise InputError(
+                f"words by {by} are counted against references, and there are none: --by length takes a source"
+            )
+        return scores_by_word(prepare_corpus(corpus, measures[0].tokenizer, Requirements()), measures[0], by)
     labels: list[str] | None = None
     if by not in ("length", "order"):
         labels = read_labels(by, len(corpus), encoding)
@@ -111,26 +115,26 @@ def bucket_scores(
         statistics = runner.collect(measures, keep_rows=True, progress=progress)
         if by == "order":
             return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
-        if labels is None:
-            buckets, names = numbered(_lengths(corpus, measures[0]), LENGTHS)
-        else:
-            names = sorted(set(labels))
-            buckets = np.array([names.index(label) for label in labels])
+    if labels is None:
+        needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
+        return scores_by_length(prepare_corpus(corpus, measures[0].tokenizer, needed), statistics)
+    names = sorted(set(labels))
+    buckets = np.array([names.index(label) for label in labels])
     rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
-    name = by if labels is None else by.rpartition(":")[2].rpartition("/")[2]
-    return BucketScores(name, "segments", corpus.systems, rows)
+    return BucketScores(by.rpartition(":")[2].rpartition("/")[2], "segments", corpus.systems, rows)
 
 
-def _lengths(corpus: Corpus, measure: Metric) -> Integers:
-    text = _whole(corpus, measure)
+def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> BucketScores:
+    """Score segments by length, as `bucket_scores` does, where they were scored before."""
+    buckets, names = numbered(_lengths(shown_text(prepared, len(prepared))), LENGTHS)
+    rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
+    return BucketScores("length", "segments", prepared.systems, rows)
+
+
+def _lengths(text: ShownText) -> Integers:
     if len(text.references.lengths) or text.source is None:
         return text.references.lengths[text.offsets[:-1]]
     return text.source.lengths
-
-
-def _whole(corpus: Corpus, measure: Metric) -> ShownText:
-    needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
-    return shown_text(prepare_corpus(corpus, measure.tokenizer, needed), len(corpus))
 
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
@@ -157,13 +161,9 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
                 yield _Row(name, str(order + 1), None, [each[order] for each in values])
 
 
-def _of_words(corpus: Corpus, measure: Metric, by: str) -> BucketScores:
-    if not corpus.has_references:
-        raise InputError(
-            f"words by {by} are counted against references, and there are none: --by length takes a source"
-        )
-    prepared = prepare_corpus(corpus, measure.tokenizer, Requirements())
-    text = shown_text(prepared, len(corpus))
+def scores_by_word(prepared: PreparedCorpus, measure: Metric, by: str) -> BucketScores:
+    """Score words, as `bucket_scores` does, of a corpus whose words are known."""
+    text = shown_text(prepared, len(prepared))
     if by == "coverage":
         vectors = prepared.table(measure.vector_choice, Requirements(vectors=True)).words.vectors
         known = np.zeros(len(prepared.words), np.int64)
@@ -181,7 +181,7 @@ def _of_words(corpus: Corpus, measure: Metric, by: str) -> BucketScores:
         if size or any(each[1][number] for each in counted):
             kinds = zip(("precision", "recall", "F1"), zip(*shares, strict=True), strict=True)
             rows += [_Row(kind, name, size, list(values)) for kind, values in kinds]
-    return BucketScores(by, "words", corpus.systems, rows)
+    return BucketScores(by, "words", prepared.systems, rows)
 
 
 def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[Integers, Integers, Integers]:

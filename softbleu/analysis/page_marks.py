@@ -34,6 +34,8 @@ HEAT_STEPS = 50
 """Similarities of a page are so many to 1."""
 LEAST_HEAT = 0.2
 """Lower ones are left blank."""
+_SEGMENTS, _CELLS = 64, 1 << 20
+"""Segments, and pairs of their tokens, whose similarities are looked at together, unless one segment has more."""
 
 Mark = tuple[int, int, int, str, int, str]
 """Which text (the references of a segment count as one), its first token, how many, the kind, a number that those
@@ -96,8 +98,9 @@ def find_heat(measure: Metric, text: ShownText, words: WordTable | None) -> Show
             heights.append(len(own))
             widths.append(len(other))
             names += [labels.setdefault(word, len(labels)) for word in (*own, *other)]
-            shown = np.rint(HEAT_STEPS * np.clip(table, 0, 1)).astype(np.int64)
-            values.append(np.where(table < LEAST_HEAT, 0, shown).reshape(-1))
+            shown = np.rint(HEAT_STEPS * np.clip(table, 0, 1)).astype(np.uint8)
+            shown[table < LEAST_HEAT] = 0
+            values.append(shown.reshape(-1))
     return ShownHeat(
         list(labels),
         np.array(heights, np.int64),
@@ -111,12 +114,9 @@ def _tables(
     metric: Softbleu | BertScore, measure: Metric, chunk: Chunk, words: WordTable, spelt: Sequence[str]
 ) -> Iterator[tuple[Floats, list[str], list[str]]]:
     """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
-    for piece in chunk.pieces(64):
+    for piece in _small_pieces(chunk):
         single = piece.by_reference()
-        rows = metric.statistics(single, words, choose_kernels("numpy"))
-        scores = metric.scores(rows)
-        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(piece.segment_offsets.tolist())]
-        lines = np.array(best, np.int64)
+        lines = _best(metric, piece, words)
         sides = single.candidates.chosen(lines), single.references.chosen(lines)
         texts = [_spelt(tokens, spelt) for tokens in sides]
         if isinstance(metric, Softbleu):
@@ -128,6 +128,28 @@ def _tables(
         for line in range(len(lines)):
             own, other = (each.rows[slice(*each.offsets[[line, line + 1]])] for each in vectors)
             yield own @ other.T, pieces[0][line], pieces[1][line]
+
+
+def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
+    """Segments that are looked at together: few, and fewer where they are long."""
+    cells = np.cumsum(chunk.candidates.lengths * np.diff(chunk.reference_positions))
+    start = 0
+    while start < len(chunk):
+        before = int(cells[start - 1]) if start else 0
+        fitting = int(np.searchsorted(cells, before + _CELLS, side="right"))
+        end = max(start + 1, min(fitting, start + _SEGMENTS))
+        yield chunk.part(start, end)
+        start = end
+
+
+def _best(metric: Softbleu | BertScore, piece: Chunk, words: WordTable) -> Integers:
+    """Number of the reference against which each candidate scores best, the first of equal ones."""
+    offsets = piece.segment_offsets
+    if (np.diff(offsets) == 1).all():
+        return np.arange(len(piece))
+    scores = metric.scores(metric.statistics(piece.by_reference(), words, choose_kernels("numpy")))
+    best = [first + int(scores[first:end].argmax()) for first, end in pairwise(offsets.tolist())]
+    return np.array(best, np.int64)
 
 
 def _spelt(tokens: Tokens, words: Sequence[str]) -> list[list[str]]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.kernels import choose_kernels
 from softbleu.limits import Limit
 from softbleu.matchers.base import SoftMatcher
 from softbleu.matchers.batches import LONG_CELLS
-from softbleu.matchers.sweep import MatchIntervals, match_intervals
+from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
 from softbleu.ngrams import Chunk
-from softbleu.scoring.blocks import PIECE
+from softbleu.scoring.blocks import LEAST, PIECE
 from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
+    from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
     from softbleu.scoring.coding import CodedBlock
     from softbleu.scoring.prepare import PreparedCorpus
@@ -24,8 +26,16 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-_LIMIT = Limit("a page", "words", 1 << 21, "score fewer or shorter segments, or fewer systems")
-"""That are shown, of all texts (0.7 GB)."""
+_LIMIT = Limit(
+    "a page",
+    "words",
+    1 << 21,
+    "a segment of 3,000 words with 20 references: 63,000",
+    "score shorter segments, or fewer systems",
+)
+"""That are shown, of all texts (0.7 GB): more segments are not shown."""
+_TOKENS = 1 << 18
+"""That are matched together, unless a segment alone has more."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,15 @@ class ShownText:
             yield Chunk(tokens, self.references, self.offsets, self.source)
 
 
+def narrowed(column: Integers) -> Integers:
+    """Return whole numbers from 0 in as few bytes as hold them.
+
+    >>> narrowed(np.array([1, 256])).dtype
+    dtype('uint16')
+    """
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+
+
 @dataclass(frozen=True)
 class ShownMatches:
     """The matches of the candidates shown, sorted by row, order, start and threshold; one entry a match each."""
@@ -85,14 +104,15 @@ class ShownMatches:
     end: Integers
     """Number of the first threshold above it at which it is not."""
 
-
-def no_matches() -> ShownMatches:
-    """None at all."""
-    return ShownMatches(*(np.zeros(0, np.int64) for _ in fields(ShownMatches)))
+    @classmethod
+    def joined(cls, parts: Sequence[Sequence[Integers]]) -> ShownMatches:
+        """Put columns of consecutive rows together; there may be none."""
+        none = [narrowed(np.zeros(0, np.int64)) for _ in fields(cls)]
+        return cls(*(np.concatenate(columns) for columns in zip(*(parts or [none]), strict=True)))
 
 
 def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
-    """Take the first segments of a corpus."""
+    """Take the first segments of a corpus, of all its texts."""
     parts: list[CodedBlock] = []
     left = shown
     for block in prepared.blocks():
@@ -102,7 +122,6 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
             break
     texts = [Tokens.joined(each) for each in zip(*(part.lines for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part.offsets) for part in parts])
-    _LIMIT.check(sum(len(text.codes) for text in texts), f"the text of {len(counts):,} segments")
     block = parts[0].with_lines(texts)
     return ShownText(
         candidates=block.candidates,
@@ -111,6 +130,31 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
         source=block.source,
         words=prepared.words,
     )
+
+
+def shown_segments(prepared: PreparedCorpus, most: int) -> int:
+    """How many of the first segments a page shows: those whose texts are not too long together.
+
+    Raises
+    ------
+    InputError
+        The first one is too long.
+    """
+    shown = words = 0
+    for block in prepared.blocks():
+        sizes = np.diff(block.references.offsets[block.offsets])
+        for text in (*block.candidates, *([] if block.source is None else [block.source])):
+            sizes = sizes + text.lengths
+        for size in sizes[: most - shown].tolist():
+            words += size
+            if not shown:
+                _LIMIT.check(words, "the first segment")
+            elif words > _LIMIT.allowed:
+                return shown
+            shown += 1
+        if shown == most:
+            break
+    return shown
 
 
 @dataclass(frozen=True)
@@ -122,26 +166,60 @@ class Matching:
     thresholds: tuple[float, ...]
     run: int
     vectors: Vectors | None
+    kernels: KernelName
 
-    def of(self, text: ShownText) -> tuple[ShownMatches, list[int]]:
-        """Match all rows; the second part says which were too long for more than the run's threshold."""
-        found: list[tuple[Integers, ...]] = []
+    def of(self, text: ShownText) -> tuple[ShownMatches, Integers, list[int]]:
+        """Match all rows.
+
+        Returns
+        -------
+        The matches; their sums at every threshold, in millionths: (systems, thresholds, orders); and the rows that
+        were too long for more than the matches at the run's threshold.
+        """
+        found: list[list[Integers]] = []
+        masses = np.zeros((len(text.candidates), len(self.thresholds), self.order), np.int64)
         too_long: list[int] = []
-        vectors = self.vectors
         for system, chunk in enumerate(text.chunks()):
             for start, stop, long in _pieces(chunk):
                 row = system * len(text) + start
-                too_long += [row] if long and self.thresholds else []
                 piece = chunk.part(start, stop)
-                intervals = self._once(piece, vectors) if long else self._intervals(piece, vectors)
-                found.append(_by_row(intervals, piece, row))
-        merged = ShownMatches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-        return _merged(merged), too_long
+                intervals = self._once(piece, self.vectors) if long else self._intervals(piece, self.vectors)
+                found.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
+                if long and self.thresholds:
+                    too_long.append(row)
+                    masses[system] += self.sums([piece])[0]
+                elif self.thresholds:
+                    masses[system] += self._added(intervals)
+        return ShownMatches.joined(found), masses, too_long
+
+    def sums(self, chunks: Sequence[Chunk]) -> Integers:
+        """Sum the matches of each system at every threshold, as `of` does, without the matches."""
+        matchers = [replace(self.matcher, threshold=threshold) for threshold in self.thresholds]  # type: ignore[call-arg]
+        found = matched_by_all(matchers, chunks, self.vectors, self.order, choose_kernels(self.kernels))
+        return np.stack([matched.sum(axis=1) for matched in found], axis=1)
+
+    def sums_beyond(self, blocks: Iterable[CodedBlock], skip: int) -> Integers:
+        """Do the same for blocks, but for so many of their first segments."""
+        total: Any = 0
+        for block in blocks:
+            rest = block.part(min(skip, len(block)), len(block))
+            skip -= len(block) - len(rest)
+            for bounds in rest.bounds(max(PIECE // len(block.candidates), LEAST), _TOKENS):
+                total = total + self.sums(list(rest.chunks(*bounds)))
+        return np.asarray(total)
+
+    def _added(self, intervals: MatchIntervals) -> Integers:
+        """Sum the matches alive at each threshold: what begins there, less what has ended before."""
+        changes = np.zeros((len(self.thresholds) + 1, self.order), np.int64)
+        np.add.at(changes, (intervals.first, intervals.order - 1), intervals.matched)
+        np.subtract.at(changes, (intervals.end, intervals.order - 1), intervals.matched)
+        return np.cumsum(changes[:-1], axis=0)
 
     def _intervals(self, piece: Chunk, vectors: Vectors | None) -> MatchIntervals:
         if not self.thresholds or vectors is None or not isinstance(self.matcher, SoftMatcher):
             return self._once(piece, vectors)
-        return match_intervals(self.matcher, self.thresholds, piece, vectors, self.order)
+        kernels = choose_kernels(self.kernels)
+        return match_intervals(self.matcher, self.thresholds, piece, vectors, self.order, kernels)
 
     def _once(self, piece: Chunk, vectors: Vectors | None) -> MatchIntervals:
         """Match at the run's own threshold."""
@@ -181,9 +259,8 @@ def _by_row(intervals: MatchIntervals, piece: Chunk, row: int) -> tuple[Integers
     )
 
 
-def _merged(matches: ShownMatches) -> ShownMatches:
+def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
     """Sort, and make one match of those that go on at the next threshold."""
-    columns = [getattr(matches, field.name) for field in fields(matches)]
     row, order, start, mass, partner, partner_order, first, end = columns
     ranked = np.lexsort((first, partner_order, partner, mass, start, order, row))
     same = np.ones(max(len(ranked) - 1, 0), bool)
@@ -195,4 +272,4 @@ def _merged(matches: ShownMatches) -> ShownMatches:
     kept = [column[ranked][begins] for column in columns[:-1]]
     kept.append(end[ranked][last] if len(ranked) else end)
     again = np.lexsort((kept[6], kept[2], kept[1], kept[0]))
-    return ShownMatches(*(column[again] for column in kept))
+    return [column[again] for column in kept]

@@ -5,31 +5,35 @@ Of metrics over n-grams that is every match with the thresholds at which it is m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.buckets import bucket_scores
+from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, no_matches, shown_text
-from softbleu.analysis.words import ngram_differences
+from softbleu.analysis.page_masses import beyond
+from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
+from softbleu.analysis.words import differences_in
 from softbleu.errors import InputError
+from softbleu.executors import single_threaded_blas
+from softbleu.kernels import choose_kernels
 from softbleu.matchers.base import SoftMatcher
-from softbleu.metrics.base import Metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.m2 import M2
 from softbleu.metrics.making import make_metric
-from softbleu.scoring.api import compare_corpus
 from softbleu.scoring.plan import matcher_of, resolve_metric, with_threshold
 from softbleu.scoring.results import make_results
-from softbleu.scoring.run import running
+from softbleu.scoring.run import Runner, running
 from softbleu.scoring.significance import (
+    SAMPLES,
     ComparisonTable,
     SignificanceSettings,
+    bootstrap_scores,
     compare_systems,
     segment_numbers,
 )
@@ -40,8 +44,10 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result
     from softbleu.metrics.score import Score
+    from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.results import Statistics
     from softbleu.scoring.run import Corpus
+    from softbleu.scoring.vectors import CorpusWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 
@@ -51,6 +57,8 @@ STEPS = 100
 """Thresholds of a page lie so many to 1 apart."""
 COARSE_STEPS = 20
 """The same for matchers that must match anew at every threshold."""
+_SLOWNESS = 16
+"""How much longer it takes to match at every threshold than to score by exact matches."""
 _NGRAMS = 10
 """N-grams of each pair and direction that a page of a comparison shows."""
 
@@ -139,55 +147,63 @@ def make_page(
     """
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
-    measure = resolve_metric(make_metric(metric))
-    matcher = matcher_of(measure)
-    thresholds = _thresholds(measure)
-    measures = [measure, *(with_threshold(measure, threshold) for threshold in thresholds)]
-    others = [each.resolved() for each in others]
-    with running(corpus, [*measures, *others], jobs=jobs, executor=executor, kernels=kernels, whole=True) as runner:
-        prepared = runner.prepared(measure.tokenizer)
-        statistics, *swept = runner.collect(measures, keep_rows=[True] + [False] * len(thresholds), progress=progress)
-        more = runner.collect(others, keep_rows=True)
+    measures = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
+    with _page_runner(corpus, measures, jobs, executor, kernels) as runner:
+        statistics = runner.collect(measures, keep_rows=True, progress=progress)
+        return _page_of(runner, statistics, level, title, progress)
+
+
+@contextmanager
+def _page_runner(
+    corpus: Corpus, measures: Sequence[Metric], jobs: int, executor: Executor | None, kernels: KernelName = "auto"
+) -> Iterator[Runner]:
+    """Run the measures of a page, of which the first may be swept."""
+    swept = [with_threshold(measures[0], threshold) for threshold in _thresholds(measures[0])[:1]]
+    if swept:
+        # Sweeping takes longer still than scoring once: being compiled pays for less text.
+        kernels = choose_kernels(kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
+    with (
+        running(corpus, [*measures, *swept], jobs=jobs, executor=executor, kernels=kernels, whole=True) as runner,
+        single_threaded_blas(),
+    ):
+        yield runner
+
+
+def _page_of(
+    runner: Runner, collected: Sequence[Statistics], level: Level, title: str, progress: Progress | None
+) -> Page:
+    """Make the page of the first statistics; lines show scores by the others, too."""
+    statistics, *more = collected
+    corpus, measure = runner.corpus, statistics.measure
+    prepared = runner.prepared(measure.tokenizer)
     results = make_results(statistics, level)
-    by_segment = results if level == "segment" else make_results(statistics, "segment")
+    shown = shown_segments(prepared, min(len(corpus), max(1, ROWS // len(results))))
+    by_segment = results if level == "segment" else make_results(_first(statistics, shown), "segment")
     # Whoever is shown at a level is scored as at that level; the rows are the same.
     shown_metric: Any = measure.at_level(level)
-    segment_metric: Any = measure.at_level("segment")
-    order: int = 0 if matcher is None else shown_metric.order
-    masses = np.zeros((len(results), 0, order), np.int64)
-    if thresholds:
-        masses = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
-    shown = min(len(corpus), max(1, ROWS // len(results)))
+    order: int = 0 if matcher_of(measure) is None else shown_metric.order
     text = shown_text(prepared, shown)
-    requires = measure.requires
-    words = None
-    if requires.table or thresholds:
-        words = prepared.table(
-            measure.vector_choice, replace(requires, vectors=requires.vectors or bool(thresholds))
-        ).words
-    run = thresholds.index(_own_threshold(matcher)) if thresholds and matcher else 0
-    matches, too_long = no_matches(), list[int]()
-    if matcher is not None:
-        vectors = None if words is None else words.vectors
-        matches, too_long = Matching(matcher, order, thresholds, run, vectors).of(text)
-    significance = SignificanceSettings()
-    levelled = replace(statistics, measure=shown_metric)
+    thresholds = _thresholds(measure)
+    table = _table_of(prepared, measure, thresholds)
+    words = None if table is None else table.words
+    matches, masses, too_long = _matched(runner, measure, order, text, table, progress)
+    significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, Bleu) else _parts(segments)
     parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
     return Page(
         metric=shown_metric,
-        segment_metric=segment_metric,
+        segment_metric=measure.at_level("segment"),
         order=order,
         tokenizer=measure.tokenizer,
         results=results,
         segment_signature=by_segment[0].signature,
         segment_scores=[[score.score for score in scores] for scores in segments],
         parts=parts,
-        intervals=_intervals(levelled, significance),
+        intervals=_intervals(statistics, shown_metric, significance),
         significance=significance,
         thresholds=thresholds,
-        run=run,
+        run=_run_of(measure, thresholds),
         masses=masses,
         rows=statistics.rows[:, : shown if isinstance(shown_metric, Bleu) else 0],
         segments=len(corpus),
@@ -198,6 +214,40 @@ def make_page(
         heat=find_heat(measure, text, words),
         title=title,
     )
+
+
+def _first(statistics: Statistics, segments: int) -> Statistics:
+    """Those of the first segments: whatever a segment's score depends on lies before it."""
+    counts = statistics.counts[:segments]
+    return replace(statistics, counts=counts, rows=statistics.rows[:, : int(counts.sum())])
+
+
+def _table_of(prepared: PreparedCorpus, measure: Metric, thresholds: Sequence[float]) -> CorpusWords | None:
+    """What is known of the words, where the metric or the slider looks at that."""
+    requires = measure.requires
+    if not requires.table and not thresholds:
+        return None
+    return prepared.table(measure.vector_choice, replace(requires, vectors=requires.vectors or bool(thresholds)))
+
+
+def _matched(
+    runner: Runner,
+    measure: Metric,
+    order: int,
+    text: ShownText,
+    table: CorpusWords | None,
+    progress: Progress | None,
+) -> tuple[ShownMatches, Integers, list[int]]:
+    """Match what is shown at every threshold, and add up the matches of the whole corpus."""
+    matcher, thresholds = matcher_of(measure), _thresholds(measure)
+    if matcher is None:
+        return ShownMatches.joined([]), np.zeros((len(text.candidates), 0, order), np.int64), []
+    vectors = None if table is None else table.words.vectors
+    matching = Matching(matcher, order, thresholds, _run_of(measure, thresholds), vectors, runner.kernels)
+    matches, masses, too_long = matching.of(text)
+    if thresholds and table is not None:
+        masses = masses + beyond(runner, matching, measure, table, len(text), progress)
+    return matches, masses, too_long
 
 
 def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
@@ -218,6 +268,12 @@ def _own_threshold(matcher: Matcher) -> float:
     return matcher.least_similarity if isinstance(matcher, SoftMatcher) else 0.0
 
 
+def _run_of(measure: Metric, thresholds: Sequence[float]) -> int:
+    """Which of the thresholds is the run's own."""
+    matcher = matcher_of(measure)
+    return thresholds.index(_own_threshold(matcher)) if thresholds and matcher else 0
+
+
 def _thresholds(measure: Metric) -> tuple[float, ...]:
     """Thresholds of the slider, ascending; none where there is nothing to slide."""
     matcher = matcher_of(measure)
@@ -230,11 +286,13 @@ def _thresholds(measure: Metric) -> tuple[float, ...]:
     return tuple(sorted({*(step / steps for step in range(steps + 1)), _own_threshold(matcher)}))
 
 
-def _intervals(statistics: Statistics, significance: SignificanceSettings) -> list[tuple[float, float] | None]:
-    if not statistics.measure.has_corpus_score:
+def _intervals(
+    statistics: Statistics, metric: Metric, significance: SignificanceSettings
+) -> list[tuple[float, float] | None]:
+    if not metric.has_corpus_score:
         return [None] * len(statistics.systems)
-    table = compare_systems(statistics, statistics.systems[0], significance)
-    return [comparison.interval for comparison in table.comparisons]
+    resampled = bootstrap_scores(statistics, metric, significance.samples or SAMPLES, significance.seed)
+    return [(low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()]
 
 
 def make_comparison_page(
@@ -255,38 +313,40 @@ def make_comparison_page(
     metrics : the page is about the first; lines show scores by the others, too
     baseline, significance : as of `compare_corpus`
     """
-    tables = compare_corpus(
-        corpus, list(metrics), baseline=baseline, significance=significance, jobs=jobs, executor=executor
-    )
-    page = make_page(
-        corpus, metrics[0], jobs=jobs, executor=executor, progress=progress, title=title, others=metrics[1:]
-    )
-    first = tables[0]
-    others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
-    pair = None
-    if others:
-        pair = corpus.systems.index(first.baseline), corpus.systems.index(others[0].name)
-    return replace(page, pair=pair, tables=_tables(corpus, metrics, tables))
+    measures = [resolve_metric(measure) for measure in metrics]
+    with _page_runner(corpus, measures, jobs, executor) as runner:
+        statistics = runner.collect(measures, keep_rows=True, progress=progress)
+        baseline = baseline or corpus.systems[0]
+        tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
+        page = _page_of(runner, statistics, "corpus", title, progress)
+        first = tables[0]
+        others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
+        pair = None
+        if others:
+            pair = corpus.systems.index(first.baseline), corpus.systems.index(others[0].name)
+        return replace(page, pair=pair, tables=_tables(runner, statistics, tables))
 
 
-def _tables(corpus: Corpus, metrics: Sequence[Metric], tables: Sequence[ComparisonTable]) -> list[PageTable]:
+def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[ComparisonTable]) -> list[PageTable]:
     """What `compare` shows, and its views."""
+    corpus, measure = runner.corpus, statistics[0].measure
     shown = [
         PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
         for table in tables
         if table.pairs
     ]
-    if isinstance(metrics[0], M2):
-        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, metrics[0]).records()))
+    if isinstance(measure, M2):
+        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, measure).records()))
     if not corpus.has_references:
         return shown
+    prepared = runner.prepared(measure.tokenizer)
     shown += [
-        PageTable("Scores by length of the segment", bucket_scores(corpus, metrics).records()),
+        PageTable("Scores by length of the segment", scores_by_length(prepared, statistics).records()),
         PageTable(
-            "Words by how often the references have them", bucket_scores(corpus, metrics, by="rarity").records()
+            "Words by how often the references have them", scores_by_word(prepared, measure, "rarity").records()
         ),
     ]
     if len(corpus.systems) > 1:
-        found = ngram_differences(corpus, baseline=tables[0].baseline, top=_NGRAMS, tokenizer=metrics[0].tokenizer)
+        found = differences_in(prepared, tables[0].baseline, top=_NGRAMS)
         shown.append(PageTable("N-grams that one system gets and another misses", found.records()))
     return shown

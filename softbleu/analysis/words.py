@@ -16,10 +16,13 @@ from softbleu.tabular import Tabular
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.run import Corpus
 
 LONGEST_SHOWN = 4
 """Longest n-grams that are looked for unless told."""
+_AT_ONCE = 256
+"""Segments whose n-grams are counted together."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,6 @@ def ngram_differences(
     >>> [(each.better, " ".join(each.ngram)) for each in ngram_differences(corpus, order=2)]
     [('A', 'cat sat'), ('A', 'sat'), ('B', 'the'), ('B', 'the cat')]
     """
-    check_order(order)
     if len(corpus.systems) < 2:
         raise InputError("one system has nothing to differ from: name two or more")
     if not corpus.has_references:
@@ -86,15 +88,24 @@ def ngram_differences(
     baseline = corpus.systems[0] if baseline is None else baseline
     if baseline not in corpus.systems:
         raise UnknownNameError("system", baseline, corpus.systems)
+    check_order(order)
     prepared = prepare_corpus(corpus, Tokenizer("13a") if tokenizer is None else tokenizer, Requirements())
-    matched: list[Counter[tuple[int, ...]]] = [Counter() for _ in corpus.systems]
+    return differences_in(prepared, baseline, order=order, top=top)
+
+
+def differences_in(
+    prepared: PreparedCorpus, baseline: str, *, order: int = LONGEST_SHOWN, top: int = 20
+) -> NgramDifferences:
+    """Do what `ngram_differences` does, of a corpus whose words are known."""
+    matched: list[Counter[tuple[int, ...]]] = [Counter() for _ in prepared.systems]
     offered: Counter[tuple[int, ...]] = Counter()
     for block in prepared.blocks():
         for number, chunk in enumerate(block.chunks(0, len(block))):
-            _count(chunk, order, matched[number], None if number else offered)
-    place = corpus.systems.index(baseline)
+            for piece in chunk.pieces(_AT_ONCE):
+                _count(piece, order, matched[number], None if number else offered)
+    place = prepared.systems.index(baseline)
     found = NgramDifferences()
-    for other, name in enumerate(corpus.systems):
+    for other, name in enumerate(prepared.systems):
         for one, two in ((place, other), (other, place)) if name != baseline else ():
             apart = [(count - matched[two][ngram], ngram) for ngram, count in matched[one].items()]
             texts = [
@@ -102,7 +113,7 @@ def ngram_differences(
             ]
             for _, ngram, codes in sorted(texts)[:top]:
                 counts = matched[one][codes], matched[two][codes], offered[codes]
-                found.append(NgramDifference(corpus.systems[one], corpus.systems[two], ngram, *counts))
+                found.append(NgramDifference(prepared.systems[one], prepared.systems[two], ngram, *counts))
     return found
 
 

@@ -62,7 +62,7 @@ def compare(
     from softbleu.errors import InputError
     from softbleu.executors import cluster_executor
     from softbleu.progress import ProgressBar
-    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, write_distribution
+    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, note_few, write_distribution
     from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
 
@@ -86,8 +86,7 @@ def compare(
     measures = measures_from(ctx.params, also=["seed"])
     chosen: dict[str, Any] = {"test": test and test.lower(), "correction": correction and correction.lower()}
     chosen |= {"samples": samples, "trials": trials, "seed": seed}
-    given = {name: value for name, value in chosen.items() if value is not None}
-    how, signed_baseline = SignificanceSettings.from_signature(signature, **given)
+    how, signed_baseline = SignificanceSettings.from_signature(signature, **chosen)
     run: dict[str, Any] = {"baseline": baseline or signed_baseline, "significance": how, "jobs": jobs}
     journal = target.journal(".compare") if resume else None
     run["executor"] = ctx.with_resource(cluster_executor(cluster, jobs))
@@ -99,6 +98,7 @@ def compare(
         raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
     found: Any
     with open_corpus(ctx.params, measures, run["executor"]) as corpus, ProgressBar(quiet=quiet) as progress:
+        note_few(how, len(corpus.systems), output_format, all_pairs=all_pairs)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 

@@ -54,6 +54,7 @@ def explain(
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output
+    from softbleu.progress import ProgressBar
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 
@@ -64,7 +65,7 @@ def explain(
     if (show and segment) or (top is not None and not show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     measures = measures_from(ctx.params) if show == "disagreeing" else [measure_from(ctx.params)]
-    with open_corpus(ctx.params, measures) as corpus:
+    with open_corpus(ctx.params, measures) as corpus, ProgressBar(quiet=quiet):
         if show:
             kind: Any = show.lower()
             lines = choose_lines(corpus, measures, kind, top=20 if top is None else top)

@@ -25,14 +25,11 @@ def input_files(options: Options) -> list[str]:
     """Files that will be read, and what else text in the settings may name."""
     from softbleu.metrics.making import read_settings
 
-    metrics = options.get("metric") or ()
-    own = [read_settings(each)[1] for each in metrics]
-    pairs = [options["pairs"]] if options["pairs"] else []
-    source = [options["source"]] if options.get("source") else []
-    gold = [options["gold"]] if options.get("gold") else []
+    own = [read_settings(each)[1] for each in options.get("metric") or ()]
+    single = [options[name] for name in ("pairs", "source", "gold") if options.get(name)]
     settings = [value for each, value in chosen_options(options) if each.setting.hashed]
     settings += [value for each in own for value in each.values() if isinstance(value, str)]
-    return [*pairs, *system_files(options).values(), *(options["reference"] or ()), *source, *gold, *settings]
+    return [*single, *system_files(options).values(), *(options["reference"] or ()), *settings]
 
 
 def system_files(options: Options) -> dict[str, str]:

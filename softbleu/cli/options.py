@@ -35,8 +35,8 @@ Matching
 Significance
   --baseline NAME: System the others are tested against (default: the first).
   --test NAME: bootstrap (paired) or randomization (approximate) (default: bootstrap).
-  --samples N: Bootstrap samples, also for the intervals (default: 1000).
-  --trials N: Trials of the randomization test (default: 10000).
+  --samples N: Bootstrap samples, also for the intervals (default: 1000, more for over 5 systems).
+  --trials N: Trials of the randomization test (default: 10000, more for over 14 systems).
   --seed N: Seed of all that is drawn at random (default: 12345 for tests; what GLEU draws has its own).
   --correction NAME: Of p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or none (default: holm).
   --all-pairs: All pairs of systems: a matrix of tests below each table, or a row a pair (json has them anyway).

@@ -19,7 +19,7 @@ from softbleu.limits import Limit
 from softbleu.resources import find_resource
 
 SUFFIX = ".cfg"
-_LIMIT = Limit("a grammar", "words and signs of rules", 100_000, "leave some out")
+_LIMIT = Limit("a grammar", "words and signs of rules", 100_000, "1,000 rules: 5,000", "leave some out")
 MOST_FORMS = 100
 """Of an alternation; each corresponds to every other."""
 _WEIGHT = re.compile(r"\[[\d.]+\]")

@@ -17,7 +17,7 @@ from softbleu.limits import Limit
 
 NO_CORRECTION = "-NONE-"
 """Stands in the place of a correction where only an error was marked."""
-_LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "leave some out")
+_LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 # Words that the tokenizer of the I-measure's converter is known to leave alone: most corrections need no tokenizer.
 _WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-[a-z0-9]+)*|[,;:?!.]", re.IGNORECASE)

@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     QueryPairs: TypeAlias = tuple[Integers, Integers]
     """Number of the query and slot of the vector, for each pair."""
 
-_LIMIT = Limit("neighbour graphs", "pairs found", 5_000_000, "raise the threshold, or ask about fewer words")
+_LIMIT = Limit(
+    "neighbour graphs",
+    "pairs found",
+    50_000_000,
+    "20,000 words with 50 neighbours each: 1,000,000",
+    "raise the threshold, or ask about fewer words",
+)
 _QUERIES_AT_ONCE = 1024
 _WIDE_QUERIES_AT_ONCE = 256
 _RESULTS_AT_ONCE = 1 << 24

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from softbleu.kernels.assignment import Intervals
     from softbleu.kernels.pairs import TokenPairs
     from softbleu.tokens import Tokens, WordParts
     from softbleu.types import Flags, Floats, Integers
@@ -72,6 +73,10 @@ class Kernels(Protocol):
     @property
     def multiply_pairs(self) -> Callable[..., Floats] | None:
         """Multiply the words of pairs (`numba_matching`); None: `similarity` does, by BLAS."""
+
+    @property
+    def sweep_greedily(self) -> Callable[[NDArray[np.int32], Integers, Integers], Intervals]:
+        """Match at every threshold; see `softbleu.kernels.assignment`."""
 
     def clipped_counts(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -342,16 +342,25 @@ class CostTable:
         arcs = np.arange(self._lattices.offsets[number], self._lattices.offsets[number + 1])
         rows = np.full(len(arcs), row)
         base, word = self._prices_of(rows, arcs)
-        met = self._meetings(rows, arcs, word)
         exact = self._cells[row, :, 0]
-        closed = np.minimum.accumulate(exact, axis=1)
+
+        @lru_cache(2)
+        def closed(state: int) -> Integers:
+            found: Integers = np.minimum.accumulate(exact[state])
+            return found
+
+        def met(place: int) -> Integers:
+            one = slice(place, place + 1)
+            found: Integers = self._meetings(rows[one], arcs[one], word[one])[0]
+            return found
+
         into: dict[int, list[int]] = {}
         for place, target in enumerate(self._lattices.targets[arcs].tolist()):
             into.setdefault(target, []).append(place)
         state, left = int(self._lattices.ends[number]), int(self._texts.lengths[number])
         way: list[tuple[int, int]] = []
         while True:
-            value = closed[state, left]
+            value = closed(state)[left]
             start = int(np.flatnonzero(exact[state, : left + 1] == value)[0])
             way += [(-1, place) for place in range(left - 1, start - 1, -1)]
             left = start
@@ -359,9 +368,9 @@ class CostTable:
                 return way[::-1]
             for place in into[state]:
                 source = int(self._lattices.sources[arcs[place]])
-                if closed[source, left] + word[place] + base[place] == value:
+                if closed(source)[left] + word[place] + base[place] == value:
                     way.append((int(arcs[place]), -1))
-                elif left and closed[source, left - 1] + met[place, left - 1] + base[place] == value:
+                elif left and closed(source)[left - 1] + met(place)[left - 1] + base[place] == value:
                     left -= 1
                     way.append((int(arcs[place]), left))
                 else:

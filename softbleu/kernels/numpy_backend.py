@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from softbleu.kernels.assignment import sweep_greedily as sweep_greedily
 from softbleu.kernels.long_texts import clipped_counts_of_long
 from softbleu.kernels.numpy_soft import matched_weights as matched_weights
 from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings

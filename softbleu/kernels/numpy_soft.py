@@ -40,8 +40,10 @@ def raise_to_spellings(
     """
     (left, one), (right, other) = (np.unique(codes, return_inverse=True) for codes in (candidate, reference))
     table = weight * _spelling_similarity(left, right, parts)
-    places, others = pairs.tokens
-    np.maximum(products, table[one[places], other[others]], out=products)
+    for segment in range(len(pairs.cells) - 1):
+        rows, columns = (slice(*bounds[segment : segment + 2]) for bounds in (pairs.rows, pairs.columns))
+        block = pairs.block(products, segment)
+        np.maximum(block, table[np.ix_(one[rows], other[columns])], out=block)
 
 
 def _spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
@@ -91,80 +93,58 @@ def matched_weights(
     Integers of shape (segments, order, 4): matched and all of the candidate, matched and all of the reference.
     """
     found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
-    for n in range(1, order + 1):
-        found[:, n - 1] = _weights_of_order(similarities, pairs, candidate, reference, n, greedy)
+    for segment in range(len(found)):
+        table = pairs.block(similarities, segment)
+        own, others = (
+            weights[bounds[segment] : bounds[segment + 1]]
+            for weights, bounds in ((candidate, pairs.rows), (reference, pairs.columns))
+        )
+        for n in range(1, order + 1):
+            found[segment, n - 1] = _weights_of_order(table, _windows(own, n), _windows(others, n), n, greedy)
     return found
 
 
-def _weights_of_order(
-    similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
-) -> Integers:
-    heights, own, owner = _windows(pairs.rows, candidate, order)
-    lengths, others, other_owner = _windows(pairs.columns, reference, order)
-    strides = np.diff(pairs.columns)
-    rows, columns = np.cumsum(heights) - heights, np.cumsum(lengths) - lengths
-    widths = lengths[owner]
-    ends = np.cumsum(widths)
-    starts = ends - widths
-    first = pairs.cells[owner] + (np.arange(len(owner)) - rows[owner]) * strides[owner]
-    cells = np.arange(ends[-1] if len(ends) else 0)
-    places, steps = cells + np.repeat(first - starts, widths), np.repeat(strides[owner] + 1, widths)
-    alike = similarities[places]
-    for k in range(1, order):
-        alike += similarities[places + k * steps]
-    # Whole millionths, so that ties are ties on every machine.
-    alike = np.rint(alike * (SCALE / order))
-    row, column = np.repeat(np.arange(len(owner)), widths), cells + np.repeat(columns[owner] - starts, widths)
+def _weights_of_order(table: Floats, own: Floats, others: Floats, order: int, greedy: float) -> list[float]:
+    """The same of a segment and an order, by the similarities of its words and the weights of its n-grams."""
     matched, met = np.zeros(len(own)), np.zeros(len(others))
-    np.maximum.at(matched, row, alike)
-    np.maximum.at(met, column, alike)
-    if greedy < 1:
-        matched *= greedy
-        met *= greedy
-        heaviest = np.maximum(_greatest(own, heights) + _greatest(others, lengths), 1e-300)
-        # Of equal totals that with the greatest weight: which, must not hang on the last bits of the machine.
-        ties = own / heaviest[owner] * TIE, others / heaviest[other_owner] * TIE
-        chosen = _paired(alike * (1 + (ties[0][row] + ties[1][column])), heights, lengths)
-        matched[row[chosen]] += (1 - greedy) * alike[chosen]
-        met[column[chosen]] += (1 - greedy) * alike[chosen]
-    sums = (
-        (owner, matched * own),
-        (owner, own * SCALE),
-        (other_owner, met * others),
-        (other_owner, others * SCALE),
-    )
+    if len(own) and len(others):
+        alike = table[: len(own), : len(others)] + 0.0
+        for k in range(1, order):
+            alike += table[k : k + len(own), k : k + len(others)]
+        # Whole millionths, so that ties are ties on every machine.
+        alike *= SCALE / order
+        np.rint(alike, out=alike)
+        matched, met = alike.max(axis=1, initial=0), alike.max(axis=0, initial=0)
+        if greedy < 1:
+            matched *= greedy
+            met *= greedy
+            row, column = _paired(alike, own, others)
+            matched[row] += (1 - greedy) * alike[row, column]
+            met[column] += (1 - greedy) * alike[row, column]
     # One after the other, as compiled: sums of pieces would differ in the last bits.
-    found = [np.bincount(each, values, len(heights)) for each, values in sums]
-    return np.rint(np.column_stack(found)).astype(np.int64)
+    sums = (np.cumsum(values) for values in (matched * own, own * SCALE, met * others, others * SCALE))
+    return [float(np.rint(each[-1])) if len(each) else 0.0 for each in sums]
 
 
-def _windows(bounds: Integers, weights: Floats, order: int) -> tuple[Integers, Floats, Integers]:
-    """How many n-grams each segment has; the weight and the segment of each."""
-    counts = np.maximum(np.diff(bounds) - order + 1, 0)
-    owner = np.repeat(np.arange(len(counts)), counts)
-    starts = np.arange(len(owner)) + np.repeat(bounds[:-1] - (np.cumsum(counts) - counts), counts)
-    summed = np.zeros(len(owner))
+def _windows(weights: Floats, order: int) -> Floats:
+    """Weight of each n-gram."""
+    count = max(len(weights) - order + 1, 0)
+    summed = np.zeros(count)
     for k in range(order):
-        summed += weights[starts + k]
-    return counts, summed, owner
+        summed += weights[k : k + count]
+    return summed
 
 
-def _greatest(values: Floats, counts: Integers) -> Floats:
-    """Greatest of so many values of each segment, 0 of none."""
-    found = np.zeros(len(counts))
-    np.maximum.at(found, np.repeat(np.arange(len(counts)), counts), values)
-    return found
-
-
-def _paired(ranked: Floats, heights: Integers, widths: Integers) -> Integers:
-    """TokenPairs of n-grams that are paired one to one, segment by segment, by the greatest total."""
+def _paired(alike: Floats, own: Floats, others: Floats) -> tuple[Integers, Integers]:
+    """Places of n-grams that are paired one to one, by the greatest total; they have these weights."""
     from scipy.optimize import linear_sum_assignment
 
-    chosen, cell = [np.zeros(0, np.int64)], 0
-    for height, width in zip(heights.tolist(), widths.tolist(), strict=True):
-        if height and width:
-            block = ranked[cell : cell + height * width].reshape(height, width)
-            row, column = linear_sum_assignment(block, maximize=True)
-            chosen.append(cell + row * width + column)
-            cell += height * width
-    return np.concatenate(chosen)
+    heaviest = max(float(own.max()) + float(others.max()), 1e-300)
+    # Of equal totals that with the greatest weight: which, must not hang on the last bits of the machine.
+    ranked = np.add.outer(own / heaviest * TIE, others / heaviest * TIE)
+    ranked += 1
+    ranked *= alike
+    # The least of what is below 0: for the greatest SciPy would copy the table.
+    np.negative(ranked, out=ranked)
+    row, column = linear_sum_assignment(ranked)
+    return row, column

@@ -43,8 +43,12 @@ class TokenPairs:
     @cached_property
     def distances(self) -> Floats:
         """How far apart the tokens of each pair stand, each place measured by the length of its line."""
-        left, right = self.tokens
-        found: Floats = np.abs(middles(self.rows)[left] - middles(self.columns)[right])
+        own, others = middles(self.rows), middles(self.columns)
+        found = np.empty(int(self.cells[-1]))
+        for segment in range(len(self.cells) - 1):
+            first, second = (slice(*bounds[segment : segment + 2]) for bounds in (self.rows, self.columns))
+            block = self.block(found, segment)
+            np.abs(np.subtract.outer(own[first], others[second], out=block), out=block)
         return found
 
 

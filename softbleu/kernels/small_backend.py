@@ -14,6 +14,7 @@ from softbleu.kernels.numpy_backend import matched_weights as matched_weights
 from softbleu.kernels.numpy_backend import multiply_pairs as multiply_pairs
 from softbleu.kernels.numpy_backend import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.numpy_backend import sum_matches as sum_matches
+from softbleu.kernels.numpy_backend import sweep_greedily as sweep_greedily
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

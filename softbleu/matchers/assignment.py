@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.errors import InputError
 from softbleu.kernels.assignment import assign_greedily
 from softbleu.kernels.scale import SCALE
+from softbleu.limits import Limit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 EXACT = 2 * SCALE
 """Stands for an exact match among similarities: before every approximate one, even of similarity 1."""
-LARGEST = 1 << 24
-"""Entries of the greatest matrix that is solved optimally (134 MB)."""
+OPTIMAL = Limit(
+    "assignment 'optimal'",
+    "pairs of n-grams that may match",
+    1 << 25,
+    "a document of 3,000 words, at threshold 0.8: 100,000",
+    "raise the threshold, or use 'exact-first'",
+)
+"""Of one order in one segment (2 GB)."""
 
 
 def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) -> tuple[Integers, Integers]:
@@ -61,15 +67,54 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
         useful = np.flatnonzero((weights > 0).any(axis=0))
         # No column can serve more rows than there are.
         instances = np.repeat(useful, np.minimum(capacity[segment, useful] // SCALE, len(kept)))
-        if len(kept) * len(instances) > LARGEST:
-            raise InputError(
-                f"{len(kept)} candidate n-grams of one segment against {len(instances)} reference n-grams are "
-                "too many for assignment 'optimal': split the segment, or use 'exact-first'"
-            )
+        size = len(kept) * len(instances)
+        OPTIMAL.check(size, f"a group of {len(kept):,} candidate and {len(instances):,} reference n-grams")
         gain = np.clip(weights[np.ix_(kept, instances)], 0, SCALE)
         chosen, column = linear_sum_assignment(gain, maximize=True)
         paid = gain[chosen, column] > 0
         row, column = kept[chosen[paid]], instances[column[paid]]
         partner[segment, row] = column
         value[segment, row] = weights[row, column]
+    return partner, value
+
+
+def assign_links(
+    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], capacity: Integers, height: int
+) -> tuple[Integers, Integers]:
+    """Match by the greatest total what few pairs link: each group that hangs together by itself.
+
+    Parameters
+    ----------
+    rows, columns, values : candidate n-gram, pool n-gram and similarity in millionths of each pair that may match
+    capacity : instances of each pool n-gram in millionths
+    height : number of candidate n-grams
+
+    Returns
+    -------
+    As of `assign`, of one segment.
+
+    Examples
+    --------
+    >>> links = np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([900_000, 800_000, 700_000])
+    >>> assign_links(*links, np.full(3, SCALE), 3)
+    (array([ 0,  2, -1]), array([900000, 700000,      0]))
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    nodes = height + len(capacity)
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns + height)), shape=(nodes, nodes))
+    group = connected_components(graph, directed=False)[1][rows]
+    order = np.argsort(group, kind="stable")
+    partner, value = np.full(height, -1), np.zeros(height, np.int64)
+    for some in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        own, row = np.unique(rows[some], return_inverse=True)
+        others, column = np.unique(columns[some], return_inverse=True)
+        OPTIMAL.check(
+            len(own) * len(others), f"a group of {len(own):,} candidate and {len(others):,} reference n-grams"
+        )
+        weights = np.zeros((1, len(own), len(others)), np.int32)
+        weights[0, row, column] = values[some]
+        chosen, value[own] = (each[0] for each in _assign_optimally(weights, capacity[None, others]))
+        partner[own] = np.where(chosen >= 0, others[chosen], -1)
     return partner, value

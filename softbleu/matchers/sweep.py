@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.kernels import choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher, SoftMatcher
 from softbleu.matchers.batches import WeighedText, batches
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 SWEEP_CELLS = 1 << 18
-"""Entries of a batch's token-by-token matrices: more than for one threshold, for the sweep works on whole arrays."""
+"""Entries of a batch's token-by-token matrices: more than for one threshold where the sweep works on whole arrays."""
 
 
 def matched_by_all(
@@ -121,12 +122,12 @@ class ThresholdSweep:
         found: Integers = self.matched[self.thresholds.index(threshold)]
         return found
 
-    def add(self, batch: Batch, products: TokenProducts) -> None:
+    def add(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> None:
         """Add what the candidates of a batch match."""
         tables = BatchMatching(self.rules, self.pools, batch, products).tables()
         if tables is None:
             return
-        found = tables.sweep(self.millionths)
+        found = tables.sweep(self.millionths, kernels)
         layer, place = np.divmod(found.segment, len(batch.lines))
         places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
         size = self.matched.shape[1] * self.matched.shape[2]
@@ -142,13 +143,17 @@ def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels
     weightings = sorted({sweep.by_frequency for sweep in sweeps})
     deepest = max(sweep.rules.deepest for sweep in sweeps)
     texts = {weighting: WeighedText.of(chunk, vectors, weighting, deepest) for weighting in weightings}
-    for batch in batches(chunk, SWEEP_CELLS):
+    for batch in batches(chunk, _cells(kernels)):
         if batch.is_long:
             _match_long(sweeps, chunk, int(batch.lines[0]), vectors, kernels)
             continue
         products = {weighting: text.products(batch) for weighting, text in texts.items()}
         for sweep in sweeps:
-            sweep.add(batch, products[sweep.by_frequency])
+            sweep.add(batch, products[sweep.by_frequency], kernels)
+
+
+def _cells(kernels: Kernels) -> int | None:
+    return SWEEP_CELLS if kernels.NAME == "numpy" else None
 
 
 def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: Vectors, kernels: Kernels) -> None:
@@ -185,13 +190,19 @@ class MatchIntervals:
 
 
 def match_intervals(
-    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: Vectors, max_order: int
+    matcher: SoftMatcher,
+    thresholds: Sequence[float],
+    chunk: Chunk,
+    vectors: Vectors,
+    max_order: int,
+    kernels: Kernels | None = None,
 ) -> MatchIntervals:
     """Match a chunk at every threshold, ascending; for matchers of any assignment and consumption."""
+    kernels = kernels or choose_kernels("numpy")
     below = [threshold for threshold in thresholds if threshold_in_millionths(threshold) < SCALE]
     if below and len(below) < len(thresholds) and not vectors.equal_is_one:
         # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
-        soft = match_intervals(matcher, below, chunk, vectors, max_order)
+        soft = match_intervals(matcher, below, chunk, vectors, max_order, kernels)
         equal = _one_by_one(matcher, thresholds[len(below) :], chunk, vectors, max_order)
         moved = [(*columns[:5], *(number + len(below) for number in columns[5:])) for columns in equal]
         return MatchIntervals(*(np.concatenate(each) for each in zip(vars(soft).values(), *moved, strict=True)))
@@ -218,7 +229,7 @@ def match_intervals(
             )
         )
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
-    for batch in batches(chunk, SWEEP_CELLS):
+    for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
         if batch.is_long:
             raise InputError(
@@ -228,7 +239,7 @@ def match_intervals(
         tables = BatchMatching(sweep.rules, sweep.pools, batch, text.products(batch)).tables()
         if tables is None:
             continue
-        made = tables.sweep(sweep.millionths)
+        made = tables.sweep(sweep.millionths, kernels)
         layer, line = np.divmod(made.segment, len(candidate))
         block, place = np.divmod(made.column, reference.shape[1])
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]

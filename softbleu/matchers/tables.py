@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.kernels.assignment import Intervals, sweep_greedily
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT, assign
 from softbleu.similarity import round_millionths
@@ -15,6 +14,8 @@ from softbleu.similarity import round_millionths
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from softbleu.kernels import Kernels
+    from softbleu.kernels.assignment import Intervals
     from softbleu.matchers.batches import Batch
     from softbleu.matchers.matches import Matches, Rules
     from softbleu.matchers.pool import Pool
@@ -44,9 +45,9 @@ class Tables:
         """Match by the rules; order o's candidate s has the number o * batch + s."""
         return assign(*self._stacked(), rules)
 
-    def sweep(self, thresholds: Integers) -> Intervals:
+    def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
         """Match at every threshold (in millionths); candidates are numbered as `assign` does."""
-        return sweep_greedily(*self._stacked(), thresholds)
+        return kernels.sweep_greedily(*self._stacked(), thresholds)
 
     def _stacked(self) -> tuple[NDArray[np.int32], Integers]:
         height = self.similarities.shape[2]

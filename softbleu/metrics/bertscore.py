@@ -10,6 +10,7 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.limits import Limit
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.score import Score, column
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _PARTS = 10**9
 """What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
+_LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
+"""Of a candidate and a reference (1 GB)."""
 Average = Literal["segments", "pieces"]
 
 
@@ -89,6 +92,7 @@ class BertScore(Metric):
         if words is None:
             raise InputError("BERTScore compares pieces by vectors in context: name an encoder, e.g. minilm-l6")
         single = chunk.by_reference()
+        _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
         idf = None if self.idf is None else words.feature("piece_idf")
         rows = np.array(
@@ -114,6 +118,8 @@ class BertScore(Metric):
     ) -> tuple[int, ...]:
         own = slice(*candidates.offsets[[line, line + 1]])
         others = slice(*references.offsets[[reference, reference + 1]])
+        sizes = own.stop - own.start, others.stop - others.start
+        _LIMIT.check(sizes[0] * sizes[1], "a segment of {:,} candidate and {:,} reference pieces".format(*sizes))
         similarities = candidates.rows[own] @ references.rows[others].T
         sums: list[float] = []
         for text, part, axis in ((candidates, own, 1), (references, others, 0)):

@@ -43,7 +43,7 @@ _MOST_STREAMS = 4096
 """Samples whose generators are held at once, of 2.5 KB each."""
 _PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
-_LIMIT = Limit("gleu", "words", 1 << 21)
+_LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
 """Of a candidate, its references and its source together (0.5 GB)."""
 
 

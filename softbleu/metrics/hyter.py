@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 Replacing = Literal["greater", "both"]
-MOST_REFERENCES = Limit("hyter", "references", 20_000, "leave some out")
+MOST_REFERENCES = Limit("hyter", "references", 20_000, "20 references", "leave some out")
 _FULL = HUNDRED * HUNDRED
 _RARE = math.log(1000)
 """Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
 _MOST_BITS = 60
-_LIMIT = Limit("hyter", "pairs of words and arcs", 1 << 25)
-"""Of one segment: 5,800 of each take some seconds (0.4 GB)."""
+_LIMIT = Limit("hyter", "pairs of words and states", 1 << 27, "a document of 3,000 words: 9,000,000")
+"""Of one segment (1.1 GB), for each order in which words may be taken."""
 _Task = tuple[Lattices, CandidateTexts, "Integers", EditPrices]
 """Networks, candidates, weights of the networks' words, prices."""
 
@@ -199,9 +199,9 @@ class Hyter(Metric):
             raise InputError("HyTER looks at networks: the table of words is missing")
         lattices = lattices_of(single.references, words)
         orders = 1 << (self.window - 1)
-        for arcs, length in zip(lattices.sizes.tolist(), single.candidates.lengths.tolist(), strict=True):
-            what = f"a segment of {length:,} candidate words and a network of {arcs:,} arcs"
-            _LIMIT.check(orders * arcs * length, what)
+        for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
+            what = f"a segment of {length:,} candidate words and a network of {states:,} states"
+            _LIMIT.check(orders * states * length, what)
         full = 1 if self._all_alike else HUNDRED
         texts = self._texts(single.candidates, words)
         weights = self._weights(lattices, words)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 Credit = Literal["greedy", "clipped", "both"]
 _GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
 """What share of the credit goes to the most similar ones."""
-_LIMIT = Limit("softbleu", "pairs of words", 1 << 22)
-"""Of one segment (0.4 GB)."""
+_LIMIT = Limit("softbleu", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
+"""Of a candidate and a reference; more would not fit into 2 GB."""
 
 
 @dataclass(frozen=True)

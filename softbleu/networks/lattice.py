@@ -22,7 +22,9 @@ ARC_KINDS = ("reference", "stem", "synonym", "paraphrase", "neighbour", "optiona
 """Where an arc may be from."""
 MOST_COST = 1000.0
 """Words that an arc may cost."""
-LARGEST_NETWORK = Limit("a network", "arcs", 50_000, "allow fewer variants")
+LARGEST_NETWORK = Limit(
+    "a network", "arcs", 500_000, "3,000 words with 10 variants each: 30,000", "allow fewer variants"
+)
 
 
 class NetworkArc(NamedTuple):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from softbleu.errors import InputError
 from softbleu.limits import Limit
 from softbleu.networks.coding import lattices_of
 from softbleu.ngrams import Chunk
@@ -21,9 +20,14 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Integers, Words
 
-MOST_NGRAMS = 20_000
-"""N-grams of a network that can be compared by similarity."""
-_LIMIT = Limit("n-grams of networks", "arcs to go through", 1 << 20)
+NGRAMS = Limit(
+    "comparing a network by similarity",
+    "different n-grams",
+    1 << 21,
+    "3,000 words with 2 variants each: 120,000",
+    "allow fewer alternatives, or lower order",
+)
+_LIMIT = Limit("n-grams of networks", "arcs to go through", 1 << 28, "3,000 words with 2 variants each: 10,000,000")
 """For a network, with its candidate."""
 _BITS = 1 << 10
 """Of a number that are combined in the time of an arc."""
@@ -145,7 +149,7 @@ def _pieces(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[
     work = 0
     for number, level in enumerate(found):
         for ngram in level:
-            often = MOST_NGRAMS if wanted is None else wanted[number][ngram]
+            often = 2 if wanted is None else wanted[number][ngram]
             repeats = arcs[ngram[0]] > 1 if number == 0 else twice.issuperset(ngram)
             if often > 1 and repeats:
                 work += len(steps)
@@ -208,11 +212,8 @@ def _found(
             if targets:
                 longer[ngram] = targets
         known += len(longer)
-        if wanted is None and known > MOST_NGRAMS:
-            raise InputError(
-                f"a network with more than {MOST_NGRAMS:,} different n-grams is too large to compare by similarity: "
-                "allow fewer alternatives, or lower order"
-            )
+        if wanted is None:
+            NGRAMS.check(known, f"a network of {len(steps):,} arcs")
         ends = longer
         yield list(longer)
 
@@ -243,23 +244,20 @@ def most_often(steps: Sequence[_Step], ngram: Words) -> tuple[int, Words]:
     (2, (7, 7, 7))
     """
     # How far the n-gram has come after each word, as Knuth, Morris and Pratt have it.
-    best: dict[tuple[int, int], tuple[int, _Path]] = {(0, 0): (0, None)}
-    begun: dict[int, list[int]] = {0: [0]}
+    moves = {(before, word): _matched(ngram, before, word) for before in range(len(ngram) + 1) for word in ngram}
+    best: dict[int, dict[int, tuple[int, _Path]]] = {0: {0: (0, None)}}
     last = 0
     for source, target, word in steps:
         last = max(last, target)
-        for matched in begun[source]:
-            count, words = best[source, matched]
-            now = matched
+        there = best.setdefault(target, {})
+        for matched, (count, words) in best[source].items():
             if word != -2:
-                now = _matched(ngram, matched, word)
-                count, words = count + (now == len(ngram)), (words, word)
-            key = target, now
-            if key not in best:
-                begun.setdefault(target, []).append(now)
-            if key not in best or count > best[key][0]:
-                best[key] = count, words
-    count, words = max((best[last, matched] for matched in begun[last]), key=lambda found: found[0])
+                matched, words = moves.get((matched, word), 0), (words, word)
+                count += matched == len(ngram)
+            known = there.get(matched)
+            if known is None or count > known[0]:
+                there[matched] = count, words
+    count, words = max(best[last].values(), key=lambda found: found[0])
     path = []
     while words is not None:
         words, word = words

@@ -28,7 +28,6 @@ Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
 """Where what is replaced begins and ends, what stands there instead, cost, kind."""
 _ENDINGS = ("ing", "ed", "est", "er", "ly", "s")
-_MOST_ALTERNATIVES = 1000
 _NEAREST = 20
 """Neighbours of each word that are kept."""
 

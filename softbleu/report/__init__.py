@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from softbleu.report.comparisons import draw_pairs, write_distribution
+from softbleu.report.comparisons import draw_pairs, note_few, write_distribution
 from softbleu.report.differences import LINE_WRITERS, VIEWS
 from softbleu.report.layout import Layout, one_line
 from softbleu.report.records import ALIASES, BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS, SUFFIXES, Records
@@ -25,6 +25,7 @@ __all__ = [
     "Layout",
     "Records",
     "draw_pairs",
+    "note_few",
     "one_line",
     "write_distribution",
     "write_numbers",

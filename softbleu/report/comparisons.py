@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from softbleu.report.records import SCHEMA, Records, dump, records_tsv
+from softbleu.progress import note
+from softbleu.report.records import DATA_FORMATS, SCHEMA, Records, dump, records_tsv
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
-    from softbleu.scoring import Comparison, ComparisonTable, Pair
+    from softbleu.scoring import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
+_LEAST_SHOWN = 0.001
+"""Below it people are shown no digits of p, which depend on the number of samples alone."""
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 _OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
@@ -79,12 +82,14 @@ def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
 def _beside(pair: Pair | None, digits: int) -> list[str]:
     if pair is None:
         return ["baseline", *[""] * 5]
-    numbers = [f"{number:+.{digits}f}" for number in (pair.difference, *pair.interval)]
-    return [*numbers, f"{pair.effect:+.2f}", f"{pair.wins}/{pair.ties}/{pair.losses}", _p(pair.corrected)]
+    numbers = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
+    return [*numbers, f"{pair.effect:+z.2f}", f"{pair.wins}/{pair.ties}/{pair.losses}", _p(pair.corrected)]
 
 
 def _p(p_value: float) -> str:
-    return f"{p_value:.4f}" + ("*" if p_value < SIGNIFICANT else " ")
+    return (f"{p_value:.4f}" if p_value >= _LEAST_SHOWN else f"< {_LEAST_SHOWN}") + (
+        "*" if p_value < SIGNIFICANT else " "
+    )
 
 
 def _baseline_notes(table: ComparisonTable) -> list[str]:
@@ -94,7 +99,7 @@ def _baseline_notes(table: ComparisonTable) -> list[str]:
     return [
         f"* p < {SIGNIFICANT} against {table.baseline}",
         f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
-        *_too_few(table, tests),
+        *_too_few(table.significance, tests),
         _what_people_said(table),
     ]
 
@@ -106,11 +111,21 @@ def _what_people_said(table: ComparisonTable) -> str:
     return f"{said}; nothing is said beyond the differences of the data"
 
 
-def _too_few(table: ComparisonTable, tests: int) -> list[str]:
-    least = table.significance.least_p(tests)
+def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
+    """Say so if none of so many tests can be significant."""
+    least = significance.least_p(tests)
     if least < SIGNIFICANT:
         return []
     return [f"no p can be below {least:.4f} here: draw more (--samples, --trials), or take --correction fdr"]
+
+
+def note_few(significance: SignificanceSettings, systems: int, output_format: str, *, all_pairs: bool) -> None:
+    """Note, for formats without notes of their own, that nothing can be significant."""
+    if output_format.lower() not in (*DATA_FORMATS, "html"):
+        return
+    tests = systems * (systems - 1) // 2 if all_pairs else systems - 1
+    for said in _too_few(significance.settled(systems), tests) if tests else ():
+        note(said)
 
 
 def _corrected(table: ComparisonTable, tests: int) -> str:
@@ -129,7 +144,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+.{layout.digits}f}" if place < number else _p(pair.corrected)
+            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if place < number else _p(pair.corrected)
             for place, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
@@ -138,7 +153,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
         rows,
         notes=[
             f"above the diagonal p, {_corrected(table, len(table.pairs))}, * p < {SIGNIFICANT}; below it differences",
-            *_too_few(table, len(table.pairs)),
+            *_too_few(table.significance, len(table.pairs)),
             _signature(table, layout),
         ],
         text_columns=1,
@@ -240,7 +255,19 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     for table in tables:
         names = [row.name for row in _ranked(table)]
         values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
-        panels.append(
-            HeatMap(f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}", names, values)
-        )
+        title = f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}"
+        panels.append(HeatMap(title, names, values, note=_nothing_marked(table)))
     return draw(in_rows(panels, 2), picture_format)
+
+
+def _nothing_marked(table: ComparisonTable) -> str:
+    """Why no pair stands out, where none does."""
+    if not table.pairs or any(pair.corrected < SIGNIFICANT for pair in table.pairs):
+        return ""
+    how, tests = table.significance, len(table.pairs)
+    after = {"holm": " after Holm's correction", "fdr": " after Benjamini and Hochberg's correction"}
+    drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
+    return (
+        f"no difference is significant at {SIGNIFICANT}{after.get(how.correction, '')}: "
+        f"{tests} test{'s' * (tests > 1)}, {drawn}, smallest attainable p = {how.least_p(tests):.4f}"
+    )

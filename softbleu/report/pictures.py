@@ -108,12 +108,15 @@ class HeatMap:
         By row, each from 0, which is drawn darkest, to `most`.
     most
         What is as good as blank.
+    note
+        Written below the title.
     """
 
     title: str
     names: Sequence[str]
     values: Sequence[Sequence[float | None]]
     most: float = 0.1
+    note: str = ""
 
 
 Picture = Lines | Histogram | Scatter | Ranks | HeatMap

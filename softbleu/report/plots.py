@@ -359,7 +359,7 @@ def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
     axes.set_xticks(places, names, rotation=30, ha="right", parse_math=False)
     axes.set_yticks(places, names, parse_math=False)
     axes.grid(visible=False)
-    style.label(axes, picture.title)
+    style.label(axes, picture.title, note=picture.note)
 
 
 _PAINTERS: dict[type[Any], Callable[[Any, Any, _Style], None]] = {

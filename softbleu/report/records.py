@@ -32,6 +32,7 @@ _LATEX = str.maketrans(
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
+        "\N{MINUS SIGN}": "$-$",
         **{char: f"\\{char}" for char in "&%$#_{}"},
     }
 )
@@ -296,7 +297,7 @@ def _show(value: Value | Sequence[str], records: Records, layout: Layout) -> str
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.{layout.digits if records.digits is None else records.digits}f}"
+        return f"{value:z.{layout.digits if records.digits is None else records.digits}f}"
     if isinstance(value, int):
         return f"{value:,}"
     return value if isinstance(value, str) else ", ".join(value)

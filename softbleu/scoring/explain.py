@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Explained = Callable[[str, int, Chunk], "Explanation"]
 
 
-_LIMIT = Limit("explain", "words", 1 << 16)
+_LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
 """Of a segment, of all its texts."""
 
 

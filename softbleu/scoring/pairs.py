@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers, Progress
 
-_LIMIT = Limit("comparing all", "pairs of texts", 1_000_000, "make it shorter")
+_LIMIT = Limit(
+    "comparing all", "pairs of texts", 10_000_000, "1,000 candidates with one another: 1,000,000", "make it shorter"
+)
 _LENGTH = 1000
 """Characters of a text; so many more count as another."""
 _AT_ONCE = 1024

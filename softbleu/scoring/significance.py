@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
@@ -33,6 +34,12 @@ _PIECE = 256
 _CELLS = 1 << 22
 """Entries of the matrices that are held at a time; they have a column a segment."""
 MOST = 1_000_000
+SAMPLES, TRIALS = 1000, 10_000
+"""Bootstrap samples and trials, unless there are so many tests that they need more."""
+MOST_UNASKED = 100_000
+"""More than these must be asked for: after Holm they are enough for all pairs of 100 systems."""
+_FOR_A_TEST = 100
+"""Samples (or trials) a test: the least p of the first of them is 0.01 then."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +103,10 @@ class SignificanceSettings:
     test
         `bootstrap` (Koehn 2004) or `randomization` (approximate randomisation, Riezler & Maxwell 2005).
     samples
-        Bootstrap samples, for the intervals too.
+        Bootstrap samples, for the intervals too. None stands for 1,000, or, where the bootstrap is the test, for as
+        many as all pairs of the systems need (`settled`).
     trials
-        Shufflings of the randomisation test.
+        Shufflings of the randomisation test. None stands for 10,000, or for as many as it needs.
     seed
         Of NumPy's generator.
     correction
@@ -107,8 +115,8 @@ class SignificanceSettings:
     """
 
     test: Test = "bootstrap"
-    samples: int = 1000
-    trials: int = 10_000
+    samples: int | None = None
+    trials: int | None = None
     seed: int = 12345
     correction: Correction = "holm"
 
@@ -118,10 +126,28 @@ class SignificanceSettings:
         if self.correction not in get_args(Correction):
             raise UnknownNameError("correction", self.correction, get_args(Correction))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
-            if not 1 <= value <= MOST:
+            if value is not None and not 1 <= value <= MOST:
                 raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {value:,}")
         if self.seed < 0:
             raise InputError(f"the seed must be at least 0, not {self.seed}")
+
+    def settled(self, systems: int) -> Self:
+        """Choose the numbers of samples and trials that are not given.
+
+        Holm's correction multiplies the least p of all pairs of systems by their number. So the test draws so often,
+        in thousands, that the least p can still become 0.01, but no more than `MOST_UNASKED` times.
+
+        >>> [SignificanceSettings().settled(systems).samples for systems in (2, 5, 6, 23, 100)]
+        [1000, 1000, 2000, 26000, 100000]
+        """
+        tests = comb(systems, 2) if self.correction == "holm" else 1
+        needed = min(-(-(_FOR_A_TEST * tests - 1) // 1000) * 1000, MOST_UNASKED)
+        samples, trials = (needed, 0) if self.test == "bootstrap" else (0, needed)
+        return replace(self, samples=self.samples or max(samples, SAMPLES), trials=self.trials or max(trials, TRIALS))
+
+    def drawn(self) -> int:
+        """How often the test draws: samples of the bootstrap, else trials."""
+        return (self.samples or SAMPLES) if self.test == "bootstrap" else (self.trials or TRIALS)
 
     def least_p(self, tests: int) -> float:
         """The least p-value that the first of so many tests can have once it is corrected.
@@ -129,15 +155,16 @@ class SignificanceSettings:
         >>> round(SignificanceSettings(samples=999).least_p(253), 3)
         0.253
         """
-        drawn = self.samples if self.test == "bootstrap" else self.trials
-        return min(1.0, (tests if self.correction == "holm" else 1) / (drawn + 1))
+        return min(1.0, (tests if self.correction == "holm" else 1) / (self.drawn() + 1))
 
     @classmethod
     def from_signature(cls, signature: str | None, **given: Any) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; what is given goes before.
 
+        None stands for what is not given.
+
         >>> SignificanceSettings.from_signature("metric:bleu|test-samples:50|test-baseline:A", seed=1)
-        (SignificanceSettings(test='bootstrap', samples=50, trials=10000, seed=1, correction='holm'), 'A')
+        (SignificanceSettings(test='bootstrap', samples=50, trials=None, seed=1, correction='holm'), 'A')
 
         Raises
         ------
@@ -154,7 +181,8 @@ class SignificanceSettings:
                     said[name] = parse_whole(said[name])
                 except ValueError:
                     raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
-        return cls(**{**said, **given}), pairs.get("test-baseline")
+        said |= {name: value for name, value in given.items() if value is not None}
+        return cls(**said), pairs.get("test-baseline")
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,7 +201,7 @@ class ComparisonTable(Tabular):
     """Without what has its default."""
     higher_is_better: bool
     significance: SignificanceSettings
-    """How it was tested."""
+    """How it was tested, with the numbers of samples and trials that were drawn."""
     resampled: Floats
     """The bootstrap scores, (systems, samples)."""
     pairs: list[Pair]
@@ -244,6 +272,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     ----------
     statistics : rows of all segments of all systems (`collect_statistics` with ``keep_rows=True``)
     baseline : name of the system the others are tested against
+    settings : how to test; see `SignificanceSettings.settled` for numbers that are not given
 
     Raises
     ------
@@ -252,15 +281,16 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     """
     if baseline not in statistics.systems:
         raise UnknownNameError("system", baseline, statistics.systems)
+    settings = settings.settled(len(statistics.systems))
     place = statistics.systems.index(baseline)
     metric = statistics.measure.at_level("corpus")
     scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
-    resampled = bootstrap_scores(statistics, metric, settings.samples, settings.seed)
+    resampled = bootstrap_scores(statistics, metric, settings.samples or SAMPLES, settings.seed)
     if settings.test == "bootstrap":
         p_values = np.stack([paired_bootstrap(resampled, scores, other) for other in range(len(scores))])
     else:
-        p_values = approximate_randomization(statistics, metric, settings.trials, settings.seed)
+        p_values = approximate_randomization(statistics, metric, settings.trials or TRIALS, settings.seed)
     lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
     differing = _Differing(statistics, scores, resampled, p_values, settings.correction)

@@ -16,6 +16,7 @@ from softbleu.data_files import read_bounded
 from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.files import hash_files
+from softbleu.progress import note
 from softbleu.resources import package_folder
 from softbleu.thesaurus.table import LONGEST, joined_words, read_table
 from softbleu.tokens import Vocabulary
@@ -30,6 +31,8 @@ NEED_DATA = ("synonym", "paraphrase")
 """Stages that look at the data."""
 SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
 _PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
+_LARGE = 1 << 20
+"""Bytes of paraphrases from which it takes a while to make tables of them."""
 _ENDINGS = (
     *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
     *(("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
@@ -174,8 +177,26 @@ def _open(data: MeteorData) -> MeteorTables:
     from softbleu.cache import kept_arrays
 
     # What was kept is looked for by the content, and made from files that have it.
-    files = _Files.of(data.location)
-    return MeteorTables(kept_arrays(f"meteor/{data.fingerprint[:32]}", lambda: _tables(files)), files.folder)
+    files, name = _Files.of(data.location), f"meteor/{data.fingerprint[:32]}"
+
+    def make() -> dict[str, NDArray[Any]]:
+        _note_making(files, name)
+        return _tables(files)
+
+    return MeteorTables(kept_arrays(name, make), files.folder)
+
+
+def _note_making(files: _Files, name: str) -> None:
+    """Say that tables are made, if that takes long."""
+    from softbleu.cache import VARIABLE, cache_folder
+
+    path, cache = files.paraphrases, cache_folder()
+    if path is None or path.stat().st_size < _LARGE:
+        return
+    kept = (
+        f"once: they are kept in {cache / name}" if cache else f"and they cannot be kept: set {VARIABLE} to a folder"
+    )
+    note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {kept}")
 
 
 class MeteorTables:

@@ -45,7 +45,7 @@ def table():
 
 
 def compared(command, *arguments):
-    done = command("compare", *arguments, "--format", "json")
+    done = command("compare", *arguments, "--format", "json", "--quiet")
     assert (done.code, done.err) == (0, "")
     return json.loads(done.out, parse_constant=pytest.fail)
 
@@ -167,13 +167,33 @@ def test_latex(command, given, table):
     assert out.index("{good} ") < out.index("\ncandidate ") < out.index("\npoor ")
 
 
+def test_latex_is_of_characters_that_every_latex_knows(command, files):
+    reference = [f"these are the words of line {number} here" for number in range(200)]
+    # One is far worse than the baseline; one is a little worse, by what is 0 without decimals.
+    systems = [
+        files.write("left.txt", reference),
+        files.write("bad.txt", ["nothing"] * 200),
+        files.write("twin.txt", [*reference[:199], "these are the words of line 199 there"]),
+    ]
+    given = ["compare", "-c", *systems, "-r", files.write("long.txt", reference), "--samples", 5000, "--digits", 0]
+    for more in ([], ["--all-pairs"]):
+        out = command(*given, *more, "-f", "latex").out
+        table = "\n".join(line for line in out.splitlines() if not line.startswith("%"))
+        assert "+/=/$-$" in table
+        assert {char for char in table if not char.isascii()} == {"–"}
+        assert r"\textless{} 0.001*" in table
+        assert not re.search(r"-0(\.0+)?(?![\d.])", table)
+        assert "+0 " in table
+    assert "< 0.001*" in command(*given).out
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("arguments", [[], ["--matcher", "sleu", "-t", 0.8], ["--metric", "gleu", "--multi", "max"]])
 def test_every_format_names_every_system(command, files, given, name, arguments):
     more = ["--vectors", files.vectors] if "sleu" in arguments else []
     if "gleu" in arguments:
         more = ["--source", files.write("source.txt", POOR), "-r", files.second]
-    done = command("compare", *given, *arguments, *more, "--samples", 20, "--format", name)
+    done = command("compare", *given, *arguments, *more, "--samples", 100, "--format", name)
     assert (done.code, done.err) == (0, "")
     for system in ("candidate", "good", "poor"):
         assert system in done.out
@@ -310,6 +330,40 @@ def test_too_few_samples_are_said(command, given):
     assert "no p can" not in command("compare", *given, "--samples", 100).out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "least"),
+    [(["--samples", 10], "0.1818"), (["--samples", 40, "--all-pairs"], "0.0732"), (["--samples", 40], ""), ([], "")],
+)
+@pytest.mark.parametrize("name", ["json", "csv", "html"])
+def test_formats_without_notes_say_so_on_standard_error(command, given, name, arguments, least):
+    done = command("compare", *given, *arguments, "-f", name)
+    note = f"softbleu: note: no p can be below {least} here: draw more (--samples, --trials), or take"
+    assert done.code == 0
+    assert done.err.startswith(note) if least else done.err == ""
+    assert done.err.count("\n") == bool(least)
+    assert command("compare", *given, *arguments, "-f", name, "--quiet").err == ""
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_the_default_can_find_differences_between_many_systems(command, files, test):
+    count = 15
+    # Each system has its own share of right lines, from none to nearly all.
+    reference = [f"these are the words of line {number} here" for number in range(60)]
+    systems = [
+        files.write(f"{k:02}.txt", [line if number < 4 * k else "nothing" for number, line in enumerate(reference)])
+        for k in range(count)
+    ]
+    given = ["-c", *systems, "-r", files.write("long.txt", reference), "--all-pairs", "--test", test]
+    found = compared(command, *given)
+    draws = "test-samples:11000|test-trials:10000" if test == "bootstrap" else "test-samples:1000|test-trials:11000"
+    assert f"test-test:{test}|{draws}|" in found["signature"]
+    assert min(pair["corrected"] for pair in found["pairs"]) < 0.05
+    # What was asked for is kept.
+    asked = compared(command, *given, "--samples", 30, "--trials", 40)
+    assert "test-samples:30|test-trials:40|" in asked["signature"]
+    assert min(pair["corrected"] for pair in asked["pairs"]) == 1
+
+
 def test_a_signature_runs_again(command, given):
     arguments = ["--samples", 40, "--seed", 5, "--correction", "fdr", "--baseline", "poor"]
     first = compared(command, *given, "-n", 2, *arguments)
@@ -327,6 +381,27 @@ def test_pairs_are_drawn(command, files, given):
     drawn = path.read_text()
     assert all(f">{label}: p of differences" in drawn for label in ("BLEU", "chrF"))
     assert drawn.count(">candidate<") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--samples", 30], "after Holm's correction: 3 tests, 30 samples, smallest attainable p = 0.0968"),
+        (["--samples", 9, "--correction", "none"], "at 0.05: 3 tests, 9 samples, smallest attainable p = 0.1000"),
+        (
+            ["--test", "randomization", "--trials", 9, "--correction", "fdr"],
+            "Hochberg's correction: 3 tests, 9 trials, smallest attainable p = 0.1000",
+        ),
+        (["--samples", 300], None),
+    ],
+)
+def test_a_picture_in_which_nothing_is_marked_says_why(command, files, given, arguments, said):
+    pytest.importorskip("matplotlib")
+    path = files.folder / "pairs.svg"
+    assert command("compare", *given, "-n", 2, *arguments, "--plot", path).code == 0
+    drawn = " ".join(re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", path.read_text()))
+    assert ("no difference is significant at 0.05" in drawn) == (said is not None)
+    assert said is None or said in drawn
 
 
 # what is refused

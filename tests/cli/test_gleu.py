@@ -245,7 +245,7 @@ def test_copying_the_source_scores_below_correcting_it(command, files, source):
 def test_jobs_kernels_and_compression_change_nothing(command, files, given, source):
     plain = scored(command, *given)
     assert scored(command, *given, "--jobs", 2) == plain
-    assert scored(command, *given, "--kernels", "numba") == plain
+    assert scored(command, *given, "--kernels", "numba", "--quiet") == plain
     assert scored(command, *given, "--kernels", "numpy") == plain
     zipped = files.write("source.gz", gzip.compress(source.read_bytes()))
     assert scored(command, *given, "--source", zipped) == plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -62,6 +63,26 @@ def test_compiled_kernels_load_no_linear_algebra(files):
     loaded = modules_after(f"from softbleu.cli.app import run; assert run({given!r}) == 0")
     assert "numba.np.arraymath" in loaded
     assert "scipy.linalg" not in loaded
+
+
+@pytest.mark.parametrize("more", [[], ["--jobs", 2]])
+def test_compiling_is_noted_once(program, files, tmp_path, more):
+    pytest.importorskip("numba")
+    # Enough segments for two workers.
+    candidate, reference = (
+        files.write(path.name, path.read_text().splitlines() * 2000) for path in (files.candidate, files.reference)
+    )
+    arguments = ["score", "--kernels", "numba", "--tokenize", "char", "-c", candidate, "-r", reference, *more]
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    first, again = (program(*arguments, environment=kept) for _ in range(2))
+    assert first.err.startswith(
+        "softbleu: note: numba compiles softbleu's kernels, which takes up to 20 seconds, once"
+    )
+    assert first.err.count("\n") == 1
+    assert str(tmp_path / "kernels") in first.err
+    assert (again.code, again.err, again.out) == (0, "", first.out)
+    shutil.rmtree(tmp_path / "kernels")
+    assert program(*arguments, "--quiet", environment=kept).err == ""
 
 
 def test_standard_input(program, files):

@@ -83,6 +83,39 @@ def test_colours_are_for_terminals(monkeypatch, tmp_path):
     assert not Output.of(None).colours
 
 
+def test_a_note_is_written_once_where_progress_is_shown(capsys):
+    progress.note("before")
+    with ProgressBar(quiet=False):
+        progress.note("a [bold] line")
+        progress.note("a [bold] line")
+        with ProgressBar(quiet=True):
+            progress.note("nothing")
+    progress.note("after")
+    assert capsys.readouterr().err == "softbleu: note: a [bold] line\n"
+
+
+@pytest.mark.parametrize(("asked", "lines"), [(True, 1), (False, 0), (None, 0), (lambda done, total: None, 0)])
+def test_a_library_writes_notes_if_progress_is_asked_for(capsys, asked, lines):
+    with progress.shown(asked):
+        progress.note("a line")
+    assert capsys.readouterr().err.count("\n") == lines
+
+
+def test_a_note_stands_above_the_bar(terminal):
+    screen = terminal()
+    with ProgressBar(quiet=False) as bar:
+        bar(1024, 30_000)
+        progress.note("a [bold] line")
+    assert "softbleu: note: a [bold] line" in screen.getvalue()
+
+
+def test_hushed_processes_write_no_notes(capsys):
+    with ProgressBar(quiet=False):
+        progress.hush()
+        progress.note("a line")
+    assert capsys.readouterr().err == ""
+
+
 def test_standard_output_may_be_closed(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(ValueError, match="standard output is closed"):

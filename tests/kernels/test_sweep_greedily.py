@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from softbleu.kernels.assignment import Intervals, sweep_greedily
+from softbleu.kernels import choose_kernels
+from softbleu.kernels.assignment import Intervals
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.assignment import EXACT
 
@@ -16,7 +20,12 @@ Integers = NDArray[np.int64]
 Match = tuple[int, int, int, int]
 """Segment, row, column, similarity."""
 
+BACKENDS = ["numpy", *(["numba"] if find_spec("numba") else [])]
 LEVELS = [-1, 0, 1, 250_000, 300_000, 500_000, 700_000, 999_999, SCALE]
+
+
+def sweep_greedily(backend: str, *tables: Any) -> Intervals:
+    return choose_kernels(backend).sweep_greedily(*tables)  # type: ignore[arg-type]
 
 
 def serve_in_order(table: list[list[int]], capacity: list[int], threshold: int) -> list[tuple[int, int, int]]:
@@ -51,15 +60,22 @@ def found_at(lives: Intervals, number: int) -> list[Match]:
 def assert_as_served(similarities: NDArray[np.int32], capacity: Integers, thresholds: list[int]) -> None:
     """Compare the matches at every threshold; what the first one forbids is taken out, as callers do."""
     allowed = np.where(similarities > thresholds[0], similarities, -1).astype(np.int32)
+    for backend in BACKENDS:
+        assert_backend_serves(backend, allowed, capacity, thresholds)
+
+
+def assert_backend_serves(
+    backend: str, allowed: NDArray[np.int32], capacity: Integers, thresholds: list[int]
+) -> None:
     before = allowed.copy(), capacity.copy()
-    lives = sweep_greedily(allowed, capacity, np.array(thresholds))
+    lives = sweep_greedily(backend, allowed, capacity, np.array(thresholds))
     assert (allowed == before[0]).all(), "the similarities are the caller's"
     assert (capacity == before[1]).all(), "the capacity is the caller's"
     assert (lives.first < lives.end).all()
     for number, threshold in enumerate(thresholds):
         found = found_at(lives, number)
         assert len(found) == len(set(found))
-        assert set(found) == expected_at(similarities, capacity, threshold), threshold
+        assert set(found) == expected_at(allowed, capacity, threshold), (backend, threshold)
 
 
 @st.composite
@@ -106,9 +122,10 @@ def test_larger_tables(seed: int, levels: int, exact: float) -> None:
     assert_as_served(similarities, capacity, sorted({0, *grid.tolist(), *choose.integers(0, SCALE, 5).tolist()}))
 
 
-def test_what_falls_away_frees_an_instance_for_the_row_to_its_right() -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_falls_away_frees_an_instance_for_the_row_to_its_right(backend: str) -> None:
     similarities = np.array([[[500_000, -1], [600_000, 550_000]]], np.int32)
-    lives = sweep_greedily(similarities, np.full((1, 2), SCALE), np.array([0, 500_000, 560_000]))
+    lives = sweep_greedily(backend, similarities, np.full((1, 2), SCALE), np.array([0, 500_000, 560_000]))
     assert [found_at(lives, number) for number in range(3)] == [
         [(0, 0, 0, 500_000), (0, 1, 1, 550_000)],
         [(0, 1, 0, 600_000)],
@@ -116,9 +133,10 @@ def test_what_falls_away_frees_an_instance_for_the_row_to_its_right() -> None:
     ]
 
 
-def test_exact_matches_outlive_all_thresholds() -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_exact_matches_outlive_all_thresholds(backend: str) -> None:
     similarities = np.array([[[EXACT, SCALE], [-1, SCALE]]], np.int32)
-    lives = sweep_greedily(similarities, np.full((1, 2), SCALE), np.array([0, SCALE]))
+    lives = sweep_greedily(backend, similarities, np.full((1, 2), SCALE), np.array([0, SCALE]))
     assert found_at(lives, 0) == [(0, 1, 1, SCALE), (0, 0, 0, EXACT)]
     assert found_at(lives, 1) == [(0, 0, 0, EXACT)]
 
@@ -129,8 +147,9 @@ def test_thresholds_at_the_ends_and_equal_ones(thresholds: list[int]) -> None:
     assert_as_served(similarities, np.array([[2 * SCALE, SCALE]]), thresholds)
 
 
-def test_nothing_to_match() -> None:
-    lives = sweep_greedily(np.full((2, 3, 2), -1, np.int32), np.full((2, 2), SCALE), np.array([0, 1]))
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_nothing_to_match(backend: str) -> None:
+    lives = sweep_greedily(backend, np.full((2, 3, 2), -1, np.int32), np.full((2, 2), SCALE), np.array([0, 1]))
     assert [part.tolist() for part in lives] == [[]] * 6
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
 from softbleu import InputError, score
+from softbleu.matchers.assignment import OPTIMAL
 from softbleu.metrics import BleuScore
 
 VECTORS = {f"w{number}": [float(number % 7 - 3), float(number % 5), 1.0] for number in range(300)}
@@ -34,7 +36,7 @@ def test_ten_thousand_repeated_words(matcher: str) -> None:
 
 
 @pytest.mark.parametrize("matcher", ["vleu", "xleu"])
-@pytest.mark.parametrize("assignment", ["exact-first", "sequential"])
+@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
 def test_a_long_line_is_matched_as_a_short_one_would_be(
     matcher: str, assignment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,8 +51,17 @@ def test_a_long_line_is_matched_as_a_short_one_would_be(
         assert matches(candidate, reference, **options) == expected
 
 
-def test_optimal_assignment_refuses_what_would_not_end() -> None:
+@pytest.mark.parametrize("threshold", [0.0, 0.8])
+def test_what_hangs_together_is_matched_optimally_by_itself(
+    threshold: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     choose = random.Random(2)
-    lines = [" ".join(choose.choices(list(VECTORS), k=2000)) for _ in range(2)]
-    with pytest.raises(InputError, match=r"assignment 'optimal': split .*or use 'exact-first'"):
-        matches(*lines, matcher="vleu", assignment="optimal")
+    lines = [" ".join(choose.choices(list(VECTORS), k=90)) for _ in range(2)]
+    options = {"matcher": "xleu", "assignment": "optimal", "threshold": threshold}
+    expected = matches(*lines, **options)
+    monkeypatch.setattr("softbleu.matchers.batches.LONG_CELLS", 0)
+    assert matches(*lines, **options) == expected
+    monkeypatch.setattr("softbleu.matchers.assignment.OPTIMAL", replace(OPTIMAL, most=50))
+    monkeypatch.setattr("softbleu.matchers.long.OPTIMAL", replace(OPTIMAL, most=50))
+    with pytest.raises(InputError, match=r"too much for assignment 'optimal' .*'exact-first', or allow .*--limits"):
+        matches(*lines, **options)

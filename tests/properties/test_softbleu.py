@@ -298,7 +298,8 @@ def test_pieces_and_kernels_change_no_digit(case: Case, most: int, kernels: Kern
 def test_a_segment_that_is_too_long_is_refused(case: Case) -> None:
     assume(entries(case) > 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("softbleu.metrics.softbleu._LIMIT", Limit("softbleu", "pairs of words", entries(case) - 1))
+        limit = Limit("softbleu", "pairs of words", entries(case) - 1, "none")
+        patch.setattr("softbleu.metrics.softbleu._LIMIT", limit)
         with pytest.raises(InputError, match=r"^a segment [^\n]* is too much for softbleu[^\n]*$"):
             case.rows()
 

@@ -121,8 +121,9 @@ def test_escaped_json_is_the_same_json(value):
 
 @given(st.dictionaries(st.text(min_size=1), st.lists(st.integers(0, (1 << 32) - 1))))
 def test_packed_columns_come_back(columns):
-    packed = pack({name: np.array(column, np.int64) for name, column in columns.items()})
-    assert unpacked(packed) == columns
+    packed = "".join(pack({name: np.array(column, np.int64) for name, column in columns.items()}))
+    assert not re.search("[<>&\u2028\u2029]", packed)
+    assert unpacked(json.loads(packed)) == columns
 
 
 def test_the_same_page_has_the_same_bytes(soft):

@@ -57,6 +57,7 @@ def make_networks(
     from softbleu.networks.files import draw_meanings, parallel_lines
     from softbleu.networks.rules import NetworkRules
     from softbleu.networks.texts import format_att, format_line
+    from softbleu.progress import ProgressBar
     from softbleu.tokens import Tokenizer
 
     known_name("format", output_format, ("network", "att"))
@@ -80,4 +81,5 @@ def make_networks(
                 yield rules.merged([split(text) for text in texts], shared)
 
     write, end = (format_att, "\n\n") if output_format == "att" else (format_line, "\n")
-    Output.of(output, names).write(write(network) + end for network in made())
+    with ProgressBar(quiet=quiet):
+        Output.of(output, names).write(write(network) + end for network in made())

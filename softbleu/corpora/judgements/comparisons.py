@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from softbleu.types import Integers
 
-_LIMIT = Limit("rankings", "systems", 200, "leave some out")
+_LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
 Row = tuple[int, str, str, int, str]
 """Segment, two systems, the outcome for the first, annotator."""
 

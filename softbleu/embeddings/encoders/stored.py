@@ -19,15 +19,12 @@ from softbleu.embeddings.encoders.store import TOKENIZER, map_weights, read_enco
 from softbleu.embeddings.encoders.windows import Window, cut_windows
 from softbleu.embeddings.measure import QUANTILES
 from softbleu.errors import VectorError
-from softbleu.limits import Limit
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _ROWS = 14 * BLOCK_ROWS
 """Rows that go through the network together."""
-_LIMIT = Limit("vectors in context", "pieces", 1 << 12)
-"""Of a line: of some 3,000 words, which take some seconds."""
 
 
 class StoredEncoder:
@@ -94,8 +91,6 @@ class StoredEncoder:
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
         """See `Encoder.tokenize`."""
-        longest = max(map(len, lines), default=0)
-        _LIMIT.check(longest, f"a line of {longest:,} words")
         return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
@@ -104,15 +99,13 @@ class StoredEncoder:
         Raises
         ------
         InputError
-            There is no such layer, or too long a line.
+            There is no such layer.
         VectorError
             The store is damaged.
         """
         from threadpoolctl import threadpool_limits
 
         wanted = check_layers(layers, self.depth, self.name)
-        longest = int(np.diff(pieces.offsets).max(initial=0))
-        _LIMIT.check(longest, "a line")
         rows = np.empty((len(pieces.ids), self.dimension), np.float32)
         windows = sorted(cut_windows(pieces, self.meta.architecture.positions), key=len)
         # Products may be rounded otherwise by several threads; work is shared out among processes.

@@ -33,8 +33,10 @@ _STEPS = {
 _NONE = (-1, -2, -3)
 _FAR = 1 << 60
 _STRAY = 3
-_MOST_CELLS = 20_000
-MOST_PAIRS = 1 << 16
+_MOST_CELLS, _CELLS_A_WORD = 20_000, 150
+"""Cells that a search looks at: those of all texts, or so many more a word (1 GB for 25,000 words)."""
+MOST_PAIRS = 1 << 25
+"""Words of two texts, each with each; their tables have so many entries (0.3 GB)."""
 
 
 def find_costs(triple: Triple) -> dict[Node, int] | None:
@@ -58,6 +60,7 @@ def find_costs(triple: Triple) -> dict[Node, int] | None:
         return None
     first, second, third = (_rest_costs(triple[a], triple[b]) for a, b in PAIRS)
     costs = {(0, 0, 0): 0}
+    most = max(_MOST_CELLS, _CELLS_A_WORD * sum(end))
     waiting = {first[0][0] + second[0][0] + third[0][0]: [(0, 0, 0)]}
     done: set[Node] = set()
     while end not in done:
@@ -85,7 +88,7 @@ def find_costs(triple: Triple) -> dict[Node, int] | None:
                         cells.append(there)
                     else:
                         waiting.setdefault(ahead, []).append(there)
-            if len(done) > _MOST_CELLS:
+            if len(done) > most:
                 return None
     return costs
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 AnnotatorChoice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16
-_LIMIT = Limit("m2", "pairs of words", 250_000)
+_LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
+"""Of a source and a candidate; more would not fit into 2 GB."""
 
 
 @dataclass(frozen=True)

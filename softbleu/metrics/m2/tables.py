@@ -47,7 +47,7 @@ class EditTables:
         """For each step the vertices at which such an arc of some cheapest alignment ends."""
         arcs = {step: np.zeros((len(self.source) + 1, len(self.candidate) + 1), bool) for step in _STEPS}
         for substitution in _SUBSTITUTIONS:
-            prices = np.where(self.same, 0, substitution)
+            prices = np.where(self.same, np.int32(0), np.int32(substitution))
             ahead = _alignment_costs(prices)
             behind = _alignment_costs(prices[::-1, ::-1])[::-1, ::-1]
             for (down, across), flags in arcs.items():
@@ -190,8 +190,8 @@ class EditTables:
 def _alignment_costs(prices: Integers) -> Integers:
     """Least costs of aligning all beginnings of two texts; `prices` are those of one word for the other."""
     rows, columns = prices.shape
-    steps = np.arange(columns + 1)
-    costs = np.empty((rows + 1, columns + 1), np.int64)
+    steps = np.arange(columns + 1, dtype=prices.dtype)
+    costs = np.empty((rows + 1, columns + 1), prices.dtype)
     costs[0] = steps
     for row in range(rows):
         here = costs[row] + 1

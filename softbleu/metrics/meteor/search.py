@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from operator import itemgetter
 from typing import Any
 
@@ -14,6 +15,9 @@ _rank = itemgetter(0)
 
 Match = tuple[int, int, int, int]
 """Words of the reference that it covers, its place in the candidate, words there, and what it is called."""
+_Step = tuple[int, int, int, int, int, int]
+"""A match as paths take it: words of the reference, start and end in the candidate, its words as bits, what they
+gain, its name."""
 Path = tuple[int, int, int, int, Any]
 """Its rank, the candidate's words that are taken (bits), where its last match ends in the candidate and in the
 reference (-1 where that was left behind), and the matches that it took, the last first."""
@@ -57,11 +61,7 @@ def best_matches(
                 closed = last >= 0 and (end != start or last != place)
                 new.append((rank + _CHUNK if closed else rank, taken, start + width, place + size, trail))
         elif place in choices:
-            for path in paths:
-                if path[3] > place:
-                    new.append(path)
-                else:
-                    _extend(path, place, choices[place], exact, new)
+            new = _extended(paths, place, [_step(match, exact) for match in choices[place]])
         elif any(0 <= path[3] <= place for path in paths):
             for path in paths:
                 new.append(_left(path) if 0 <= path[3] <= place else path)
@@ -82,16 +82,41 @@ def _left(path: Path) -> Path:
     return path[0] + _CHUNK, path[1], -1, -1, path[4]
 
 
-def _extend(path: Path, place: int, matches: Sequence[Match], exact: int, new: list[Path]) -> None:
-    """Add the paths that take one of the matches, and the one that takes none."""
+def _step(match: Match, exact: int) -> _Step:
+    size, start, width, name = match
+    words = size + width if name < exact else size // 2 + width // 2
+    return size, start, start + width, ((1 << width) - 1) << start, words * _WORD, name
+
+
+def _extended(paths: Sequence[Path], place: int, steps: Sequence[_Step]) -> list[Path]:
+    """The paths that go on from these, without most of those that the beam would drop."""
+    new: list[Path] = []
+    most, bound = max(step[4] for step in steps), inf
+    for path in paths:
+        if path[3] > place:
+            new.append(path)
+        else:
+            _extend(path, place, steps, most, bound, new)
+        if len(new) > 2 * BEAM:
+            new.sort(key=_rank)
+            del new[BEAM:]
+            bound = new[-1][0]
+    return new
+
+
+def _extend(path: Path, place: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
+    """Add the paths that take one of the matches, and the one that takes none, unless they rank from `bound` on.
+
+    No match gains more than `most`.
+    """
     rank, taken, end, last, trail = path
-    for size, start, width, name in matches:
-        bits = ((1 << width) - 1) << start
+    for size, start, stop, bits, gain, name in steps:
+        if rank - most >= bound:
+            return
         if taken & bits:
             continue
-        words = size + width if name < exact else size // 2 + width // 2
-        closed = last >= 0 and (end != start or last != place)
-        own = rank - words * _WORD + (_CHUNK if closed else 0)
-        new.append((own, taken | bits, start + width, place + size, (name, trail)))
+        own = rank - gain + (_CHUNK if last >= 0 and (end != start or last != place) else 0)
+        if own < bound:
+            new.append((own, taken | bits, stop, place + size, (name, trail)))
         rank += abs(place - start)
     new.append((rank + _CHUNK, taken, -1, -1, trail) if last >= 0 else (rank, taken, -1, -1, trail))

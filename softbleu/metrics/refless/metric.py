@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-_LIMIT = Limit("refless", "words", 1 << 17)
+_LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")
 """Of a candidate and its source together."""
 _PARTS = 10**6
 """What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""

@@ -17,10 +17,8 @@ _LONG = 500
 """Words from which a table has the cells about its diagonal only, even if all are the same to it: it is smaller."""
 _LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
 """Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
-_LIMIT = Limit("ter", "steps of the search", 1 << 20)
-"""Of one segment."""
-_PAIRS = 1 << 14
-"""Pairs of words that are compared in the time of a step, which is a row of a table."""
+_LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")
+"""Of one segment, for some thousand shifts at most."""
 
 Shift = tuple[int, int, int]
 """How many words, and less than nothing their start and their target: of equally good shifts the greatest is made."""
@@ -41,18 +39,14 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     if not candidate or not reference or candidate == reference:
         return abs(len(candidate) - len(reference))
     if max(len(candidate), len(reference)) > _LONG:
-        _check(len(candidate) * len(reference) // _PAIRS, len(candidate), len(reference))
+        words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"
+        _LIMIT.check(len(candidate) * len(reference), words)
     # A letter a word; those that the reference does not have are all alike.
     letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
     ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
     # No order of the candidate's words costs less.
     least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
     return _Search(len(ours), theirs).edits(ours, least)
-
-
-def _check(steps: int, candidate: int, reference: int) -> None:
-    """See that a segment does not take too many steps."""
-    _LIMIT.check(steps, f"a segment of {candidate:,} candidate and {reference:,} reference words, so changed,")
 
 
 class _Search:
@@ -65,10 +59,6 @@ class _Search:
         self._plain = distance
         self._within = surely_within(length, len(reference))
         self._whole = len(reference) <= _LONG
-        self._step = length * len(reference) / _PAIRS
-        self._steps = 0.0
-        # Those of others are never too many.
-        self._counts = max(length, len(reference)) > _LONG
 
     @cached_property
     def _table(self) -> Table:
@@ -84,28 +74,16 @@ class _Search:
 
     def _distance(self, candidate: str, most: int) -> int:
         """Edit distance of the table, if the plain one, which is never greater, is at most so much."""
-        if self._counts:
-            self._count(self._step)
         distance = self._plain(candidate, self._reference, score_cutoff=most)
-        return self._by_table(candidate) if self._within < distance <= most else distance
-
-    def _by_table(self, candidate: str) -> int:
-        self._count(self._length)
-        return self._table.distance(candidate)
-
-    def _count(self, steps: float) -> None:
-        self._steps += steps
-        if self._counts and self._steps > _LIMIT.most:
-            _check(int(self._steps), self._length, len(self._reference))
+        return self._table.distance(candidate) if self._within < distance <= most else distance
 
     def edits(self, candidate: str, least: int) -> int:
         """Count edits and shifts; there are at least so many edits."""
         shifts = tried = 0
-        self._count(self._step)
         cost = self._plain(candidate, self._reference)
         if cost > self._within:
             self._whole = False
-            cost = self._by_table(candidate)
+            cost = self._table.distance(candidate)
         while cost > least:
             found, more = self._shifts(candidate, _MOST_TRIED - tried)
             tried += more
@@ -127,7 +105,6 @@ class _Search:
 
     def _shifts(self, candidate: str, most: int) -> tuple[Iterable[Shift], int]:
         """Find shifts of words to where they are missed, and how many there were to try; from `most` on it stops."""
-        self._count(self._length)
         behind, wrong, missed = self._table.alignment(candidate)
         places = self._places
         # What ends a text is equal to nothing.
@@ -139,8 +116,6 @@ class _Search:
             alike = places.get(word, [])
             if long or start > _FARTHEST:
                 alike = alike[bisect_left(alike, start - _FARTHEST) : bisect_right(alike, start + _FARTHEST)]
-                if self._counts:
-                    self._count(len(alike))
             for place in alike:
                 # Words that are to go within themselves stay.
                 ahead = behind[place + 1] - start
