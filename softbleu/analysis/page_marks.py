@@ -11,6 +11,7 @@ import numpy as np
 
 from softbleu.analysis.corrections import LineCorrections, find_corrections
 from softbleu.kernels import choose_kernels
+from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import IMeasure
@@ -115,8 +116,7 @@ def _tables(
         single = piece.by_reference()
         rows = metric.statistics(single, words, choose_kernels("numpy"))
         scores = metric.scores(rows)
-        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(piece.segment_offsets.tolist())]
-        lines = np.array(best, np.int64)
+        lines = best_rows(piece.segment_offsets, scores)
         sides = single.candidates.chosen(lines), single.references.chosen(lines)
         texts = [_spelt(tokens, spelt) for tokens in sides]
         if isinstance(metric, Softbleu):
@@ -172,7 +172,7 @@ def _imeasure_marks(corpus: Corpus, measure: Measure, text: ShownText, words: ob
     metric: Any = measure.metric
     for chunk in text.chunks():
         rows = metric.statistics(chunk, None, None)
-        chosen = metric.chosen(rows, chunk.segment_offsets).tolist()
+        chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
         sources, candidates, references = (
             [tuple(tokens.codes[start:stop].tolist()) for start, stop in pairwise(tokens.offsets.tolist())]
             for tokens in (_source(chunk), chunk.candidates, chunk.references)

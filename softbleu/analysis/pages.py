@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.buckets import bucket_scores
-from softbleu.analysis.corrections import correction_kinds
+from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, no_matches, shown_text
 from softbleu.analysis.words import ngram_differences
 from softbleu.errors import InputError
 from softbleu.matchers.base import SoftMatcher
-from softbleu.metrics.bleu import Bleu
-from softbleu.metrics.m2 import M2
+from softbleu.metrics.optional import BleuFormula
 from softbleu.scoring.api import compare_corpus
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.results import make_results
@@ -168,7 +167,7 @@ def make_page(
     significance = SignificanceSettings()
     levelled = replace(statistics, measure=replace(measure, metric=shown_metric))
     segments = [(result.segments or ())[:shown] for result in by_segment]
-    parts = {} if isinstance(shown_metric, Bleu) else _parts(segments)
+    parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
     parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
     return Page(
         metric=shown_metric,
@@ -184,7 +183,7 @@ def make_page(
         thresholds=thresholds,
         run=run,
         masses=masses,
-        rows=statistics.rows[:, : shown if isinstance(shown_metric, Bleu) else 0],
+        rows=statistics.rows[:, : shown if isinstance(shown_metric, BleuFormula) else 0],
         segments=len(corpus),
         text=text.spelt_alone(),
         matches=matches,
@@ -216,7 +215,7 @@ def _own_threshold(matcher: Matcher) -> float:
 def _thresholds(measure: Measure) -> tuple[float, ...]:
     """Thresholds of the slider, ascending; none where there is nothing to slide."""
     matcher = measure.matcher
-    if not isinstance(measure.metric, Bleu) or not isinstance(matcher, SoftMatcher):
+    if not isinstance(measure.metric, BleuFormula) or not isinstance(matcher, SoftMatcher):
         return ()
     if not measure.with_threshold(0.0).metric.requires.vectors:
         return ()
@@ -226,7 +225,7 @@ def _thresholds(measure: Measure) -> tuple[float, ...]:
 
 
 def _intervals(statistics: Statistics, significance: SignificanceSettings) -> list[tuple[float, float] | None]:
-    if not statistics.measure.metric.has_corpus_score:
+    if not statistics.measure.metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems)
     table = compare_systems(statistics, statistics.systems[0], significance)
     return [comparison.interval for comparison in table.comparisons]
@@ -271,7 +270,7 @@ def _tables(corpus: Corpus, metrics: Sequence[Measure], tables: Sequence[Compari
         for table in tables
         if table.pairs
     ]
-    if isinstance(metrics[0].metric, M2):
+    if has_corrections(metrics[0]):
         shown.append(PageTable("Corrections by kind", correction_kinds(corpus, metrics[0]).records()))
     if not corpus.has_references:
         return shown

@@ -14,7 +14,9 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matchers.base import Matcher
 from softbleu.matchers.exact import Exact
+from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import Level, Metric, Requirements, order_setting, requirements_of
+from softbleu.metrics.optional import no_mean, one_by_one
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
 from softbleu.tokens import Tokenizer, Tokens
@@ -111,11 +113,6 @@ class Bleu(Metric):
         return "BLEU" if self.matcher.name == "exact" else self.matcher.name.upper()
 
     @property
-    def matching(self) -> Matcher:
-        """What counts as a match."""
-        return self.matcher
-
-    @property
     def requires(self) -> Requirements:
         """What the matcher looks at."""
         return requirements_of(self.matcher, self.order)
@@ -141,7 +138,7 @@ class Bleu(Metric):
     ) -> Integers:
         """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
         if self.matcher.name != "exact":
-            return super().pair_statistics(candidates, references, words, kernels)
+            return one_by_one(self, candidates, references, words, kernels)
         matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
         shape = matched.shape[:2]
         lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
@@ -151,7 +148,7 @@ class Bleu(Metric):
     def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
         """Statistics of every candidate with the mean of the references' counts and lengths."""
         if self.matcher.name != "exact":
-            return super().average_statistics(candidates, references, words)
+            raise no_mean(self)
         matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
         mean = np.full(len(matched), references.lengths.mean())
         return self._rows_of(candidates.lengths, mean, matched)
@@ -195,18 +192,19 @@ class Bleu(Metric):
         mean = np.where(averaged, logs, 0).sum(axis=1) / orders
         return np.where(matches.any(axis=1), np.exp(penalty + mean), 0)
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
-        """Score each segment."""
+    @property
+    def aggregation(self) -> SumOfRows:
+        """The sum of rows, each of which is scored among the others."""
+        return _BleuRows(self)
+
+    def score_rows(self, rows: Integers) -> list[BleuScore]:
+        """Score each row, as `score` does."""
         n = self.order
         numbers = rows.tolist()
         matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
         precisions, orders = self._precisions(matches, totals.astype(np.float64))
         parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.tolist(), orders.tolist(), strict=True)
         return [_bleu_score(*part[1:], part[0][0], part[0][1]) for part in parts]
-
-    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the segments alone."""
-        return self.scores(rows)
 
     def score_counts(
         self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
@@ -254,6 +252,15 @@ class Bleu(Metric):
         if self.effective_order:
             return precisions, np.maximum(present.sum(axis=1), 1)
         return precisions, np.full(len(matches), self.order)
+
+
+@dataclass(frozen=True)
+class _BleuRows(SumOfRows):
+    metric: Bleu
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
+        """Score all rows at once."""
+        return self.metric.score_rows(rows)
 
 
 def _bleu_score(

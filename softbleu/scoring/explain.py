@@ -12,6 +12,7 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.optional import JudgesLines, ShowsPaths, shows_matches
 from softbleu.metrics.score import Score
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.prepare import prepare_corpus
@@ -137,10 +138,10 @@ def explain_corpus(
         A number beyond the corpus, or a metric without single matches or findings.
     """
     measure = Measure.of(metric).resolved()
-    if measure.metric.judges_lines:
+    if isinstance(measure.metric, JudgesLines):
         return _found_in_lines(pick_segments(corpus, segments), measure, segments)
     requires = measure.metric.requires
-    explainer = _paths if measure.metric.shows_paths else _matches
+    explainer = _paths if isinstance(measure.metric, ShowsPaths) else _matches
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
@@ -170,7 +171,7 @@ def explain_corpus(
 
 
 def _found_in_lines(corpus: Segments, measure: Measure, numbers: Sequence[int]) -> Explanations:
-    metric = measure.at_level("segment").metric
+    metric: Any = measure.at_level("segment").metric
     (statistics,) = collect_statistics(corpus, [measure], keep_rows=True)
     found = Explanations()
     for place, number in enumerate(numbers):
@@ -216,7 +217,7 @@ def matching_of(measure: Measure) -> Matcher:
     """
     if measure.matcher is None:
         raise InputError(f"metric {measure.metric.name!r} has no matcher, so there are no matches to show")
-    if not measure.metric.shows_matches:
+    if not shows_matches(measure.metric):
         raise InputError(f"metric {measure.metric.name!r} matches n-grams of networks: there are no matches to show")
     return measure.matcher
 

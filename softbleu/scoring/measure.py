@@ -15,6 +15,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher
 from softbleu.metrics.base import METRICS, Level, Metric
 from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.optional import matcher_of
 from softbleu.signature import format_expression, parse_expression, parse_signature, signature_of
 from softbleu.tokens import Tokenizer
 
@@ -144,8 +145,8 @@ class Measure(Declared):
         return cls.of(metric.name, plain=True, **{**found, **given})
 
     def __str__(self) -> str:
-        soft = type(self.metric) is Bleu and self.metric.matcher.name != "exact"
-        head = self.metric.matcher.name if soft else self.metric.name  # type: ignore[attr-defined]
+        soft = self.metric.name == "bleu" and self.matcher is not None and self.matcher.name != "exact"
+        head = self.matcher.name if soft and self.matcher else self.metric.name
         parts: list[Declared] = [
             self.metric,
             self.tokenizer,
@@ -268,7 +269,7 @@ class Measure(Declared):
     @property
     def matcher(self) -> Matcher | None:
         """What counts as a match; None for metrics without single matches."""
-        return self.metric.matching
+        return matcher_of(self.metric)
 
     @property
     def threshold(self) -> float | str | None:

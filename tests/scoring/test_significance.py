@@ -220,7 +220,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     def numbers() -> list[Any]:
         references.ReferenceDraws.shared.cache_clear()
         (statistics,) = collect_statistics(corpus, [Measure(metric)], keep_rows=True)
-        scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
+        scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
         return [
             scores,
             bootstrap_scores(statistics, metric, 30, 3).tolist(),
