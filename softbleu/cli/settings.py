@@ -213,7 +213,6 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, Setti
         return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
     from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
-    from softbleu.metrics.optional import matcher_of
     from softbleu.scoring.measure import read_settings
 
     read = [read_settings(each) for each in named or ["bleu"]]
@@ -221,7 +220,7 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, Setti
     chosen = [*matchers, *(own["matcher"] for _, own in read if "matcher" in own)]
     metrics = [METRICS.find(head)() for head in owners]
     owners |= {MATCHERS.find(name).name for name in chosen}
-    if not chosen and any(matcher_of(metric) is not None for metric in metrics):
+    if not chosen and any(hasattr(metric, "matcher") for metric in metrics):
         owners |= set(MATCHERS.names())
     if len(owners) > len(metrics) or any(metric.requires.vectors for metric in metrics):
         owners.add("vectors")
