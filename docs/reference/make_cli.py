@@ -122,8 +122,9 @@ def _stub() -> Iterator[str]:
         "from typing import Literal, TypedDict\n\n"
         "from softbleu.embeddings import VectorLocation\nfrom softbleu.language import ModelChoice\n"
         "from softbleu.matchers.base import Matcher\n"
+        "from softbleu.metrics.idf import IdfCorpus\n"
         "from softbleu.metrics.refless.judging import CoefficientsFile\n"
-        "from softbleu.metrics.idf import IdfCorpus\nfrom softbleu.networks.rules import NetworkVectors\n"
+        "from softbleu.networks.rules import NetworkVectors\n"
         "from softbleu.scoring.measure import Measure\nfrom softbleu.thesaurus.resources import MeteorData\n"
     )
     every: dict[str, list[str]] = {}

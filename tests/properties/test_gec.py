@@ -148,7 +148,7 @@ def test_the_order_of_segments_matters_to_the_running_choice_only():
     rows = np.array([[0, 0, 2, 0], [1, 2, 3, 1], [3, 3, 3, 0], [1, 4, 1, 0]])
     offsets = np.array([0, 2, 3, 4])
     turned, turned_offsets = rows[[3, 2, 0, 1]], np.array([0, 1, 2, 4])
-    assert M2().chosen(rows, offsets).tolist() == [1, 2, 3]
+    assert M2().aggregation.chosen(rows, offsets).tolist() == [1, 2, 3]
     scores = {
         choice: [
             M2(annotators=choice).aggregation.score(*given_).score
