@@ -77,8 +77,13 @@ class Aggregation(ABC):
         return True
 
     @abstractmethod
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose one row of each segment: their places among the rows."""
+
     def summed(self, rows: Integers, offsets: Integers) -> Integers | Floats:
         """Add up what counts of the rows of some segments."""
+        total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
+        return total
 
     def pooled(self, rows: Integers, offsets: Integers) -> Score:
         """Score the sum of all segments, whatever a corpus score is otherwise."""
@@ -96,15 +101,14 @@ class Aggregation(ABC):
         """Score a row; there may be more to say of it than of a sum."""
         return self.metric.score(row)
 
-    @abstractmethod
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
         """Score each segment."""
+        return [self.single(row) for row in rows[self.chosen(rows, offsets)]]
 
-    @abstractmethod
     def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
         """Scores of the segments alone, as `segment_scores` has them."""
+        return self.metric.scores(rows[self.chosen(rows, offsets)])
 
-    @abstractmethod
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Score each candidate against each of its references.
 
@@ -113,10 +117,16 @@ class Aggregation(ABC):
         InputError
             The metric looks at all references together.
         """
+        chosen = set(self.chosen(rows, offsets).tolist())
+        return [
+            ReferenceScore(segment, place - start + 1, place in chosen, self.single(rows[place]))
+            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
+            for place in range(start, stop)
+        ]
 
-    @abstractmethod
     def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Choose the rows that resampling adds up."""
+        """Rows that resampling adds up: those that are chosen in the whole corpus, whatever is drawn."""
+        return ChosenRows([self.chosen(rows, offsets)])
 
 
 @dataclass(frozen=True)
@@ -125,26 +135,13 @@ class SumOfRows(Aggregation):
 
     sum_is_enough: ClassVar[bool] = True
 
-    def summed(self, rows: Integers, offsets: Integers) -> Integers:
-        """Add up all rows."""
-        total: Integers = rows.sum(axis=0)
-        return total
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
-        """Score each row."""
-        return [self.single(row) for row in rows]
-
-    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the rows alone."""
-        return self.metric.scores(rows)
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """All rows."""
+        return np.arange(len(rows))
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """There are none."""
         raise InputError(f"metric {self.metric.name!r} has no scores of single references: use level 'segment'")
-
-    def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """All."""
-        return ChosenRows([np.arange(len(rows))])
 
 
 @dataclass(frozen=True)
@@ -161,35 +158,9 @@ class BestReference(Aggregation):
     """
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
-        """Choose one row of each segment: their places among the rows."""
+        """Choose the row of each segment's best reference."""
         scores = self.metric.scores(rows)
         return best_rows(offsets, scores if self.metric.higher_is_better else -scores)
-
-    def summed(self, rows: Integers, offsets: Integers) -> Integers | Floats:
-        """Add up the chosen rows."""
-        total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
-        return total
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:
-        """Score the chosen row of each segment."""
-        return [self.single(row) for row in rows[self.chosen(rows, offsets)]]
-
-    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the chosen rows alone."""
-        return self.metric.scores(rows[self.chosen(rows, offsets)])
-
-    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score every row, and say whose it is and whether it is chosen."""
-        chosen = set(self.chosen(rows, offsets).tolist())
-        return [
-            ReferenceScore(segment, place - start + 1, place in chosen, self.single(rows[place]))
-            for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
-            for place in range(start, stop)
-        ]
-
-    def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows that are chosen in the whole corpus, whatever is resampled."""
-        return ChosenRows([self.chosen(rows, offsets)])
 
 
 @dataclass(frozen=True)
@@ -204,6 +175,10 @@ class MeanOfReferences(Aggregation):
 
     best: BestReference
     has_corpus_score: ClassVar[bool] = False
+
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
+        """Choose the row of each segment's best reference."""
+        return self.best.chosen(rows, offsets)
 
     def summed(self, rows: Integers, offsets: Integers) -> Floats:
         """Add up the means over references."""
@@ -241,14 +216,6 @@ class MeanOfReferences(Aggregation):
             return scores
         means: Floats = np.add.reduceat(scores, offsets[:-1]) / np.diff(offsets)
         return means
-
-    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score each candidate against each of its references; the best is chosen."""
-        return self.best.reference_scores(rows, offsets)
-
-    def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Rows of segments that have one reference each."""
-        return ChosenRows([np.arange(len(rows))])
 
 
 @dataclass(frozen=True)
