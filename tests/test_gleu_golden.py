@@ -177,7 +177,7 @@ def test_other_samples_give_other_scores():
 def test_expected_sample_is_near_the_exact_expectation_of_its_counts():
     """Over very many samples the mean counts are the means over the references."""
     rows, offsets = statistics().rows[0], statistics().offsets
-    pooled = Gleu(multi="mean").pooled(rows, offsets)
+    pooled = Gleu(multi="mean").aggregation.pooled(rows, offsets)
     sampled = corpus_scores("sample")["AMU"]
     assert sampled.matches == pytest.approx(pooled.matches, rel=2e-3)
     assert sampled.score == pytest.approx(pooled.score, rel=0, abs=0.1)

@@ -9,6 +9,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import softbleu
+from softbleu.declare import Declared
+from softbleu.metrics import METRICS, Metric
 
 HOUSE = Path(softbleu.__file__).parent
 MODULES = {
@@ -30,6 +32,10 @@ BACKEND = {
 }
 # A budget: the command line had 4,174 lines before each setting was declared once.
 CLI_LINES = 3_600
+# What must be known of a metric by whoever writes or reads one; it was twice as much before `aggregation`.
+METRIC_MEMBERS = 14
+# The page's own marks of edits and alignments, and the kinds of edits, which only M2 finds.
+KNOWS_METRICS = {"softbleu.analysis.page_marks", "softbleu.analysis.corrections"}
 
 
 def lines(folder: Path) -> int:
@@ -96,3 +102,28 @@ def test_no_name_means_two_things() -> None:
 
 def test_the_command_line_stays_small() -> None:
     assert lines(HOUSE / "cli") <= CLI_LINES
+
+
+def test_the_contract_of_a_metric_stays_small() -> None:
+    """Counted are public names that `Metric` defines or annotates itself, and not those that it has of `Declared`."""
+    own = {*vars(Metric), *Metric.__annotations__} - {*dir(Declared)}
+    assert len({name for name in own if not name.startswith("_")}) <= METRIC_MEMBERS
+
+
+def kinds_asked_for(name: str) -> set[str]:
+    """Names of the classes that a module asks for by `isinstance`, `issubclass` or ``type(…) is``."""
+    asked: list[ast.expr] = []
+    for node in ast.walk(TREES[name]):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
+                asked.append(kinds)
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=kinds):
+                asked += kinds
+    return {each.id for kinds in asked for each in ast.walk(kinds) if isinstance(each, ast.Name)}
+
+
+def test_nothing_above_asks_which_metric_it_is() -> None:
+    metrics = {kind.__name__ for kind in METRICS.classes()}
+    assert kinds_asked_for("softbleu.analysis.corrections") & metrics == {"M2"}
+    above = [name for name in MODULES if not name.startswith("softbleu.metrics") and name not in KNOWS_METRICS]
+    assert {name: found for name in above if (found := kinds_asked_for(name) & metrics)} == {}

@@ -145,14 +145,14 @@ def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str
         size = int((buckets == number).sum())
         if size:
             offsets = np.concatenate(([0], np.cumsum(counts[buckets == number])))
-            scores = [metric.summarise(rows[of_rows == number], offsets).score for rows in statistics.rows]
+            scores = [metric.aggregation.score(rows[of_rows == number], offsets).score for rows in statistics.rows]
             yield _Row(str(statistics.measure), name, size, list(scores))
 
 
 def _orders(statistics: Statistics) -> Iterator[_Row]:
     """What a metric says of each order: a row for each list of its numbers that tables show."""
     metric = statistics.measure.at_level("corpus")
-    scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
+    scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
     for column in scores[0].columns():
         values = [getattr(score, column.name) for score in scores]
         if column.short and isinstance(values[0], list):

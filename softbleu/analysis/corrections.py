@@ -111,6 +111,11 @@ def correction_kinds(corpus: Corpus, metric: Metric, by: By = "type") -> KindSco
     )
 
 
+def has_corrections(metric: Metric) -> bool:
+    """Whether a metric finds edits."""
+    return isinstance(metric, M2)
+
+
 def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[list[LineCorrections]]:
     """Find the edits of every segment of every system; see `correction_kinds`."""
     if not isinstance(metric, M2):
@@ -164,7 +169,7 @@ def _choose(lines: Sequence[_Line], metric: M2) -> Iterator[tuple[_Line, int]]:
         for edits, gold in zip(line.edits, line.coded.edits, strict=True):
             rows.append((len(match_edits(edits, gold)), len(edits), len(gold), 0))
     offsets = np.array([0, *accumulate(counts)])
-    chosen = metric.chosen(np.array(rows, np.int64).reshape(-1, 4), offsets)
+    chosen = metric.aggregation.chosen(np.array(rows, np.int64).reshape(-1, 4), offsets)
     for line, place, start in zip(lines, chosen.tolist(), offsets.tolist(), strict=False):
         yield line, place - start
 

@@ -194,7 +194,7 @@ def _imeasure_marks(corpus: Corpus, measure: Metric, text: ShownText, words: obj
     metric: Any = measure
     for chunk in text.chunks():
         rows = metric.statistics(chunk, None, None)
-        chosen = metric.chosen(rows, chunk.segment_offsets).tolist()
+        chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
         sources, candidates, references = (
             [tuple(tokens.codes[start:stop].tolist()) for start, stop in pairwise(tokens.offsets.tolist())]
             for tokens in (_source(chunk), chunk.candidates, chunk.references)

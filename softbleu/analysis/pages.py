@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
-from softbleu.analysis.corrections import correction_kinds
+from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_masses import beyond
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
@@ -23,10 +23,9 @@ from softbleu.errors import InputError
 from softbleu.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
 from softbleu.matchers.base import SoftMatcher
-from softbleu.metrics.bleu import Bleu
-from softbleu.metrics.m2 import M2
 from softbleu.metrics.making import make_metric
-from softbleu.scoring.plan import matcher_of, resolve_metric, with_threshold
+from softbleu.metrics.optional import BleuFormula, matcher_of
+from softbleu.scoring.plan import resolve_metric, with_threshold
 from softbleu.scoring.results import make_results
 from softbleu.scoring.run import Runner, running
 from softbleu.scoring.significance import (
@@ -189,7 +188,7 @@ def _page_of(
     matches, masses, too_long = _matched(runner, measure, order, text, table, progress)
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
-    parts = {} if isinstance(shown_metric, Bleu) else _parts(segments)
+    parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
     parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
     return Page(
         metric=shown_metric,
@@ -205,7 +204,7 @@ def _page_of(
         thresholds=thresholds,
         run=_run_of(measure, thresholds),
         masses=masses,
-        rows=statistics.rows[:, : shown if isinstance(shown_metric, Bleu) else 0],
+        rows=statistics.rows[:, : shown if isinstance(shown_metric, BleuFormula) else 0],
         segments=len(corpus),
         text=text.spelt_alone(),
         matches=matches,
@@ -277,7 +276,7 @@ def _run_of(measure: Metric, thresholds: Sequence[float]) -> int:
 def _thresholds(measure: Metric) -> tuple[float, ...]:
     """Thresholds of the slider, ascending; none where there is nothing to slide."""
     matcher = matcher_of(measure)
-    if not isinstance(measure, Bleu) or not isinstance(matcher, SoftMatcher):
+    if not isinstance(measure, BleuFormula) or not isinstance(matcher, SoftMatcher):
         return ()
     if not with_threshold(measure, 0.0).requires.vectors:
         return ()
@@ -289,7 +288,7 @@ def _thresholds(measure: Metric) -> tuple[float, ...]:
 def _intervals(
     statistics: Statistics, metric: Metric, significance: SignificanceSettings
 ) -> list[tuple[float, float] | None]:
-    if not metric.has_corpus_score:
+    if not metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems)
     resampled = bootstrap_scores(statistics, metric, significance.samples or SAMPLES, significance.seed)
     return [(low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()]
@@ -335,7 +334,7 @@ def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[C
         for table in tables
         if table.pairs
     ]
-    if isinstance(measure, M2):
+    if has_corrections(measure):
         shown.append(PageTable("Corrections by kind", correction_kinds(corpus, measure).records()))
     if not corpus.has_references:
         return shown

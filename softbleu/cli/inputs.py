@@ -109,7 +109,8 @@ def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Metri
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.metrics.base import Metric
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
-    from softbleu.scoring.plan import matcher_of, resolve_metric, threshold_of, with_threshold
+    from softbleu.metrics.optional import matcher_of
+    from softbleu.scoring.plan import resolve_metric, threshold_of, with_threshold
 
     if options.get("signature"):
         if options["metric"]:
@@ -145,7 +146,7 @@ def measure_from(options: Options, *, also: Collection[str] = ()) -> Metric:
 
 def _check_idle(options: Options, measures: Sequence[Metric], idle: set[str]) -> None:
     """See that settings without effect are valid, and note them."""
-    from softbleu.scoring.plan import matcher_of
+    from softbleu.metrics.optional import matcher_of
 
     matchers = [matcher_of(each) for each in measures]
     what = f"these metrics: {', '.join(map(str, measures))}"

@@ -220,7 +220,7 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, Setti
     chosen = [*matchers, *(own["matcher"] for _, own in read if "matcher" in own)]
     metrics = [METRICS.find(head)() for head in owners]
     owners |= {MATCHERS.find(name).name for name in chosen}
-    if not chosen and any(metric.matching is not None for metric in metrics):
+    if not chosen and any(hasattr(metric, "matcher") for metric in metrics):
         owners |= set(MATCHERS.names())
     if len(owners) > len(metrics) or any(metric.requires.vectors for metric in metrics):
         owners.add("vectors")

@@ -19,8 +19,9 @@ from softbleu.experiments.rankings import RankedSystem, check_samples, rank_by_w
 from softbleu.experiments.skill import SkillSettings, rank_by_skill
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.metrics.optional import matcher_of
 from softbleu.scoring import collect_statistics, make_results
-from softbleu.scoring.plan import matcher_of, resolve_metric
+from softbleu.scoring.plan import resolve_metric
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -10,7 +10,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matchers.base import MATCHERS, SoftMatcher
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.scoring.plan import matcher_of
+from softbleu.metrics.optional import matcher_of
 
 PLAIN = "plain"
 REMEDIES: dict[str, dict[str, Any]] = {

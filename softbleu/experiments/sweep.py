@@ -22,9 +22,10 @@ from softbleu.files import write_whole
 from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import matcher_of
 from softbleu.progress import shown
 from softbleu.scoring import make_results, running
-from softbleu.scoring.plan import key_of, matcher_of, resolve_metric, threshold_of, with_threshold
+from softbleu.scoring.plan import key_of, resolve_metric, threshold_of, with_threshold
 from softbleu.signature import format_value
 from softbleu.tabular import Tabular
 from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, dataclass, fields, replace
 from functools import cached_property
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -31,15 +31,12 @@ if TYPE_CHECKING:
     from softbleu.embeddings.measure import FunctionWords, Similarity
     from softbleu.embeddings.vectors import VectorCase
     from softbleu.kernels import Kernels
-    from softbleu.language import Finding
     from softbleu.matchers.matches import Assignment, Consumption
-    from softbleu.metrics.gathering import Gathered
-    from softbleu.metrics.references import ChosenRows
+    from softbleu.metrics.aggregation import Aggregation
     from softbleu.metrics.result import Result, Results
-    from softbleu.metrics.score import ReferenceScore, Score
+    from softbleu.metrics.score import Score
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers, Progress
 
     GivenVectors = VectorChoice | VectorLocation
@@ -73,8 +70,6 @@ class Requirements:
     parts
         What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, …; or what
         else is known of them, as a `softbleu.tokens.WordFeature`.
-    rows
-        The statistics of every segment for a corpus score, not only their sum.
     """
 
     references: bool = True
@@ -85,12 +80,23 @@ class Requirements:
     frequency: bool = False
     idf: object = None
     parts: tuple[str | WordFeature, ...] = ()
-    rows: bool = False
 
     @property
     def table(self) -> bool:
         """Whether anything is to be known of single words."""
         return self.vectors or bool(self.parts)
+
+    def __or__(self, other: Requirements) -> Requirements:
+        """What is looked at where two metrics are computed together, field by field."""
+        pairs = {each.name: (getattr(self, each.name), getattr(other, each.name)) for each in fields(self)}
+        return Requirements(**{name: _together(*pair) for name, pair in pairs.items()})
+
+
+def _together(one: Any, other: Any) -> Any:
+    if isinstance(one, tuple):
+        return tuple(dict.fromkeys((*one, *other)))
+    # Of texts for idf the references are counted beforehand; others are read when they are looked at.
+    return other if not one or other == "references" else one
 
 
 def order_setting(default: int) -> Any:
@@ -135,6 +141,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     Metrics are frozen dataclasses: their fields are their identity and their settings. Settings of parts (matcher,
     tokenizer, vectors) are given by name, as the metric's own. `str` of a metric is the expression that makes it.
+    What else a metric may offer stands in `softbleu.metrics.optional`.
 
     Raises
     ------
@@ -167,8 +174,6 @@ class Metric(Declared, metaclass=MetricClass):
     default_vectors: ClassVar[str] = DEFAULT_VECTORS
     in_context: ClassVar[Mapping[str, object]] = {}
     """Settings that are taken, unless they are given, where the vectors are those of tokens in context."""
-    judges_lines: ClassVar[bool] = False
-    """Whether it finds something in single candidates: see `find`."""
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; those of the matcher and the tokenizer among them."""
 
@@ -303,25 +308,6 @@ class Metric(Declared, metaclass=MetricClass):
         return self.name.upper()
 
     @property
-    def matching(self) -> Matcher | None:
-        """What counts as a match, for metrics over single matches that can be shown."""
-        return None
-
-    def find(self, line: str) -> tuple[Finding, ...]:
-        """What speaks against a tokenised candidate, for metrics that judge lines by themselves."""
-        return ()
-
-    @property
-    def shows_matches(self) -> bool:
-        """Whether its matches are with words of the references as they stand."""
-        return self.matching is not None
-
-    @property
-    def shows_paths(self) -> bool:
-        """Whether a score is about a path of a network, which a method `paths` then shows."""
-        return False
-
-    @property
     def requires(self) -> Requirements:
         """What it must be given."""
         return Requirements()
@@ -342,39 +328,8 @@ class Metric(Declared, metaclass=MetricClass):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Compute the statistics of each segment, a row of whole numbers each: (segments, k).
 
-        A metric that looks at one reference at a time gives a row for each reference of each segment instead.
+        Where the aggregation is over references, a row for each reference of each segment instead.
         """
-
-    def pair_statistics(
-        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-    ) -> Integers:
-        """Compute the statistics of every candidate with every reference alone: (candidates, references, k).
-
-        Where they are the same lines, they are the same object.
-        """
-        import numpy as np
-
-        from softbleu.ngrams import Chunk
-
-        each = np.arange(len(references.lengths) + 1)
-        again = np.zeros(len(each) - 1, np.int64)
-        chunks = (Chunk(candidates.chosen(again + line), references, each) for line in range(len(candidates.lengths)))
-        return np.stack([self.statistics(chunk, words, kernels) for chunk in chunks])
-
-    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Compute the statistics of every candidate with the mean of all references: (candidates, k).
-
-        Raises
-        ------
-        InputError
-            References of this metric have no mean.
-        """
-        raise InputError(f"metric {self.name!r} cannot average references: bleu over exact matches and chrf can")
-
-    @property
-    def has_corpus_score(self) -> bool:
-        """Whether a corpus has a score that is not a mean of segment scores."""
-        return True
 
     @abstractmethod
     def score(self, row: Integers) -> Score:
@@ -386,47 +341,12 @@ class Metric(Declared, metaclass=MetricClass):
 
         return np.array([self.score(row).score for row in rows], np.float64)
 
-    def summarise(self, rows: Integers, offsets: Integers) -> Score:
-        """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``."""
-        return self.score(rows.sum(axis=0))
+    @property
+    def aggregation(self) -> Aggregation:
+        """How rows reduce to scores of segments and of a corpus: by their sum, unless the metric has another way."""
+        from softbleu.metrics.aggregation import SumOfRows
 
-    def gather(self) -> Gathered | None:
-        """Make corpus scores, as `summarise`, of rows that come block by block; None: all are wanted at once."""
-        from softbleu.metrics.gathering import Gathered
-
-        return Gathered(self) if type(self).summarise is Metric.summarise and self.has_corpus_score else None
-
-    def reference_scores(self, rows: Integers, offsets: Integers) -> Sequence[ReferenceScore]:
-        """Score each candidate against each of its references.
-
-        Raises
-        ------
-        InputError
-            The metric looks at all references together.
-        """
-        raise InputError(f"metric {self.name!r} has no scores of single references: use level 'segment'")
-
-    def pooled(self, rows: Integers, offsets: Integers) -> Score:
-        """Score the sum of all segments, whatever a corpus score is otherwise."""
-        return self.score(rows.sum(axis=0))
-
-    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Choose the rows that resampling adds up."""
-        from softbleu.metrics.references import ChosenRows
-
-        return ChosenRows.every(len(rows))
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
-        """Score each segment."""
-        return [self.score(row) for row in rows]
-
-    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the segments alone, as `segment_scores` has them."""
-        import numpy as np
-
-        if type(self).segment_scores is Metric.segment_scores:
-            return self.scores(rows)
-        return np.array([each.score for each in self.segment_scores(rows, offsets)], np.float64)
+        return SumOfRows(self)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -11,8 +10,10 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.limits import Limit
+from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, read_idf
+from softbleu.metrics.optional import one_by_one
 from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
@@ -98,15 +99,14 @@ class BertScore(Metric):
         rows = np.array(
             [self._row(candidates, references, line, idf, line) for line in range(len(single))], np.int64
         ).reshape(-1, 8)
-        best = [first + int(rows[first:end, 2].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return rows[best]
+        return rows[best_rows(chunk.segment_offsets, rows[:, 2])]
 
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
         """Statistics of every candidate with every reference; each line is encoded once."""
         if words is None:
-            return super().pair_statistics(candidates, references, words, kernels)
+            return one_by_one(self, candidates, references, words, kernels)
         one = words.vectors.pieces(candidates)
         other = one if references is candidates else words.vectors.pieces(references)
         idf = None if self.idf is None else words.feature("piece_idf")

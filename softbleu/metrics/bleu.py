@@ -16,7 +16,9 @@ from softbleu.matchers.exact import Exact
 from softbleu.matchers.sleu import SleuMatcher
 from softbleu.matchers.vleu import VleuMatcher
 from softbleu.matchers.xleu import XleuMatcher
+from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
+from softbleu.metrics.optional import no_mean, one_by_one
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
 from softbleu.tokens import Tokenizer, Tokens
@@ -156,7 +158,7 @@ class Bleu(MatcherMetric):
     ) -> Integers:
         """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
         if self.matching.name != "exact":
-            return super().pair_statistics(candidates, references, words, kernels)
+            return one_by_one(self, candidates, references, words, kernels)
         matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
         shape = matched.shape[:2]
         lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
@@ -166,7 +168,7 @@ class Bleu(MatcherMetric):
     def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
         """Statistics of every candidate with the mean of the references' counts and lengths."""
         if self.matching.name != "exact":
-            return super().average_statistics(candidates, references, words)
+            raise no_mean(self)
         matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
         mean = np.full(len(matched), references.lengths.mean())
         return self._rows_of(candidates.lengths, mean, matched)
@@ -210,18 +212,19 @@ class Bleu(MatcherMetric):
         mean = np.where(averaged, logs, 0).sum(axis=1) / orders
         return np.where(matches.any(axis=1), np.exp(penalty + mean), 0)
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
-        """Score each segment."""
+    @property
+    def aggregation(self) -> SumOfRows:
+        """The sum of rows, each of which is scored among the others."""
+        return _BleuRows(self)
+
+    def score_rows(self, rows: Integers) -> list[BleuScore]:
+        """Score each row, as `score` does."""
         n = self.order
         numbers = rows.tolist()
         matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
         precisions, orders = self._precisions(matches, totals.astype(np.float64))
         parts = zip(numbers, matches.tolist(), totals.tolist(), precisions.tolist(), orders.tolist(), strict=True)
         return [_bleu_score(*part[1:], part[0][0], part[0][1]) for part in parts]
-
-    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the segments alone."""
-        return self.scores(rows)
 
     def score_counts(
         self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
@@ -312,6 +315,15 @@ class Xleu(Bleu):
     """
 
     matcher: GivenMatcher = setting(factory=XleuMatcher, help=_MATCHER, common=True)
+
+
+@dataclass(frozen=True)
+class _BleuRows(SumOfRows):
+    metric: Bleu
+
+    def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
+        """Score all rows at once."""
+        return self.metric.score_rows(rows)
 
 
 def _bleu_score(

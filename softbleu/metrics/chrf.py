@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
+from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, shared_counts
@@ -92,11 +92,7 @@ class Chrf(Metric):
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.
                 columns += [np.where(other > 0, own, 0), other, matches[:, n]]
         rows = np.column_stack(columns)
-        if len(rows) == len(chunk):
-            return rows
-        scores = self.scores(rows)
-        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return rows[best]
+        return keep_best(rows, chunk.segment_offsets, self.scores)
 
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,19 +13,17 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
 from softbleu.matchers.exact import Exact
-from softbleu.metrics.base import (
-    GivenMatcher,
-    Level,
-    MatcherMetric,
-    Requirements,
-    order_setting,
-    requirements_of,
+from softbleu.metrics.aggregation import (
+    Aggregation,
+    BestReference,
+    MeanOfReferences,
+    SampledReferences,
+    SumOfRows,
+    best_rows,
 )
-from softbleu.metrics.choosing import scores_by_reference
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
 from softbleu.metrics.counts import NgramCounts, count_ngrams
-from softbleu.metrics.gathering import Gathered, GatheredBest, GatheredDraws
-from softbleu.metrics.references import ChosenRows, ChosenSums, ReferenceDraws, best_references, normal_interval
-from softbleu.metrics.score import ReferenceScore, Score, column
+from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
@@ -39,8 +36,6 @@ GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
-_MOST_STREAMS = 4096
-"""Samples whose generators are held at once, of 2.5 KB each."""
 _PIECE = 256
 """Candidates that are counted together: few enough for the cache. Results do not depend on it."""
 _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
@@ -133,17 +128,24 @@ class Gleu(MatcherMetric):
 
     @property
     def requires(self) -> Requirements:
-        """The source, what the matcher looks at, and all rows where references are chosen."""
-        return requirements_of(self.matching, self.order, source=True, rows=self.variant != "gleu0")
+        """The source, and what the matcher looks at."""
+        return requirements_of(self.matching, self.order, source=True)
 
     def at_level(self, level: Level) -> Self:
         """Without the smoothing of segment scores for a corpus."""
         return replace(self, segment_smoothing=False) if level == "corpus" and self.segment_smoothing else self
 
     @property
-    def has_corpus_score(self) -> bool:
-        """Whether a corpus has a score that is not a mean of segment scores."""
-        return self.multi != "mean" or self.variant == "gleu0"
+    def aggregation(self) -> Aggregation:
+        """What several references mean."""
+        if self.variant == "gleu0":
+            return SumOfRows(self)
+        best = _BestByOrder(self)
+        if self.multi == "max":
+            return best
+        if self.multi == "mean":
+            return MeanOfReferences(self, best)
+        return SampledReferences(self, best, self.iterations, self.seed)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each candidate against each of its references (for `gleu0`: against all).
@@ -196,7 +198,7 @@ class Gleu(MatcherMetric):
             numbers[2 + n : 2 + 2 * n] / SCALE,
             numbers[2 + 2 * n :],
         )
-        logs, penalty = self._logs(numbers[None])
+        logs, penalty = self.logs(numbers[None])
         score = float(100 * np.exp(penalty[0] + logs[0].mean()))
         return GleuScore(
             score,
@@ -213,11 +215,11 @@ class Gleu(MatcherMetric):
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""
-        logs, penalty = self._logs(np.asarray(rows, np.float64))
+        logs, penalty = self.logs(np.asarray(rows, np.float64))
         scores: Floats = 100 * np.exp(penalty + logs.mean(axis=1))
         return scores
 
-    def _logs(self, rows: Floats) -> tuple[Floats, Floats]:
+    def logs(self, rows: Floats) -> tuple[Floats, Floats]:
         """Logarithms of the precisions (rows, order) and of the brevity penalty (rows,)."""
         n = self.order
         candidate, reference = rows[:, 0], rows[:, 1]
@@ -237,84 +239,13 @@ class Gleu(MatcherMetric):
         ratio = np.where((candidate == 0) & (reference == 0), 1, ratio)
         return logs, np.minimum(1 - ratio, 0)
 
-    def summarise(self, rows: Integers, offsets: Integers) -> GleuScore:
-        """Score a corpus: segment s has the rows ``offsets[s]`` to ``offsets[s + 1]``, one a reference."""
-        if self.variant == "gleu0" or len(rows) == len(offsets) - 1:
-            return self.score(rows.sum(axis=0))
-        if self.multi == "mean":
-            raise InputError("multi 'mean' is for segment and macro scores; use 'sample' or 'max' for a corpus")
-        if self.multi == "max":
-            return self.pooled(rows, offsets)
-        (sums,) = ChosenSums([rows], [self.choose(rows, offsets)]).drawn(self.iterations)
-        return self._sampled(sums)
 
-    def gather(self) -> Gathered | None:
-        """Add up the rows of each sample, or of the best references, as they come."""
-        if not self.has_corpus_score or self.iterations > _MOST_STREAMS:
-            return None
-        if self.variant == "gleu0":
-            return Gathered(self)
-        if self.multi == "max":
-            return GatheredBest(self, self._best)
-        return GatheredDraws(self, self.iterations, self.seed, self._sampled)
+@dataclass(frozen=True)
+class _BestByOrder(BestReference):
+    metric: Gleu
 
-    def _sampled(self, sums: Floats) -> GleuScore:
-        """Score the sums of all samples."""
-        scores = self.scores(sums)
-        mean, deviation = float(scores.mean()), float(scores.std())
-        return replace(
-            self.score(sums.mean(axis=0)),
-            score=mean,
-            standard_deviation=deviation,
-            interval=normal_interval(mean, deviation),
-        )
-
-    def pooled(self, rows: Integers, offsets: Integers) -> GleuScore:
-        """Score the sum of the best references' rows, or of the means over references."""
-        if self.multi == "max":
-            return self.score(rows[self._best(rows, offsets)].sum(axis=0))
-        counts = np.repeat(np.diff(offsets), np.diff(offsets))
-        return self.score((rows / counts[:, None]).sum(axis=0))
-
-    def choose(self, rows: Integers, offsets: Integers) -> ChosenRows:
-        """Choose the best reference's rows, or those of every reference and which one each iteration draws."""
-        counts = np.diff(offsets)
-        if counts.max() == 1:
-            return ChosenRows.every(len(rows))
-        if self.multi == "max":
-            return ChosenRows([self._best(rows, offsets)])
-        places = [offsets[:-1] + np.minimum(number, counts - 1) for number in range(int(counts.max()))]
-        return ChosenRows(
-            places, ReferenceDraws.shared(counts.astype(np.int64).tobytes(), self.iterations, self.seed)
-        )
-
-    def segment_scores(self, rows: Integers, offsets: Integers) -> list[GleuScore]:
-        """Score each segment: its best reference, or the mean over its references."""
-        if self.multi == "max":
-            return [self.score(rows[best]) for best in self._best(rows, offsets)]
-        return [self._mean_score(rows[start:stop]) for start, stop in pairwise(offsets.tolist())]
-
-    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
-        """Scores of the segments alone."""
-        if self.multi == "max":
-            return self.scores(rows[self._best(rows, offsets)])
-        if len(rows) == len(offsets) - 1:
-            return self.scores(rows)
-        means: Floats = np.add.reduceat(self.scores(rows), offsets[:-1]) / np.diff(offsets)
-        return means
-
-    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score each candidate against each of its references; the best is chosen."""
-        if self.variant == "gleu0":
-            raise InputError("variant 'gleu0' merges the references: it has no scores of single ones")
-        return scores_by_reference(rows, offsets, self._best(rows, offsets), self.score)
-
-    def _mean_score(self, rows: Integers) -> GleuScore:
-        whole = self.score(rows[0] if len(rows) == 1 else rows.mean(axis=0))
-        return replace(whole, score=float(self.scores(rows).mean()))
-
-    def _best(self, rows: Integers, offsets: Integers) -> Integers:
+    def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Row of each segment's best reference; ties: the higher score at the highest order first."""
-        logs, penalty = self._logs(rows.astype(np.float64))
+        logs, penalty = self.metric.logs(rows.astype(np.float64))
         by_order = np.exp(penalty[:, None] + logs)
-        return best_references(np.exp(penalty + logs.mean(axis=1)), by_order[:, ::-1], offsets)
+        return best_rows(offsets, np.exp(penalty + logs.mean(axis=1)), *by_order.T[::-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.positions import ngram_ids
 from softbleu.limits import Limit
+from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric, Requirements, order_setting
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
@@ -82,11 +82,7 @@ class Green(Metric):
         units = chunk.by_reference()
         _LIMIT.check_sum(**units.sizes)
         rows = np.concatenate([self._counts(piece) for piece in units.pieces(_PIECE)])
-        if len(rows) == len(chunk):
-            return rows
-        scores = self.scores(rows)
-        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return rows[best]
+        return keep_best(rows, chunk.segment_offsets, self.scores)
 
     def _counts(self, units: Chunk) -> Integers:
         """Count the n-grams of candidates that have one reference each."""

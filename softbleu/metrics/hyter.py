@@ -142,11 +142,6 @@ class Hyter(Metric):
         return "HyTER"
 
     @property
-    def shows_paths(self) -> bool:
-        """Those that are closest."""
-        return True
-
-    @property
     def requires(self) -> Requirements:
         """The marks of networks, and how rare words are."""
         return Requirements(idf=self.idf, parts=(NetworkMarks(),))

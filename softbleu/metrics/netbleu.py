@@ -37,17 +37,13 @@ class NetBleu(Bleu):
 
     rules: NetworkRules = setting(factory=NetworkRules)
     name: ClassVar[str] = "netbleu"
+    matches_lines: ClassVar[bool] = False
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
 
     @property
     def label(self) -> str:
         """BLEU, or what it is called over that matcher, and what it is against."""
         return f"{super().label}, networks"
-
-    @property
-    def shows_matches(self) -> bool:
-        """Not those with paths."""
-        return False
 
     @property
     def requires(self) -> Requirements:

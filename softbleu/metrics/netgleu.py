@@ -36,16 +36,12 @@ class NetGleu(Gleu):
 
     rules: NetworkRules = setting(factory=NetworkRules)
     name: ClassVar[str] = "netgleu"
+    matches_lines: ClassVar[bool] = False
 
     @property
     def label(self) -> str:
         """GLEU, and what it is against."""
         return f"{super().label}, networks"
-
-    @property
-    def shows_matches(self) -> bool:
-        """Not those with paths."""
-        return False
 
     @property
     def requires(self) -> Requirements:

@@ -14,10 +14,12 @@ from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.limits import Limit
+from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric, Requirements, order_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
+from softbleu.metrics.optional import one_by_one
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
 from softbleu.similarity import products_of_pairs
@@ -164,10 +166,7 @@ class Softbleu(Metric):
             pairs = _pairs(piece)
             similarities = self._raised(self._alike(piece, pairs, words, kernels), pairs, piece, words)
             rows[start:end] = self._rows(similarities, pairs, piece, words, kernels)
-        # The reference against which a candidate scores best, the first of equals.
-        scores = self.scores(rows)
-        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return rows[best]
+        return keep_best(rows, chunk.segment_offsets, self.scores)
 
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
@@ -178,7 +177,7 @@ class Softbleu(Metric):
         )
         cells = max(len(own) * len(others), len(theirs) * int(candidates.lengths.max(initial=0)))
         if words is None or self._stages or words.vectors.in_context or cells > _LIMIT.most:
-            return super().pair_statistics(candidates, references, words, kernels)
+            return one_by_one(self, candidates, references, words, kernels)
         distinct = Chunk(_line(own), _line(others), np.array([0, 1]))
         alike = self._alike(distinct, _pairs(distinct), words, kernels).reshape(len(own), len(others))
         count = len(references.lengths)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.page_marks import HEAT_STEPS
-from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.optional import BleuFormula
 from softbleu.report.records import dump
 from softbleu.version import __version__
 
@@ -195,7 +195,7 @@ def _without_masses(page: Page) -> Integers:
 
 def _metric_of(page: Page) -> dict[str, Any]:
     metric, segment_metric = page.metric, page.segment_metric
-    if not isinstance(metric, Bleu) or not isinstance(segment_metric, Bleu):
+    if not isinstance(metric, BleuFormula) or not isinstance(segment_metric, BleuFormula):
         return {"name": metric.name, "order": page.order}
     return {
         "name": metric.name,
@@ -213,7 +213,7 @@ def _slider_note(page: Page) -> str:
         return ""
     if not page.order:
         return "This metric has no threshold to move."
-    if not isinstance(page.metric, Bleu):
+    if not isinstance(page.metric, BleuFormula):
         return "This metric's matches are shown for all references together; its scores are those of the run."
     return "This matcher has no threshold to move."
 

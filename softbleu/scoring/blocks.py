@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matchers.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.optional import SharedMatches, shares_matches
 from softbleu.ngrams import Chunk
 from softbleu.scoring.coding import BlockCoder, CodedBlock
 from softbleu.tokens import Tokenizer
@@ -112,11 +112,11 @@ class BlockWork:
     def _statistics(
         self, piece: Sequence[Chunk], gold: Sequence[Chunk] | None, tables: Sequence[WordTable], kernels: Kernels
     ) -> Iterator[tuple[int, list[Integers]]]:
-        """Rows of every system by every metric, with its number; BLEUs of one order and table go together."""
-        families: dict[tuple[int, int], list[tuple[int, Bleu]]] = {}
+        """Rows of every system by every metric, with its number; those that share matches go together."""
+        families: dict[tuple[int, int], list[tuple[int, SharedMatches]]] = {}
         for place, task in enumerate(self.tasks):
             metric = task.metric
-            if type(metric) is Bleu and task.table is not None:
+            if task.table is not None and shares_matches(metric):
                 families.setdefault((metric.order, task.table), []).append((place, metric))
                 continue
             seen = gold if metric.requires.gold and gold is not None else piece
@@ -125,8 +125,8 @@ class BlockWork:
         for (order, table), members in families.items():
             matchers = [metric.matching for _, metric in members]
             matched = matched_by_all(matchers, piece, tables[table].vectors, order, kernels)
-            for (place, metric), by_system in zip(members, matched, strict=True):
-                yield place, [metric.statistics_of(*each) for each in zip(piece, by_system, strict=True)]
+            for (place, member), by_system in zip(members, matched, strict=True):
+                yield place, [member.statistics_of(*each) for each in zip(piece, by_system, strict=True)]
 
     def _summed(
         self,
@@ -197,17 +197,3 @@ def _coverage(chunk: Chunk, vectors: Vectors) -> Integers:
         for count in (len(tokens.codes), int(vectors.known(tokens).sum()))
     ]
     return np.array(counts, np.int64)
-
-
-def all_requirements(metrics: Sequence[Metric]) -> Requirements:
-    """What several metrics look at."""
-    each = [metric.requires for metric in metrics]
-    return replace(
-        Requirements(),
-        references=any(need.references for need in each),
-        source=any(need.source for need in each),
-        gold=any(need.gold for need in each),
-        vectors=any(need.vectors for need in each),
-        parts=tuple(dict.fromkeys(part for need in each for part in need.parts)),
-        idf="references" if any(need.idf == "references" for need in each) else None,
-    )

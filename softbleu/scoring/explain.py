@@ -13,8 +13,9 @@ from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import JudgesLines, ShowsPaths, matcher_of, shows_matches
 from softbleu.metrics.score import Score
-from softbleu.scoring.plan import matcher_of, resolve_metric
+from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.scoring.run import collect_statistics, running
 from softbleu.scoring.significance import segment_numbers
@@ -136,10 +137,10 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
         A number beyond the corpus, or a metric without single matches or findings.
     """
     measure = resolve_metric(make_metric(metric))
-    if measure.judges_lines:
+    if isinstance(measure, JudgesLines):
         return _found_in_lines(pick_segments(corpus, segments), measure, segments)
     requires = measure.requires
-    explainer = _paths if measure.shows_paths else _matches
+    explainer = _paths if isinstance(measure, ShowsPaths) else _matches
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
@@ -169,7 +170,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
 
 
 def _found_in_lines(corpus: Segments, measure: Metric, numbers: Sequence[int]) -> Explanations:
-    metric = measure.at_level("segment")
+    metric: Any = measure.at_level("segment")
     (statistics,) = collect_statistics(corpus, [measure], keep_rows=True)
     found = Explanations()
     for place, number in enumerate(numbers):
@@ -216,7 +217,7 @@ def matching_of(measure: Metric) -> Matcher:
     matcher = matcher_of(measure)
     if matcher is None:
         raise InputError(f"metric {measure.name!r} has no matcher, so there are no matches to show")
-    if not measure.shows_matches:
+    if not shows_matches(measure):
         raise InputError(f"metric {measure.name!r} matches n-grams of networks: there are no matches to show")
     return matcher
 

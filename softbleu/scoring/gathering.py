@@ -15,8 +15,7 @@ import numpy as np
 from softbleu.metrics.score import Score
 
 if TYPE_CHECKING:
-    from softbleu.metrics.base import Metric
-    from softbleu.metrics.gathering import Gathered
+    from softbleu.metrics.aggregation import Aggregation
     from softbleu.scoring.blocks import BlockStatistics
     from softbleu.types import Integers
 
@@ -68,8 +67,8 @@ class SegmentRows:
 class SegmentScores(Sequence[Score]):
     """Scores of the segments of a system, computed when they are looked at."""
 
-    def __init__(self, rows: SegmentRows, metric: Metric, system: int) -> None:
-        self._rows, self._metric, self._system = rows, metric, system
+    def __init__(self, rows: SegmentRows, aggregation: Aggregation, system: int) -> None:
+        self._rows, self._aggregation, self._system = rows, aggregation, system
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -97,7 +96,7 @@ class SegmentScores(Sequence[Score]):
     def _from(self, first: int) -> Iterator[Score]:
         for start, rows, counts in self._rows.blocks(first):
             offsets = np.concatenate(([0], np.cumsum(counts)))
-            yield from self._metric.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
+            yield from self._aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
 
 
 class Gathering:
@@ -105,29 +104,28 @@ class Gathering:
 
     Parameters
     ----------
-    metric : as it scores at the level that is asked for
-    gathered : makes corpus scores of rows
+    aggregation : of the measure's metric as it scores at the level that is asked for
     segments : whether segments are scored, too
     """
 
-    def __init__(self, metric: Metric, gathered: Gathered, *, segments: bool) -> None:
-        self._metric, self._gathered = metric, gathered
+    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
+        self._aggregation, self._stream = aggregation, aggregation.stream()
         self._rows = SegmentRows() if segments else None
 
     def take(self, part: BlockStatistics) -> BlockStatistics:
         """Take the rows of the next blocks, and give back what else there is."""
-        self._gathered.add(part.rows, part.counts)
+        self._stream.add(part.rows, part.counts)
         if self._rows is not None:
             self._rows.add(part.rows, part.counts)
         return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
 
     def scores(self) -> Sequence[Score]:
         """Score the corpus, for each system."""
-        return self._gathered.scores()
+        return self._stream.scores()
 
     def segments(self, system: int) -> Sequence[Score]:
         """Score the segments of a system; those of a long text when they are looked at."""
         if self._rows is None:
             return ()
-        scores = SegmentScores(self._rows, self._metric, system)
+        scores = SegmentScores(self._rows, self._aggregation, system)
         return tuple(scores) if self._rows.in_memory else scores

@@ -17,6 +17,7 @@ from softbleu.errors import InputError
 from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.limits import Limit
+from softbleu.metrics.optional import average_statistics, pair_statistics
 from softbleu.ngrams import Chunk
 from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
@@ -156,7 +157,7 @@ class _PairWork:
         words = None if self.table is None else self.table.load()
         if self.mean_reference:
             texts = map(lists.texts, range(len(lists.block)))
-            return [self.metric.average_statistics(*each, words) for each in texts]
+            return [average_statistics(self.metric, *each, words) for each in texts]
         kernels = choose_kernels(self.kernels)
         candidates, references = lists.sizes
         found: dict[int, NDArray[Any]] = {}
@@ -176,10 +177,10 @@ class _PairWork:
     ) -> NDArray[Any]:
         """Statistics of the pairs of a list; of many candidates only some at a time."""
         if candidates is references or len(candidates.lengths) <= _AT_ONCE:
-            return self.metric.pair_statistics(candidates, references, words, kernels)
+            return pair_statistics(self.metric, candidates, references, words, kernels)
         starts = range(0, len(candidates.lengths), _AT_ONCE)
         parts = (candidates.lines(start, start + _AT_ONCE) for start in starts)
-        return np.concatenate([self.metric.pair_statistics(part, references, words, kernels) for part in parts])
+        return np.concatenate([pair_statistics(self.metric, part, references, words, kernels) for part in parts])
 
 
 @dataclass(frozen=True)
@@ -396,7 +397,7 @@ def score_systems(
     found = pairs.statistics(jobs=jobs, executor=executor, progress=progress)
     rows = np.stack([*chain.from_iterable(found)], axis=2)
     offsets = np.arange(len(lists) + 1)
-    scores = np.array([[pairs.metric.summarise(each, offsets).score for each in row] for row in rows])
+    scores = np.array([[pairs.metric.aggregation.score(each, offsets).score for each in row] for row in rows])
     return PairScores(scores, str(measure), pairs.signature, *names)
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers.base import Matcher, SoftMatcher
+from softbleu.matchers.base import SoftMatcher
+from softbleu.metrics.optional import matcher_of
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
@@ -34,11 +35,6 @@ def resolve_metric(metric: Metric) -> Metric:
         recommended = choice.recommended_threshold()
         return with_threshold(metric, matcher.least_similarity if recommended is None else float(recommended))
     return with_threshold(metric, choice.threshold_at(matcher.threshold), matcher.threshold)
-
-
-def matcher_of(metric: Metric) -> Matcher | None:
-    """What counts as a match; None for metrics without a matcher."""
-    return getattr(metric, "matcher", None)
 
 
 def threshold_of(metric: Metric) -> float | str | None:

@@ -50,7 +50,7 @@ class WordCounts:
             # With room for more: most blocks bring some new words.
             self._grow(self.counts.shape[1])
             np.add.at(self.counts[0], block.references.codes, 1)
-            if needed.idf is not None:
+            if needed.idf == "references":
                 np.add.at(self.counts[1], _once_a_line(block.references, len(self.vocabulary)), 1)
             self.references += len(block.references.lengths)
         self.counts = self.counts[:, : len(self.vocabulary)]

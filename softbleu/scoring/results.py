@@ -72,7 +72,8 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
     measure = statistics.measure.at_level(level)
     scorer, offsets = measure, statistics.offsets
     signature, short = (statistics.signature(level, short=short) for short in (False, True))
-    macro = level == "macro" or (level != "corpus" and not scorer.has_corpus_score)
+    aggregation = scorer.aggregation
+    macro = level == "macro" or (level != "corpus" and not aggregation.has_corpus_score)
     label = f"{scorer.label} (macro)" if level == "macro" else scorer.label
     gathered = None if statistics.gathered is None else statistics.gathered.scores()
     results = []
@@ -82,20 +83,20 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
         if gathered is not None:
             score = gathered[number]
         elif macro:
-            scores = [each.score for each in scorer.segment_scores(rows, offsets)]
-            score = replace(scorer.pooled(rows, offsets), score=float(np.mean(scores)))
+            scores = [each.score for each in aggregation.segment_scores(rows, offsets)]
+            score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
         else:
-            with single_threaded_blas() if scorer.requires.rows else nullcontext():
-                score = scorer.summarise(rows, offsets)
+            with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
+                score = aggregation.score(rows, offsets)
         result = Result(
             system, score, str(statistics.measure), label, signature, short, scorer.higher_is_better, coverage
         )
         if level == "segment" and statistics.gathered is not None:
             result = replace(result, segments=statistics.gathered.segments(number))
         elif level == "segment":
-            result = replace(result, segments=tuple(scorer.segment_scores(rows, offsets)))
+            result = replace(result, segments=tuple(aggregation.segment_scores(rows, offsets)))
         elif level == "reference":
-            result = replace(result, references=tuple(scorer.reference_scores(rows, offsets)))
+            result = replace(result, references=tuple(aggregation.reference_scores(rows, offsets)))
         results.append(result)
     return results
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import tee
+from operator import or_
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from softbleu.corpora.segments import BLOCK
@@ -16,7 +17,7 @@ from softbleu.executors import chosen_executor, run_in_order, single_threaded_bl
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.result import Coverage, Results
-from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task, all_requirements
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.gathering import Gathering
 from softbleu.scoring.journal import EVERY, BlockJournal
@@ -164,7 +165,7 @@ class Runner:
             None if keep else _gathering(measure, level) for measure, keep in zip(measures, wanted, strict=True)
         ]
         kept = [
-            keep or gathering is not None or measure.requires.rows or level != "corpus"
+            keep or gathering is not None or not measure.aggregation.sum_is_enough or level != "corpus"
             for measure, keep, gathering in zip(measures, wanted, gatherings, strict=True)
         ]
         tasks = []
@@ -286,7 +287,7 @@ def running(
     for measure in measures:
         check_requirements(corpus, measure)
         by_tokenizer.setdefault(measure.tokenizer, []).append(measure)
-    needed = {tokenizer: all_requirements(own) for tokenizer, own in by_tokenizer.items()}
+    needed = {tokenizer: reduce(or_, (each.requires for each in own)) for tokenizer, own in by_tokenizer.items()}
     if whole:
         source = corpus.source is not None or corpus.gold is not None
         for tokenizer, need in needed.items():
@@ -300,9 +301,9 @@ def running(
 
 def _gathering(measure: Metric, level: Level) -> Gathering | None:
     """What takes the rows of a measure, where a score takes more of them than their sum but not all at once."""
-    metric = measure.at_level(level)
-    gathered = metric.gather() if level == "segment" or metric.requires.rows else None
-    return None if gathered is None else Gathering(metric, gathered, segments=level == "segment")
+    aggregation, segments = measure.at_level(level).aggregation, level == "segment"
+    streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
+    return Gathering(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 
 
 def segments_at_once(measures: Sequence[Metric]) -> int:

@@ -70,7 +70,8 @@ class SentenceScorer:
         )
         table = self._table(words, coded[1:count]) if self._metric.requires.table else None
         rows = self._metric.statistics(chunk, table, small_backend)
-        return self._metric.segment_scores(rows, np.array([0, len(rows)]))[0]
+        found: Score = self._metric.aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
+        return found
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
         corpus = Segments.of([candidate], [references], None if source is None else [source])

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.data_files import parse_whole
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.executors import single_threaded_blas
-from softbleu.metrics.references import ChosenSums
+from softbleu.metrics.draws import ChosenSums
 from softbleu.scoring.meaning import Meaning, curves_for
 from softbleu.signature import parse_signature
 from softbleu.tabular import Tabular
@@ -284,7 +284,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     settings = settings.settled(len(statistics.systems))
     place = statistics.systems.index(baseline)
     metric = statistics.measure.at_level("corpus")
-    scores = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
+    scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples or SAMPLES, settings.seed)
     if settings.test == "bootstrap":
@@ -366,7 +366,7 @@ class _Differing:
 def segment_numbers(statistics: Statistics) -> Floats:
     """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
     metric = statistics.measure.at_level("segment")
-    return np.stack([metric.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
+    return np.stack([metric.aggregation.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
 
 
 def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
@@ -467,7 +467,7 @@ def approximate_randomization(statistics: Statistics, metric: Metric, trials: in
             observed = np.abs(scores[one] - scores[other])
             exceeding[one, other] += (np.abs(exchanged) > observed + 1e-12).sum()
     exceeding += exceeding.T
-    observed = np.array([metric.summarise(rows, statistics.offsets).score for rows in statistics.rows])
+    observed = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     return np.where(observed == observed[:, None], 1.0, (exceeding + 1) / (trials + 1))
 
 
@@ -479,4 +479,4 @@ def _pieces(count: int, segments: int) -> Iterator[tuple[int, int]]:
 
 def _chosen_sums(statistics: Statistics, metric: Metric) -> ChosenSums:
     systems = [*statistics.rows]
-    return ChosenSums(systems, [metric.choose(rows, statistics.offsets) for rows in systems])
+    return ChosenSums(systems, [metric.aggregation.chosen_rows(rows, statistics.offsets) for rows in systems])

@@ -53,7 +53,7 @@ def literal_matches(page, corpus, chosen, threshold):
     """What the matcher says at one threshold, line by line."""
     prepared = prepare_corpus(corpus, chosen.tokenizer, Requirements())
     # The slider goes below a run's threshold of 1, at which nothing asks for vectors.
-    vectors = prepared.table(chosen.vectors, replace(chosen.metric.requires, vectors=True)).words.vectors
+    vectors = prepared.table(chosen.vectors, replace(chosen.requires, vectors=True)).words.vectors
     matcher = replace(page.metric.matcher, threshold=threshold)
     found = []
     for system, chunk in enumerate(shown_text(prepared, len(page.text)).chunks()):

@@ -22,8 +22,9 @@ from softbleu.experiments import sweep as module
 from softbleu.experiments.sweep import _Journal, rank_by_score, remove_journal, sweep, table_of
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import matcher_of
 from softbleu.scoring import Runner, score_corpus
-from softbleu.scoring.plan import matcher_of, threshold_of
+from softbleu.scoring.plan import threshold_of
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
 

@@ -134,12 +134,12 @@ counts = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)).map(
 def test_annotators_are_chosen_as_by_the_literal_scorer(segments, beta):
     rows = np.array([(*row, number) for segment in segments for number, row in enumerate(segment)])
     offsets = np.concatenate(([0], np.cumsum([len(segment) for segment in segments])))
-    running = M2(beta).chosen(rows, offsets) - offsets[:-1]
+    running = M2(beta).aggregation.chosen(rows, offsets) - offsets[:-1]
     assert running.tolist() == m2_oracle.running_choice(segments, beta)
-    best = M2(beta, annotators="best").chosen(rows, offsets) - offsets[:-1]
+    best = M2(beta, annotators="best").aggregation.chosen(rows, offsets) - offsets[:-1]
     assert best.tolist() == [m2_oracle.running_choice([segment], beta)[0] for segment in segments]
-    chosen = rows[M2(beta).chosen(rows, offsets), :3].sum(axis=0).tolist()
-    score = M2(beta).summarise(rows, offsets)
+    chosen = rows[M2(beta).aggregation.chosen(rows, offsets), :3].sum(axis=0).tolist()
+    score = M2(beta).aggregation.score(rows, offsets)
     assert score.score == pytest.approx(100 * m2_oracle.f_measure(*chosen, beta), abs=1e-12)
     assert M2(beta).scores(rows).tolist() == pytest.approx([M2(beta).score(row).score for row in rows], abs=1e-12)
 
@@ -148,10 +148,11 @@ def test_the_order_of_segments_matters_to_the_running_choice_only():
     rows = np.array([[0, 0, 2, 0], [1, 2, 3, 1], [3, 3, 3, 0], [1, 4, 1, 0]])
     offsets = np.array([0, 2, 3, 4])
     turned, turned_offsets = rows[[3, 2, 0, 1]], np.array([0, 1, 2, 4])
-    assert M2().chosen(rows, offsets).tolist() == [1, 2, 3]
+    assert M2().aggregation.chosen(rows, offsets).tolist() == [1, 2, 3]
     scores = {
         choice: [
-            M2(annotators=choice).summarise(*given_).score for given_ in ((rows, offsets), (turned, turned_offsets))
+            M2(annotators=choice).aggregation.score(*given_).score
+            for given_ in ((rows, offsets), (turned, turned_offsets))
         ]
         for choice in ("running", "best")
     }
@@ -235,7 +236,7 @@ def test_the_best_reference_and_its_ratios(source, candidate, references):
     )
     offsets = np.array([0, len(references)])
     assert tuple(rows[number, :5]) == counts
-    (score,) = IMeasure().segment_scores(rows, offsets)
+    (score,) = IMeasure().aggregation.segment_scores(rows, offsets)
     expected = 100 * float(imeasure_oracle.improvement(counts, base, 2))
     assert score.score == pytest.approx(expected, abs=1e-9)
     assert IMeasure().scores(rows)[number] == pytest.approx(expected, abs=1e-9)

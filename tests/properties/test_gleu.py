@@ -17,8 +17,8 @@ from oracles import soft
 
 from softbleu.corpora import Segments
 from softbleu.matchers import make_matcher
+from softbleu.metrics.draws import draw_references
 from softbleu.metrics.gleu import Gleu, GleuScore
-from softbleu.metrics.references import draw_references
 from softbleu.scoring import Result, VectorChoice, score_corpus
 from softbleu.tokens import Tokenizer
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from complete import complete
 
-from softbleu.metrics import Bleu, Gleu, references
+from softbleu.metrics import Bleu, Gleu, draws
 from softbleu.scoring import SignificanceSettings, Statistics, compare_systems, significance
 from softbleu.scoring.significance import approximate_randomization, bootstrap_scores
 from softbleu.tokens import Tokenizer
@@ -32,9 +32,9 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     statistics.rows[:, :, 2:4] *= 1_000_000
 
     def numbers() -> list[Any]:
-        references.ReferenceDraws.shared.cache_clear()
+        draws.ReferenceDraws.shared.cache_clear()
         return [
-            [metric.summarise(rows, statistics.offsets) for rows in statistics.rows],
+            [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows],
             bootstrap_scores(statistics, metric, 30, 3).tolist(),
             approximate_randomization(statistics, metric, 40, 3)[0].tolist(),
         ]
@@ -42,7 +42,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     whole = numbers()
     assert len(set(whole[1][0])) == 30
     for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(references, limit, small)
+        monkeypatch.setattr(draws, limit, small)
         assert numbers() == whole
     monkeypatch.setattr(significance, "_CELLS", 60)
     assert numbers() == whole
@@ -51,8 +51,8 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 def test_draws_take_a_bit_each_and_are_not_kept_without_bound() -> None:
     counts = np.full(100_000, 2)
     tracemalloc.start()
-    kept = references.ReferenceDraws(counts, 100, 0)
-    endless = references.ReferenceDraws(counts, 1_000_000, 0)
+    kept = draws.ReferenceDraws(counts, 100, 0)
+    endless = draws.ReferenceDraws(counts, 1_000_000, 0)
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert held < 100_000 * 100 / 8 + 10_000
@@ -63,9 +63,9 @@ def test_draws_take_a_bit_each_and_are_not_kept_without_bound() -> None:
 def test_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
     metric = Gleu()
     statistics = statistics_of(metric, 1, [2] * 100_000)
-    references.ReferenceDraws.shared.cache_clear()
+    draws.ReferenceDraws.shared.cache_clear()
     tracemalloc.start()
-    metric.summarise(statistics.rows[0], statistics.offsets)
+    metric.aggregation.score(statistics.rows[0], statistics.offsets)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6

@@ -15,7 +15,7 @@ import pytest
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.errors import InputError
 from softbleu.metrics import Gleu
-from softbleu.metrics.base import Metric
+from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.making import make_metric
 from softbleu.report import WRITERS, Layout
 from softbleu.scoring import gathering, running, score_corpus, stretches
@@ -62,14 +62,8 @@ def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monk
     assert many < few + 1
 
 
-class TwoRows(Metric):
-    """Has no rows of its own; scores are the sums of rows."""
-
-    def statistics(self, *_: Any) -> Any:
-        raise NotImplementedError
-
-    def score(self, row: Any) -> Any:
-        raise NotImplementedError
+class TwoRows(SumOfRows):
+    """Scores are the sums of rows."""
 
     def segment_scores(self, rows: Any, offsets: Any) -> Any:
         return [int(rows[start:stop].sum()) for start, stop in pairwise(offsets.tolist())]
@@ -88,7 +82,7 @@ def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.Monkey
             system += [int(own[start:stop].sum()) for start, stop in pairwise(starts)]
     assert rows.in_memory == (kept == 10_000)
     for system in range(2):
-        found: Any = SegmentScores(rows, TwoRows(), system)
+        found: Any = SegmentScores(rows, TwoRows(Gleu()), system)
         wanted = expected[system]
         assert list(found) == list(found) == wanted
         assert [found[place] for place in range(-8, 8)] == [*wanted, *wanted]
@@ -108,11 +102,11 @@ def test_gathered_gleu_is_that_of_all_rows(multi: Any, single: int) -> None:
     rows = draw.integers(1, 20, (2, offsets[-1], 14))
     rows[:, :, 2:10] *= 1_000_000
     rows[:, :, 6:10] //= 4
-    gathered: Any = metric.gather()
+    stream = metric.aggregation.stream()
     for start in range(0, 2500, 700):
         stop = min(start + 700, 2500)
-        gathered.add(rows[:, offsets[start] : offsets[stop]], counts[start:stop])
-    assert list(gathered.scores()) == [metric.summarise(own, offsets) for own in rows]
+        stream.add(rows[:, offsets[start] : offsets[stop]], counts[start:stop])
+    assert list(stream.scores()) == [metric.aggregation.score(own, offsets) for own in rows]
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment"])

@@ -112,7 +112,7 @@ TOGETHER = {
 def test_scores_tokenise_each_line_once(split: Counter[str], measures: list[Metric]) -> None:
     corpus = make_corpus()
     score_corpus(corpus, measures)
-    assert split == once(all_lines(corpus, source=any(each.metric.requires.source for each in measures)))
+    assert split == once(all_lines(corpus, source=any(each.requires.source for each in measures)))
 
 
 def test_files_too(split: Counter[str], tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from shared_data import shared
 
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.metrics import Bleu, Gleu, Metric, references
+from softbleu.metrics import Bleu, Gleu, Metric, draws
 from softbleu.metrics.making import make_metric
 from softbleu.report import write_distribution
 from softbleu.scoring import (
@@ -219,9 +219,9 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     corpus = Segments.of({name: texts * 5 for name, texts in SYSTEMS.items()}, REFERENCES * 5, SOURCE * 5)
 
     def numbers() -> list[Any]:
-        references.ReferenceDraws.shared.cache_clear()
-        (statistics,) = collect_statistics(corpus, [complete(metric)], keep_rows=True)
-        scores = [metric.summarise(rows, statistics.offsets) for rows in statistics.rows]
+        draws.ReferenceDraws.shared.cache_clear()
+        (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
+        scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
         return [
             scores,
             bootstrap_scores(statistics, metric, 30, 3).tolist(),
@@ -230,7 +230,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 
     whole = numbers()
     for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(references, limit, small)
+        monkeypatch.setattr(draws, limit, small)
         assert numbers() == whole
     monkeypatch.setattr(significance, "_CELLS", 60)
     assert numbers() == whole
@@ -239,8 +239,8 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
     counts = np.full(100_000, 2)
     tracemalloc.start()
-    kept = references.ReferenceDraws(counts, 100, 0)
-    endless = references.ReferenceDraws(counts, 1_000_000, 0)
+    kept = draws.ReferenceDraws(counts, 100, 0)
+    endless = draws.ReferenceDraws(counts, 1_000_000, 0)
     assert tracemalloc.get_traced_memory()[0] < 100_000 * 100 / 8 + 10_000
     tracemalloc.stop()
     assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))

@@ -11,8 +11,8 @@ import numpy as np
 
 from softbleu.declare import setting
 from softbleu.errors import InputError
-from softbleu.metrics.base import Requirements
-from softbleu.metrics.choosing import ChoosingMetric
+from softbleu.metrics.aggregation import BestReference, best_rows
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.imeasure.alignment import COLUMNS, FALSE_NEGATIVE, TRUE_NEGATIVE, count_alignment
 from softbleu.metrics.score import Score, column
 
@@ -50,7 +50,7 @@ class IMeasureScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class IMeasure(ChoosingMetric):
+class IMeasure(Metric):
     """Improvement over the source (Felice & Briscoe 2015), with the numbers of the official program (`-nomix`).
 
     Source, candidate and reference are aligned word by word. The weighted accuracy of the candidate, in which
@@ -82,8 +82,8 @@ class IMeasure(ChoosingMetric):
 
     @property
     def requires(self) -> Requirements:
-        """The source, and all rows, of which the best references' count."""
-        return Requirements(source=True, rows=True)
+        """The source."""
+        return Requirements(source=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the columns of the alignments of each candidate with its source and each of its references.
@@ -114,16 +114,16 @@ class IMeasure(ChoosingMetric):
         recall = right / (right + missed) if right + missed else 1.0
         f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
         improvement, weighted, accuracy, baseline = (
-            float(ratio[0]) for ratio in self._ratios(np.asarray(row, np.float64)[None])
+            float(ratio[0]) for ratio in self.ratios(np.asarray(row, np.float64)[None])
         )
         shares = (100 * share for share in (precision, recall, f1, accuracy, weighted, baseline))
         return IMeasureScore(100 * improvement, right, kept, wrong, missed, both, *shares)
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, -100 to 100."""
-        return 100 * self._ratios(np.asarray(rows, np.float64))[0]
+        return 100 * self.ratios(np.asarray(rows, np.float64))[0]
 
-    def _ratios(self, rows: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def ratios(self, rows: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Improvement, weighted accuracy, accuracy, and weighted accuracy of the source."""
         right, kept, wrong, missed, both, base_kept, base_missed = rows.T
         columns = right + kept + wrong + missed - both
@@ -137,6 +137,16 @@ class IMeasure(ChoosingMetric):
         improvement = np.where(weighted == baseline, np.floor(weighted), improvement)
         return improvement, weighted, _share(right + kept, columns), baseline
 
+    @property
+    def aggregation(self) -> BestReference:
+        """The best references."""
+        return _BestAccuracy(self)
+
+
+@dataclass(frozen=True)
+class _BestAccuracy(BestReference):
+    metric: IMeasure
+
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of the best reference of each segment."""
         correction = np.asarray(rows, np.float64)
@@ -146,11 +156,9 @@ class IMeasure(ChoosingMetric):
         detection[:, 2:5] -= detection[:, 4:5]
         keys = []
         for counts in (correction, detection):
-            improvement, weighted, accuracy, _ = self._ratios(counts)
+            improvement, weighted, accuracy, _ = self.metric.ratios(counts)
             keys += [weighted, improvement, accuracy]
-        owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        ranked = np.lexsort((np.arange(len(rows)), *(-key for key in reversed(keys)), owner))
-        return ranked[offsets[:-1]]
+        return best_rows(offsets, *keys)
 
 
 def _lines(tokens: Tokens) -> list[tuple[int, ...]]:

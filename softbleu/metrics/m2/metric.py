@@ -13,8 +13,8 @@ import numpy as np
 from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.limits import Limit
-from softbleu.metrics.base import Requirements
-from softbleu.metrics.choosing import ChoosingMetric
+from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 from softbleu.metrics.score import Score, column
@@ -53,7 +53,7 @@ class M2Score(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class M2(ChoosingMetric):
+class M2(Metric):
     """MaxMatch (Dahlmeier & Ng 2012), with the numbers of the official scorer, version 3.2.
 
     Parameters
@@ -91,7 +91,7 @@ class M2(ChoosingMetric):
     @property
     def requires(self) -> Requirements:
         """Gold edits, and the source that they are of."""
-        return Requirements(references=False, source=True, gold=True, rows=True)
+        return Requirements(references=False, source=True, gold=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count edits against each annotator of each segment.
@@ -138,15 +138,30 @@ class M2(ChoosingMetric):
         scores: Floats = 100 * (1 + weight) * precision * recall / np.where(below == 0, 1, below)
         return scores
 
-    def score_of_one(self, row: Integers) -> M2Score:
+    @property
+    def aggregation(self) -> BestReference:
+        """The chosen annotators."""
+        return _ChosenAnnotators(self)
+
+
+@dataclass(frozen=True)
+class _ChosenAnnotators(BestReference):
+    metric: M2
+
+    @property
+    def by_segment(self) -> bool:
+        """Not where the choice goes by the segments before."""
+        return self.metric.annotators != "running"
+
+    def single(self, row: Integers) -> M2Score:
         """Score a single row, and say whose it is."""
-        return replace(self.score(row), annotator=int(row[3]))
+        return replace(self.metric.score(row), annotator=int(row[3]))
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one annotator for each segment."""
-        if self.annotators == "last":
+        if self.metric.annotators == "last":
             return offsets[1:] - 1
-        weight = self.beta**2
+        weight = self.metric.beta**2
         counts = rows[:, :3].tolist()
         before = (0, 0, 0)
         chosen = []
@@ -161,7 +176,7 @@ class M2(ChoosingMetric):
                 if key > best:
                     best, place = key, number
             chosen.append(place)
-            if self.annotators == "running":
+            if self.metric.annotators == "running":
                 correct, proposed, gold = (a + b for a, b in zip(before, counts[place], strict=True))
                 before = (correct, proposed, gold)
         return np.array(chosen, np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
+from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.meteor.search import best_matches
 from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
@@ -133,9 +134,7 @@ class Meteor(Metric):
         matches = _aligned(single, matches)
         kinds = len(STAGES) + self._is_soft
         rows = _counted(single, matches, words.feature("meteor_function"), kinds)
-        scores = self.scores(rows)
-        best = [first + int(scores[first:end].argmax()) for first, end in pairwise(chunk.segment_offsets.tolist())]
-        return matches, rows, np.array(best, np.int64)
+        return matches, rows, best_rows(chunk.segment_offsets, self.scores(rows))
 
     def score(self, row: Integers) -> MeteorScore:
         """Score one row of statistics, or a sum of rows."""

@@ -112,7 +112,6 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
-    judges_lines: ClassVar[bool] = True
 
     @property
     def label(self) -> str:

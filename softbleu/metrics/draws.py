@@ -1,10 +1,10 @@
-"""Choosing among several references: drawn at random, or the best."""
+"""References drawn at random, and sums of the rows that resampling takes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-_NORMAL_95 = 1.959963984540054
 _MOST_KEPT = 1 << 25
 """Bytes of draws that are kept for the next system; more are drawn anew."""
 _SEGMENTS = 2048
@@ -101,11 +100,6 @@ class ChosenRows:
     draws: ReferenceDraws | None = None
     """Which of them each iteration draws; None where there is one."""
 
-    @classmethod
-    def every(cls, segments: int) -> Self:
-        """Every row: there is one a segment."""
-        return cls([np.arange(segments)])
-
 
 class ChosenSums:
     """Sums of each system's chosen rows over samples: exact whole numbers, (systems, samples, columns).
@@ -156,20 +150,3 @@ class ChosenSums:
                 for layer in zip(*(system.places for system in self._chosen), strict=True)
             )
             yield part, first.astype(np.float64), [(other - first).astype(np.float64) for other in others]
-
-
-def best_references(scores: Floats, tie_breakers: Floats, offsets: Integers) -> Integers:
-    """Row of each segment's greatest score; ties go by the first tie breaker, the next, …, then the first row."""
-    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    keys = (np.arange(len(scores)), *(-tie_breakers.T[::-1]), -scores, owner)
-    ranked = np.lexsort(keys)
-    return ranked[offsets[:-1]]
-
-
-def normal_interval(mean: float, deviation: float) -> tuple[float, float]:
-    """Central 95% of a normal distribution.
-
-    >>> [round(bound, 4) for bound in normal_interval(50.0, 1.0)]
-    [48.04, 51.96]
-    """
-    return mean - _NORMAL_95 * deviation, mean + _NORMAL_95 * deviation

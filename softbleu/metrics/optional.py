@@ -1,0 +1,150 @@
+"""What a metric may offer beside statistics and scores: to be shown, or to compare many texts faster.
+
+Callers ask for what is offered (`isinstance` of a protocol), never which metric it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.metrics.base import MatcherMetric, Metric
+from softbleu.ngrams import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from softbleu.kernels import Kernels
+    from softbleu.language import Finding
+    from softbleu.matchers.base import Matcher
+    from softbleu.metrics.hyter import ClosestPath
+    from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokens
+    from softbleu.types import Floats, Integers
+
+
+@runtime_checkable
+class SharedMatches(Protocol):
+    """Takes no more of a text than what its matcher matches by order, which is then found for several at once."""
+
+    @property
+    def matching(self) -> Matcher:
+        """What counts as a match."""
+
+    @property
+    def order(self) -> int:
+        """Greatest n."""
+
+    def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
+        """Statistics of each segment, its matches by order being known."""
+
+
+@runtime_checkable
+class BleuFormula(SharedMatches, Protocol):
+    """Scores by BLEU's formula, which a page computes anew from the matches at another threshold."""
+
+    @property
+    def smooth(self) -> str:
+        """Smoothing."""
+
+    @property
+    def smooth_value(self) -> float | None:
+        """Its value."""
+
+    @property
+    def effective_order(self) -> bool | None:
+        """Whether orders are left out that a text is too short for."""
+
+
+@runtime_checkable
+class JudgesLines(Protocol):
+    """Finds something in single candidates."""
+
+    def find(self, line: str) -> tuple[Finding, ...]:
+        """What speaks against a tokenised candidate."""
+
+
+@runtime_checkable
+class ShowsPaths(Protocol):
+    """Scores against a path of a network."""
+
+    def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
+        """The path behind the statistics of each segment; `spelt` has the words of the codes."""
+
+
+@runtime_checkable
+class ComparesPairs(Protocol):
+    """Compares many candidates with many references faster than one by one."""
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Statistics of every candidate with every reference alone: (candidates, references, k).
+
+        Where they are the same lines, they are the same object.
+        """
+
+
+@runtime_checkable
+class AveragesReferences(Protocol):
+    """Compares candidates with the mean of all references."""
+
+    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+        """Statistics of every candidate with the mean of the references: (candidates, k)."""
+
+
+def matcher_of(metric: Metric) -> Matcher | None:
+    """What counts as a match; None for metrics without single matches."""
+    return metric.matching if isinstance(metric, MatcherMetric) else None
+
+
+def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
+    """Whether statistics follow from matches alone: not where a subclass has statistics of its own."""
+    if not isinstance(metric, SharedMatches):
+        return False
+    owner: Any = next(each for each in type(metric).__mro__ if "statistics" in vars(each))
+    return "statistics_of" in vars(owner)
+
+
+def shows_matches(metric: Metric) -> bool:
+    """Whether its single matches can be shown."""
+    return isinstance(metric, MatcherMetric) and getattr(metric, "matches_lines", True)
+
+
+def pair_statistics(
+    metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+) -> Integers:
+    """Compute the statistics of every candidate with every reference, as the metric does or one by one."""
+    if isinstance(metric, ComparesPairs):
+        return metric.pair_statistics(candidates, references, words, kernels)
+    return one_by_one(metric, candidates, references, words, kernels)
+
+
+def one_by_one(
+    metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+) -> Integers:
+    """Compute the statistics of each candidate with all references, as segments: (candidates, references, k)."""
+    each = np.arange(len(references.lengths) + 1)
+    again = np.zeros(len(each) - 1, np.int64)
+    chunks = (Chunk(candidates.chosen(again + line), references, each) for line in range(len(candidates.lengths)))
+    return np.stack([metric.statistics(chunk, words, kernels) for chunk in chunks])
+
+
+def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+    """Compute the statistics of every candidate with the mean of all references: (candidates, k).
+
+    Raises
+    ------
+    InputError
+        References of this metric have no mean.
+    """
+    if isinstance(metric, AveragesReferences):
+        return metric.average_statistics(candidates, references, words)
+    raise no_mean(metric)
+
+
+def no_mean(metric: Metric) -> InputError:
+    """What is said of a metric whose references have no mean."""
+    return InputError(f"metric {metric.name!r} cannot average references: bleu over exact matches and chrf can")
