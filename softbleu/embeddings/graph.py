@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softbleu.cache import read_cached, write_cached
-from softbleu.embeddings.faiss_kinds import IndexKind
-from softbleu.embeddings.index import NeighbourIndex, build_index
+from softbleu.embeddings.index import IndexKind, NeighbourIndex, build_index
 from softbleu.errors import InputError
 
 GRAPH_FORMAT = 1

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softbleu.embeddings.faiss_kinds import (
-    FAISS_CLASSES,
-    INDEX_KINDS,
-    MAKERS,
-    MINIMUM_FOR_IVFPQ,
-    IndexKind,
-    core_of,
-    import_faiss,
-    matrix_products,
-    one_thread,
-    stored_units,
-)
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.files import drafts_of
 from softbleu.limits import Limit
@@ -34,6 +26,11 @@ if TYPE_CHECKING:
     QueryPairs: TypeAlias = tuple[Integers, Integers]
     """Number of the query and slot of the vector, for each pair."""
 
+IndexKind = Literal["exact", "hnsw"]
+INDEX_KINDS: tuple[IndexKind, ...] = get_args(IndexKind)
+
+_LINKS, _BUILD_BREADTH, _SEARCH_BREADTH = 16, 100, 128
+"""Of ``hnsw``: links of each vector, and candidates looked at while it is built and searched."""
 _LIMIT = Limit("neighbour graphs", "pairs found", 5_000_000, "raise the threshold, or ask about fewer words")
 _QUERIES_AT_ONCE = 1024
 _WIDE_QUERIES_AT_ONCE = 256
@@ -43,8 +40,6 @@ _PAIRS_AT_ONCE = 4096
 _SEAL = b"softbleu"
 _SPARE = 8
 """Candidates beyond those asked for: all of them are compared again in double precision."""
-_RESCORED = 4
-"""Candidates of ``ivfpq`` compared again, for each neighbour asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,15 +47,13 @@ class NeighbourIndex:
     """Vectors made ready for search; `build_index` makes one, `load_index` reads one."""
 
     kind: IndexKind
-    """How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed vectors), which
-    may miss some."""
+    """How it searches: ``exact``, or ``hnsw`` (a graph of neighbours), which may miss some."""
     faiss_index: Any
     """A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product."""
     places: Integers
     """Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed."""
-    units: Singles | None
-    """Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was loaded
-    without rows: its similarities are then approximate as well."""
+    units: Singles
+    """Shape (indexed, dimension): the unit vectors, to compare candidates again."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -106,7 +99,7 @@ class NeighbourIndex:
         units, known = self._units_of(queries)
         ids = np.full((len(units), count), -1, dtype=np.int64)
         similarities = np.full((len(units), count), -np.inf, dtype=np.float32)
-        fetch = min(count * (_RESCORED if self.kind == "ivfpq" else 1) + _SPARE, len(self))
+        fetch = min(count + _SPARE, len(self))
         for part in _parts(known, min(_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(fetch, 1))):
             owners, slots, values = self._ranked(units[part], self._nearest(units[part], count, fetch))
             ranks = np.arange(len(owners)) - np.searchsorted(owners, owners)
@@ -194,10 +187,9 @@ class NeighbourIndex:
         return np.repeat(np.arange(len(units)), np.diff(limits.astype(np.int64))), slots
 
     def _effort(self, faiss: Any, fetch: int) -> Any:
-        core = core_of(self.faiss_index)
-        if self.kind == "hnsw":
-            return faiss.SearchParametersHNSW(efSearch=max(core.hnsw.efSearch, 2 * fetch))
-        return faiss.SearchParametersIVF(nprobe=core.nprobe) if self.kind == "ivfpq" else None
+        if self.kind == "exact":
+            return None
+        return faiss.SearchParametersHNSW(efSearch=max(core_of(self.faiss_index).hnsw.efSearch, 2 * fetch))
 
     def _ranked(self, units: Singles, pairs: QueryPairs) -> tuple[Integers, Integers, Singles]:
         """Compare the pairs again, in double precision, and put them in order."""
@@ -206,16 +198,10 @@ class NeighbourIndex:
         for start in range(0, len(owners), _PAIRS_AT_ONCE):
             part = slice(start, start + _PAIRS_AT_ONCE)
             values[part] = np.einsum(
-                "ij,ij->i", units[owners[part]].astype(np.float64), self._take(slots[part]).astype(np.float64)
+                "ij,ij->i", units[owners[part]].astype(np.float64), self.units[slots[part]].astype(np.float64)
             )
         order = np.lexsort((slots, -values, owners))
         return owners[order], slots[order], values[order]
-
-    def _take(self, slots: Integers) -> Singles:
-        if self.units is not None:
-            return self.units[slots]
-        taken: Singles = core_of(self.faiss_index).reconstruct_batch(slots)
-        return taken
 
 
 def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
@@ -226,15 +212,14 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     rows
         Shape (words, dimension), of any length; all-zero rows are nobody's neighbours.
     kind
-        ``exact``; ``hnsw`` for a graph (Malkov and Yashunin 2018), fast once built, always in the same way;
-        ``ivfpq`` for an inverted file of product-quantised vectors (Jégou et al. 2011), small.
+        ``exact``, or ``hnsw`` for a graph (Malkov and Yashunin 2018): fast once built, always in the same way.
 
     Raises
     ------
     UnknownNameError
         No such kind.
     VectorError
-        Rows that are no such array, not finite, or too few for ``ivfpq``.
+        Rows that are no such array, or not finite.
 
     Examples
     --------
@@ -248,17 +233,15 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     places = np.flatnonzero(norms)
     if len(places) < len(units):
         units = units[places]
-    if kind == "ivfpq" and len(units) < MINIMUM_FOR_IVFPQ:
-        raise VectorError(f"{len(units)} words: ivfpq needs at least {MINIMUM_FOR_IVFPQ}; take an exact index")
     faiss = import_faiss()
-    core = MAKERS[kind](faiss, *units.shape)
+    core = faiss.IndexFlat(units.shape[1], faiss.METRIC_INNER_PRODUCT)
+    if kind == "hnsw":
+        core = faiss.IndexHNSWFlat(units.shape[1], _LINKS, faiss.METRIC_INNER_PRODUCT)
+        core.hnsw.efConstruction, core.hnsw.efSearch = _BUILD_BREADTH, _SEARCH_BREADTH
     index = faiss.IndexIDMap(core)
     with one_thread(faiss, kind):
-        if kind == "ivfpq":
-            with matrix_products():
-                index.train(units)
         index.add_with_ids(units, places)
-    return NeighbourIndex(kind, index, places, units if kind == "ivfpq" else stored_units(index))
+    return NeighbourIndex(kind, index, places, _stored_units(index, units.shape[1]))
 
 
 def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint: str) -> Path:
@@ -314,7 +297,7 @@ def load_index(
     store, kind, fingerprint
         As `save_index` had them.
     rows
-        The store's rows: with them the similarities of ``ivfpq`` are true cosines, not approximations.
+        The store's rows, to see that the index is of so many, and as long.
 
     Raises
     ------
@@ -336,14 +319,9 @@ def load_index(
     places = faiss.vector_to_array(index.id_map)
     given = None if rows is None else as_rows(rows, "rows")
     fits = given is None or (given.shape[1] == index.d and len(given) > places.max(initial=-1))
-    if not isinstance(core, getattr(faiss, FAISS_CLASSES[kind])) or not fits:
+    if not isinstance(core, faiss.IndexFlat if kind == "exact" else faiss.IndexHNSWFlat) or not fits:
         raise VectorError(f"{path}: an index of other vectors, or of another kind; {remedy}")
-    units = stored_units(index)
-    if units is None and given is not None:
-        units, _ = units_and_norms(given[places])
-    elif units is None:
-        core.make_direct_map()
-    return NeighbourIndex(kind, index, places, units)
+    return NeighbourIndex(kind, index, places, _stored_units(index, int(index.d)))
 
 
 def index_path(store: str | os.PathLike[str], kind: IndexKind, fingerprint: str) -> Path:
@@ -401,3 +379,52 @@ def as_rows(rows: ArrayLike, what: str) -> NDArray[Any]:
 def _parts(places: Integers, size: int) -> list[Integers]:
     """Cut into even parts, for a small last one would take FAISS a slower way."""
     return np.array_split(places, -(-len(places) // max(size, 1))) if len(places) else []
+
+
+@cache
+def import_faiss() -> Any:
+    """Import FAISS, whose bindings warn on some versions of Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import faiss
+    return faiss
+
+
+def _stored_units(index: Any, dimension: int) -> Singles:
+    """View the vectors that an index stores, without a copy."""
+    faiss = import_faiss()
+    core = core_of(index)
+    store = faiss.downcast_index(core.storage) if hasattr(core, "storage") else core
+    if not store.ntotal:
+        return np.zeros((0, dimension), np.float32)
+    units: Singles = faiss.rev_swig_ptr(store.get_xb(), store.ntotal * store.d)
+    return units.reshape(store.ntotal, store.d)
+
+
+def core_of(index: Any) -> Any:
+    """Look below the layer that knows which row each vector was."""
+    return import_faiss().downcast_index(index.index)
+
+
+@contextmanager
+def matrix_products() -> Iterator[Any]:
+    """Have FAISS compare by matrix products from 20 queries on: newer versions go vector by vector up to 400."""
+    faiss = import_faiss()
+    former = faiss.cvar.distance_compute_blas_threshold
+    faiss.cvar.distance_compute_blas_threshold = 20
+    try:
+        yield faiss
+    finally:
+        faiss.cvar.distance_compute_blas_threshold = former
+
+
+@contextmanager
+def one_thread(faiss: Any, kind: IndexKind) -> Iterator[None]:
+    """Link an ``hnsw`` by one thread: with several, the links depend on which comes first."""
+    former = faiss.omp_get_max_threads()
+    if kind == "hnsw":
+        faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(former)

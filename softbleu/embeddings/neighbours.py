@@ -10,9 +10,8 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.faiss_kinds import INDEX_KINDS, IndexKind
 from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
-from softbleu.embeddings.index import NeighbourIndex, build_index, load_index, save_index
+from softbleu.embeddings.index import INDEX_KINDS, IndexKind, NeighbourIndex, build_index, load_index, save_index
 from softbleu.embeddings.store_source import StoreSource, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError
@@ -154,7 +153,7 @@ def index_store(directory: Path, kind: IndexKind) -> tuple[Path, int]:
     Raises
     ------
     VectorError
-        No store, too few words for that kind, or a folder that cannot be written.
+        No store, or a folder that cannot be written.
     """
     _check(kind, "exact")
     source = open_store(directory)
