@@ -29,13 +29,8 @@ _MOST_SUMMED = 1 << 30
 def cache_folder() -> Path | None:
     """Name the cache folder: ``$SOFTBLEU_CACHE``, else ``$XDG_CACHE_HOME/softbleu``, else ``~/.cache/softbleu``.
 
-    Returns
-    -------
-    Path or None
-        The folder, which need not exist yet; None where there is no home folder either.
+    It need not exist yet; None where there is no home folder either.
 
-    Examples
-    --------
     >>> from unittest.mock import patch
     >>> with patch.dict(os.environ, {"SOFTBLEU_CACHE": "/var/tmp/mine"}):
     ...     print(cache_folder().as_posix())
@@ -55,8 +50,6 @@ def cache_folder() -> Path | None:
 def read_cached(name: str) -> dict[str, NDArray[Any]] | None:
     """Read the arrays kept under a name such as ``graphs/<key>``; None if there are none, or damaged ones.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
@@ -94,8 +87,6 @@ def write_cached(name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
 def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
     """Map large arrays kept under a name into memory; made, and kept, where there are none, or damaged ones.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
@@ -127,15 +118,9 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
     """See that a folder is there, each file with what was written to it; made where it is not, or damaged.
 
-    Parameters
-    ----------
-    target
-        In the cache.
-    make
-        Writes the files into an empty folder, which is then put in the place of the other.
+    `make` writes the files into an empty folder, which is then put in its place. Raises `OSError` if it cannot be
+    written.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     target = Path(place, "copies", "one")
@@ -148,11 +133,6 @@ def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
     first
     first
     second
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
     """
     if _is_whole(target):
         return

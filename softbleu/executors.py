@@ -119,15 +119,10 @@ def run_in_order(
     """Do the tasks and give their results in order; twice as many are under way as there are workers.
 
     The work may refer to values that `hold` gave by the keys of `contents`. Tasks travel `together` where sending
-    each takes longer.
+    each takes longer. Raises `WorkerError` where workers, or what sends them work, are gone.
 
     >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
-
-    Raises
-    ------
-    WorkerError
-        Workers, or what sends them work, are gone.
     """
     if executor is None:
         yield from map(work, tasks)
@@ -284,13 +279,6 @@ def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | 
     """The executor of a Dask cluster: that of the scheduler at an address, or so many workers here by ``local:N``.
 
     Workers here are started when there is work for them, no more than there are tasks.
-
-    Raises
-    ------
-    InputError
-        Nobody answers there, no workers, or jobs as well.
-    MissingExtraError
-        Dask is not installed.
     """
     if address is None:
         yield None
@@ -364,11 +352,6 @@ def chosen_executor(
     """The executor that was given, else one of so many jobs on this machine; None does the work here.
 
     No more workers are started than there are tasks.
-
-    Raises
-    ------
-    InputError
-        Fewer jobs than 1, or more than `MOST_JOBS`.
     """
     if not 1 <= jobs <= MOST_JOBS:
         raise InputError(f"the number of jobs must lie between 1 and {MOST_JOBS}, not {jobs}")

@@ -32,13 +32,8 @@ _guard = threading.Lock()
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
     """See that a file or folder to be written is no input, and holds none, by whatever name or link.
 
-    Raises
-    ------
-    InputError
-        It is, or does.
+    Raises `InputError` if it does.
 
-    Examples
-    --------
     >>> check_apart("vectors/vocab.txt", ["vectors/meta.json"])
     >>> check_apart("vectors", ["vectors/meta.json"])
     Traceback (most recent call last):
@@ -54,13 +49,7 @@ def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
 
 
 def hash_files(*paths: Path) -> str:
-    """Hex SHA-256 over the bytes of files, one after the other.
-
-    Raises
-    ------
-    OSError
-        One cannot be read.
-    """
+    """Hex SHA-256 over the bytes of files, one after the other."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as handle:
@@ -72,10 +61,7 @@ def hash_files(*paths: Path) -> str:
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
     """Write a file, bytes or pieces of text; what a link points to is replaced, not the link.
 
-    Raises
-    ------
-    OSError
-        It cannot be written; nothing of it is left behind.
+    Raises `OSError` if it cannot be written; then nothing of it is left behind.
     """
     with drafts_of([path.resolve()]) as (draft,):
         if isinstance(content, bytes | memoryview):
@@ -185,11 +171,6 @@ def draft_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder beside a place; it is gone afterwards unless `put_in_place` moved it.
 
     What a killed process left there is removed first.
-
-    Raises
-    ------
-    OSError
-        It cannot be made.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     mend_folder(target)

@@ -85,10 +85,7 @@ Watch = Callable[[Stream], None]
 def open_stream(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Stream]:
     """Open a file for one pass; gzip and bzip2 are recognised by the first bytes, not by the file's name.
 
-    Raises
-    ------
-    VectorError
-        Within the ``with`` block too: the file cannot be read, or its packing is damaged.
+    Raises `VectorError`: within the ``with`` block too: the file cannot be read, or its packing is damaged.
     """
     try:
         opened = path.open("rb", buffering=0)

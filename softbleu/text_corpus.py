@@ -16,22 +16,9 @@ from softbleu.streams import open_stream
 class TextCorpus:
     r"""Text files, a segment a line, as tokens; read from the disk each time it is gone through.
 
-    Parameters
-    ----------
-    files
-        Plain, or packed with gzip or bzip2, which is told by their content.
-    split
-        Gives the tokens of a line.
-    encoding
-        Of the text.
+    Files may be packed with gzip or bzip2, which is told by their content. Raises `InputError`: no files, or one that
+    is missing or cannot be read twice (a pipe).
 
-    Raises
-    ------
-    InputError
-        No files, or one that is missing or cannot be read twice (a pipe).
-
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "rose.txt"
     >>> _ = path.write_text("a rose is\na rose\n")

@@ -34,19 +34,9 @@ def label_pair(
 ) -> Label:
     """Say how much two sentences have in common, from their alignment.
 
-    Parameters
-    ----------
-    candidate, reference : tokens
-    alignment : places of tokens that mean the same
-    function_words : words whose alignment does not matter; all others are content words
+    It is "identical" for the same tokens; "paraphrase" if every content token of both sides is aligned; "related" if
+    some content token is; "unrelated" if none is. Different sentences without any content word are unrelated.
 
-    Returns
-    -------
-    "identical" for the same tokens; "paraphrase" if every content token of both sides is aligned; "related" if some
-    content token is; "unrelated" if none is. Different sentences without any content word are unrelated.
-
-    Examples
-    --------
     >>> alignment = ((0, 0), (1, 1), (4, 4))
     >>> label_pair("he ran to the mall".split(), "he ran to a store".split(), alignment, {"to", "the", "a"})
     'paraphrase'
@@ -72,16 +62,9 @@ def label_pair(
 def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
     """Read the JSON lines that the generator writes, one by one.
 
-    Parameters
-    ----------
-    path : file of objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places
-        `[candidate, reference]`, from 0) and `label`; `.gz` and `-` are understood
-    encoding : of the file
-
-    Raises
-    ------
-    InputError
-        A line is no such object, or aligns tokens that are not there; the line is named.
+    They are objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places `[candidate,
+    reference]`, from 0) and `label`; `.gz` and `-` are understood. Raises `InputError`: a line is no such object, or
+    aligns tokens that are not there; the line is named.
     """
     with closing(open_text(path, encoding)) as lines:
         for number, line in enumerate(lines, start=1):

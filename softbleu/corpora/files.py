@@ -61,10 +61,7 @@ class TextPart:
     def read(self) -> bytes:
         """Read the lines, each ended by a newline.
 
-        Raises
-        ------
-        InputError
-            It is not UTF-8; the message names the line and the byte.
+        Raises `InputError`, which names the line and the byte, for what is not UTF-8.
         """
         text = self._bytes()
         try:
@@ -113,11 +110,7 @@ class TextFile:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
         Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
-
-        Raises
-        ------
-        InputError
-            The file is missing, a folder, no proper gzip, or not in that encoding.
+        Raises `InputError`: the file is missing, a folder, no proper gzip, or not in that encoding.
         """
         place = _plain(name, encoding, folder)
         lines, bounds = _cut(name, place, block, executor)
@@ -157,13 +150,7 @@ def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
 
 
 def hash_file(path: Path) -> str:
-    """Hex SHA-256 of a file.
-
-    Raises
-    ------
-    InputError
-        It cannot be read.
-    """
+    """Hex SHA-256 of a file."""
     try:
         return hash_files(path)
     except OSError as error:
@@ -171,13 +158,7 @@ def hash_file(path: Path) -> str:
 
 
 def read_words(name: str, encoding: str = "utf-8") -> list[str]:
-    """Read the words of a file (- is standard input), one a line; each once, in order.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or has no words.
-    """
+    """Read the words of a file (- is standard input), one a line; each once, in order."""
     words = dict.fromkeys(word for line in open_text(name, encoding) if (word := line.strip()))
     if not words:
         raise InputError(f"{name}: no words: give one a line")

@@ -78,16 +78,10 @@ def read_grammar(name: str, encoding: str = "utf-8") -> Grammar:
     The notation is NLTK's (``NP -> Det N | 'she'``, ``[0.5]`` behind a right-hand side for its probability,
     ``%start``), and NLTK reads it. Comments may hold directives: ``# synonyms: store mall`` declares words that mean
     the same, ``# function: the to`` words without a meaning of their own, and ``# alternate: S -> NP[1] V NP[2] |
-    NP[2] 'was' V 'by' NP[1]`` rules that say the same, with numbers telling which symbol is which.
+    NP[2] 'was' V 'by' NP[1]`` rules that say the same, with numbers telling which symbol is which. Raises
+    `InputError`: the file cannot be read or parsed; a symbol has no rules, is never used, never ends, or turns into
+    itself; probabilities do not sum to 1; a directive names what the grammar lacks. The line is named.
 
-    Raises
-    ------
-    InputError
-        The file cannot be read or parsed; a symbol has no rules, is never used, never ends, or turns into itself;
-        probabilities do not sum to 1; a directive names what the grammar lacks. The line is named.
-
-    Examples
-    --------
     >>> grammar = read_grammar("morgan2014")
     >>> grammar.start, len(grammar.rules), sorted(grammar.synonyms["mall"])
     ('S', 27, ['mall', 'store', 'supermarket'])

@@ -25,10 +25,7 @@ class TextList:
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:
         """Check that both are texts, one at least.
 
-        Raises
-        ------
-        InputError
-            They are not; the message begins with where they stand.
+        Raises `InputError`, which begins with where they stand, where they are not.
         """
         place = f"{where}: " * bool(where)
         listed: list[list[str]] = []
@@ -49,10 +46,7 @@ class TextList:
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
     """Read n-best lists: a line is an object with `candidates` and maybe `references`, or just a list of candidates.
 
-    Raises
-    ------
-    InputError
-        Anything else; the line is named.
+    Raises `InputError`, which names the line, for anything else.
     """
     found = []
     with closing(open_text(name, encoding)) as lines:

@@ -115,10 +115,7 @@ class Aligner:
 def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
     """Numbers of derivations, one for each sentence.
 
-    Raises
-    ------
-    InputError
-        There are more than ten million.
+    Raises `InputError` for more than ten million.
     """
     import numpy as np
 
@@ -137,11 +134,7 @@ def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
 def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64]) -> Iterator[AlignedPair]:
     """Pair the sentences at random, so that none is in two pairs (Morgan 2014).
 
-    Parameters
-    ----------
-    derivations : of the grammar
-    seed : of the shuffling
-    numbers : derivations of distinct sentences; of an odd number, one is left over
+    Numbers are of derivations of distinct sentences; of an odd number, one is left over.
     """
     import numpy as np
 

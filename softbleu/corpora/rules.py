@@ -51,10 +51,7 @@ class Place(Protocol):
 def check_rules(file: str, start: str, rules: Sequence[Rule]) -> None:
     """See that a grammar is sound.
 
-    Raises
-    ------
-    InputError
-        It is not; the first fault is named, with its line.
+    Raises `InputError`, which names the first fault and its line.
     """
     for check in (_check_defined, _check_repeated, _check_weights, _check_used, _check_ends, _check_cycles):
         check(file, start, rules)
@@ -68,13 +65,7 @@ def symbols_below(rule: Rule) -> list[str]:
 def least_heights(rules: Sequence[Rule]) -> dict[str, float]:
     """Height of the lowest derivation of each symbol, words counted as NLTK does; infinite where there is none.
 
-    Parameters
-    ----------
-    rules : all rules of a grammar
-
-    Returns
-    -------
-    By symbol, 1 for a rule without parts, 2 for one of words, and so on.
+    It is 1 for a rule without parts, 2 for one of words, and so on.
     """
     heights = {rule.symbol: inf for rule in rules}
     # The lowest first, as Dijkstra goes through a graph: each rule is looked at once for each of its symbols.
@@ -219,10 +210,7 @@ def check_directives(
 ) -> None:
     """See that synonyms and function words are words of the grammar, and that synonyms can replace one another.
 
-    Raises
-    ------
-    InputError
-        One is not; the line is named.
+    Raises `InputError`, which names the line.
     """
     words = {part.text for rule in rules for part in rule.parts if part.is_word}
     for line, members in (*classes, *functions):

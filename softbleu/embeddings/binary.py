@@ -32,10 +32,7 @@ def read_binary(
 ) -> None:
     """Go through the records once, block by block, and add those that the sink wants, until it is full.
 
-    Raises
-    ------
-    VectorError
-        The file ends early or late, or holds a value that is not finite, wanted or not.
+    Raises `VectorError`: the file ends early or late, or holds a value that is not finite, wanted or not.
     """
     if layout.count is None:
         raise VectorError(f"{path}: a binary vector file needs a header with its number of vectors")

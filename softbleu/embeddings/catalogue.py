@@ -63,13 +63,8 @@ _STATES: tuple[tuple[Callable[[CatalogueEntry], bool], Callable[[CatalogueEntry]
 def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
     """Read the catalogue, that of this package unless another is named.
 
-    Raises
-    ------
-    VectorError
-        It is missing, no TOML, or an entry lacks a field or has a strange one.
+    Raises `VectorError` where it is missing, no TOML, or has a wrong field.
 
-    Examples
-    --------
     >>> read_catalogue()[0].name
     'glove-6b-100d'
     """
@@ -86,13 +81,6 @@ def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
 def find_entry(name: str) -> CatalogueEntry:
     """Find a set of the catalogue.
 
-    Raises
-    ------
-    UnknownNameError
-        It has no such set; the message lists those it has.
-
-    Examples
-    --------
     >>> find_entry("glove-6b-100d").licence
     'PDDL-1.0'
     """

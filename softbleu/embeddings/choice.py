@@ -88,12 +88,7 @@ class VectorChoice(Declared):
     def resolved(self) -> VectorChoice:
         """See that the settings go together with the vectors, and name the layers of an encoder.
 
-        Raises
-        ------
-        InputError
-            They do not.
-        VectorError
-            The encoder cannot be read, or lacks a layer.
+        Raises `InputError` where they do not; `VectorError`: the encoder cannot be read, or lacks a layer.
         """
         if not self.in_context:
             if self.layers is not None or self.exact_words == "cosine":
@@ -122,10 +117,7 @@ class VectorChoice(Declared):
     def recommended_threshold(self) -> float | None:
         """Threshold that the vectors recommend, None if they do not.
 
-        Raises
-        ------
-        VectorError
-            The vectors cannot be read.
+        Raises `VectorError`: the vectors cannot be read.
         """
         from softbleu.embeddings import open_vectors
 
@@ -135,10 +127,7 @@ class VectorChoice(Declared):
     def threshold_at(self, quantile: str) -> float:
         """Similarity at a quantile such as `p99.9`, at least 0.
 
-        Raises
-        ------
-        InputError, VectorError
-            The quantile is none, or the vectors cannot be read.
+        Raises `InputError`, `VectorError`: the quantile is none, or the vectors cannot be read.
         """
         from softbleu.embeddings import open_vectors
 

@@ -20,20 +20,8 @@ _READERS = {"binary": read_binary, "text": read_text}
 class FileSource:
     r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not.
 
-    Parameters
-    ----------
-    path
-        The file; its kind is told by its content.
-    block_size
-        Bytes read at a time.
+    Raises `VectorError`: the file is missing, empty or no vector file.
 
-    Raises
-    ------
-    VectorError
-        The file is missing, empty or no vector file.
-
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
     >>> _ = path.write_text("yes 3 4\nno 0 1\n")
@@ -72,14 +60,8 @@ class FileSource:
     def read(self, sink: Sink, *, watch: Watch | None = None, to_end: bool = True) -> None:
         """Go through the file once and give the sink what it wants.
 
-        Parameters
-        ----------
-        sink
-            What the words and rows are for.
-        watch
-            Called now and then with the stream, which knows how far it is.
-        to_end
-            Whether the file is hashed to its end even if the sink is full before.
+        `watch` is told now and then how far the stream is. With `to_end` the file is hashed to its end even if the
+        sink is full before.
         """
         with open_stream(self.path, self._block_size) as stream:
             _READERS[self.layout.kind](self.path, stream, self.layout, sink, self._block_size, watch)

@@ -40,13 +40,8 @@ class FileLayout:
 def detect_layout(path: Path) -> FileLayout:
     r"""Tell the layout of a vector file, packed with gzip or not.
 
-    Raises
-    ------
-    VectorError
-        The file is none of the known kinds, or announces impossible sizes.
+    Raises `VectorError`: the file is none of the known kinds, or announces impossible sizes.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
     >>> _ = path.write_text("2 3\nyes 1 0 0\nno 0 1 0\n")

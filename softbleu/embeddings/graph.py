@@ -23,8 +23,6 @@ GRAPH_FORMAT = 1
 class NeighbourGraph:
     """Neighbours of each query, as compressed rows: the nearest first, ties by place.
 
-    Examples
-    --------
     >>> graph = range_graph([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [3.0, 3.0]], 0.5)
     >>> len(graph), graph.owners.tolist(), graph.targets.tolist()
     (2, [0, 0, 1], [0, 1, 1])
@@ -74,21 +72,8 @@ def range_graph(
 ) -> NeighbourGraph:
     """Find all rows of the scope whose cosine with a query is greater than the threshold.
 
-    Parameters
-    ----------
-    queries
-        Shape (queries, dimension), of any length; an all-zero row has no neighbours and is none.
-    scope
-        Shape (words, dimension), or an exact index over such rows.
-    threshold
-        Similarities must be greater than this.
-    exclude
-        Shape (queries,): the place of each query itself in the scope, left out; -1 where it is not there.
-
-    Raises
-    ------
-    InputError, VectorError
-        As `NeighbourIndex.above`.
+    The scope has shape (words, dimension), or is an exact index over such rows; all-zero rows have no neighbours.
+    `exclude` has the place of each query itself in the scope, which is left out, or -1.
     """
     graph = NeighbourGraph(*_indexed(scope, "exact").above(queries, threshold))
     return graph if exclude is None else graph.without(exclude)
@@ -103,22 +88,8 @@ def nearest_graph(
 ) -> NeighbourGraph:
     """Find the `count` rows of the scope nearest to each query, itself left out; all there are if fewer.
 
-    Parameters
-    ----------
-    queries, scope, exclude
-        As in `range_graph`; the index may be of any kind.
-    count
-        How many neighbours, at least 1.
-    kind
-        How to search a scope that is not an index yet.
+    See `range_graph`; an index may be of any kind, and `kind` says how to search a scope that is none yet.
 
-    Raises
-    ------
-    InputError, VectorError
-        As `NeighbourIndex.search`.
-
-    Examples
-    --------
     >>> rows = [[1.0, 0.0], [3.0, 3.0], [0.0, 1.0]]
     >>> nearest_graph(rows, rows, 1, exclude=[0, 1, 2]).targets.tolist()
     [1, 0, 1]

@@ -66,29 +66,10 @@ class NeighbourIndex:
     def search(self, queries: ArrayLike, count: int) -> tuple[Integers, Singles]:
         """Find the `count` nearest rows of each query, by cosine, the nearest first and ties by row.
 
-        Parameters
-        ----------
-        queries
-            Shape (queries, dimension), of any length; an all-zero one has no neighbours.
-        count
-            How many neighbours, at least 1.
+        Both results have shape (queries, count): rows as numbered when the index was built, -1 where there are no
+        more, and their cosines, -inf there. An all-zero query has no neighbours. Raises `InputError`: a count below
+        1; `VectorError`: queries of another dimension, or not finite.
 
-        Returns
-        -------
-        ids
-            Shape (queries, count): rows, as numbered when the index was built; -1 where there are no more.
-        similarities
-            Shape (queries, count): their cosines, -inf where there are no more.
-
-        Raises
-        ------
-        InputError
-            A count below 1.
-        VectorError
-            Queries of another dimension, or not finite.
-
-        Examples
-        --------
         >>> index = build_index([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
         >>> ids, similarities = index.search([[2.0, 0.0]], 3)
         >>> print(ids, similarities.round(4))
@@ -111,24 +92,10 @@ class NeighbourIndex:
     def above(self, queries: ArrayLike, threshold: float) -> tuple[Integers, Integers, Singles]:
         """Find all rows whose cosine with a query is greater than the threshold.
 
-        Returns
-        -------
-        bounds
-            Shape (queries + 1,): the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``.
-        ids
-            Rows, as numbered when the index was built; the nearest first and ties by row.
-        similarities
-            Their cosines.
+        The neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]`` of the rows and cosines, the nearest
+        first and ties by row. The index must be exact: others cannot tell that they have found all. Raises
+        `InputError`: the index is not exact, or the threshold is NaN; `VectorError`: as `search`.
 
-        Raises
-        ------
-        InputError
-            The index is not exact: others cannot tell that they have found all; or the threshold is NaN.
-        VectorError
-            Queries of another dimension, or not finite.
-
-        Examples
-        --------
         >>> index = build_index([[3.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         >>> bounds, ids, similarities = index.above([[2.0, 0.0], [1.0, 1.0]], 0.5)
         >>> bounds.tolist(), ids.tolist()
@@ -207,22 +174,9 @@ class NeighbourIndex:
 def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     """Build an index over vectors, which stay as they are: it has its own copy, of unit length.
 
-    Parameters
-    ----------
-    rows
-        Shape (words, dimension), of any length; all-zero rows are nobody's neighbours.
-    kind
-        ``exact``, or ``hnsw`` for a graph (Malkov and Yashunin 2018): fast once built, always in the same way.
+    All-zero rows are nobody's neighbours. ``hnsw`` makes a graph (Malkov and Yashunin 2018), the same every time.
+    Raises `UnknownNameError`: no such kind; `VectorError`: rows that are no such array, or not finite.
 
-    Raises
-    ------
-    UnknownNameError
-        No such kind.
-    VectorError
-        Rows that are no such array, or not finite.
-
-    Examples
-    --------
     >>> index = build_index([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
     >>> len(index), index.dimension, index.places.tolist()
     (2, 2, [0, 2])
@@ -247,27 +201,10 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
 def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint: str) -> Path:
     """Write an index beside the store whose vectors it holds, complete or not at all.
 
-    Parameters
-    ----------
-    index
-        Over all rows of the store, in their order.
-    store
-        The directory.
-    fingerprint
-        The store's content hash; part of the file's name, so that an index of other vectors is never taken.
+    It is over all rows of the store, in their order. The store's content hash is part of the file's name, so that an
+    index of other vectors is never taken. The file is what FAISS writes, and a SHA-256 of that. Raises `VectorError`:
+    the file cannot be written.
 
-    Returns
-    -------
-    Path
-        The file: what FAISS writes, and after it a SHA-256 of that.
-
-    Raises
-    ------
-    VectorError
-        The file cannot be written.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     path = save_index(build_index([[3.0, 0.0], [1.0, 1.0]]), place, "0123456789abcdef")
@@ -292,17 +229,8 @@ def load_index(
 ) -> NeighbourIndex | None:
     """Read the index of that kind that lies beside a store, memory-mapped where FAISS can; None without one.
 
-    Parameters
-    ----------
-    store, kind, fingerprint
-        As `save_index` had them.
-    rows
-        The store's rows, to see that the index is of so many, and as long.
-
-    Raises
-    ------
-    VectorError
-        The file is damaged or does not belong to these rows.
+    The store's rows are given to see that the index is of so many, and as long. Raises `VectorError`: the file is
+    damaged or does not belong to these rows.
     """
     path = index_path(store, kind, fingerprint)
     if not path.is_file():

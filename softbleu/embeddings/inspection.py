@@ -17,20 +17,8 @@ _FROM_META = ("source", "licence", "normalisation", "source_sha256")
 def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str, Fact]:
     """Facts about a set, by name.
 
-    Parameters
-    ----------
-    source
-        The set.
-    verify
-        Read all of it, to see that it is whole and as it was written.
+    `verify` reads all of it, to see that it is whole and as it was written. Raises `VectorError` where it is not.
 
-    Raises
-    ------
-    VectorError
-        It is not.
-
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> facts = describe_vectors(open_vectors("glove-6b-100d"), verify=True)
     >>> facts["words"], facts["dimension"], facts["dtype"], facts["verified"]

@@ -24,8 +24,6 @@ class JoinedSource:
     The cosine of two words that all sets know is the weighted mean of their cosines; a word that a set lacks has
     zeros there. The first set says which words come first.
 
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> one, other = open_vectors({"cat": [2.0], "dog": [1.0]}), open_vectors({"cat": [0.0, 3.0]})
     >>> joined = JoinedSource((one, other), (1.0, 1.0))
@@ -86,10 +84,7 @@ def joined_names(text: str) -> list[str]:
 def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSource:
     """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`.
 
-    Raises
-    ------
-    VectorError
-        A weight that is none, or a set that cannot be opened.
+    Raises `VectorError`: a weight that is none, or a set that cannot be opened.
     """
     sources, weights = [], []
     for part in text.split("+"):

@@ -22,15 +22,8 @@ _MOST = 1 << 17
 class KeptVectors:
     """Answers for a few words at a time, as `VectorSource.select` does.
 
-    Parameters
-    ----------
-    source
-        The set. Stores of fewer than `LOOKUP_FROM` words are read whole, the first time.
-    case
-        How words are looked up.
+    Stores of fewer than `LOOKUP_FROM` words are read whole, the first time.
 
-    Examples
-    --------
     >>> from softbleu.embeddings.memory import open_mapping
     >>> kept = KeptVectors(open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]}), "fallback")
     >>> kept.rows(["Yes", "perhaps"]).tolist()

@@ -76,8 +76,6 @@ def vector_files(location: object) -> list[Path]:
 
     What does not exist is read from nothing; of a store, all files that it may have.
 
-    Examples
-    --------
     >>> [path.name for path in vector_files("glove-6b-100d")]
     ['meta.json', 'vectors.npy', 'scales.npy', 'vocab.txt', 'lookup.npy']
     """

@@ -51,11 +51,6 @@ class WordMeasure(Declared):
 
     CSLS is twice the cosine less both words' mean cosine to their 10 nearest neighbours (Conneau et al. 2018); for
     what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        Anything else.
     """
 
     similarity: Similarity = setting(
@@ -195,13 +190,7 @@ def pair_products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.f
 def measure_words(
     source: VectorSource, words: Sequence[str], case: VectorCase, measure: WordMeasure
 ) -> MeasuredWords:
-    """Take the vectors of these words and all that their similarity depends on.
-
-    Raises
-    ------
-    VectorError
-        The set is damaged.
-    """
+    """Take the vectors of these words and all that their similarity depends on."""
     selected = source.select(words, case)
     self_only = None
     if measure.function_words == "exact":
@@ -264,13 +253,10 @@ def _allowed_pairs(
 def parse_percentile(text: str) -> float:
     """Read a quantile of random pairs, such as `p99.9`.
 
+    Raises `InputError` for anything else.
+
     >>> parse_percentile("p99.9")
     99.9
-
-    Raises
-    ------
-    InputError
-        Anything else.
     """
     match = _PERCENTILE.fullmatch(text)
     percentile = float(match[1]) if match else math.inf
@@ -326,10 +312,7 @@ def _key(percentile: float) -> str:
 def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
     """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time.
 
-    Raises
-    ------
-    VectorError
-        There are no two words with a vector.
+    Raises `VectorError`: there are no two words with a vector.
     """
     key = source.fingerprint, measure
     if key not in _DRAWN:

@@ -26,19 +26,7 @@ class KeyedVectorsLike(Protocol):
 class MemorySource:
     """Words and their rows in memory; checked and hashed as a whole when first used.
 
-    Parameters
-    ----------
-    words
-        The words, in the order of their rows.
-    rows
-        Shape (words, dimension).
-    name
-        What the vectors are called.
-
-    Raises
-    ------
-    VectorError
-        No words, a word that is no string, or rows of a shape that does not fit.
+    Raises `VectorError`: no words, a word that is no string, or rows of a shape that does not fit.
     """
 
     def __init__(self, words: Iterable[str], rows: NDArray[Any], name: str) -> None:
@@ -109,10 +97,7 @@ class MemorySource:
 def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
     """Use a gensim KeyedVectors as it is, without a copy; words are taken in the order of their rows.
 
-    Raises
-    ------
-    VectorError
-        Words and rows do not fit together.
+    Raises `VectorError`: words and rows do not fit together.
     """
     words = sorted(keyed.key_to_index, key=keyed.key_to_index.__getitem__)
     places = [keyed.key_to_index[word] for word in words]
@@ -124,13 +109,8 @@ def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
 def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
     """Use a mapping of words to vectors, all of one length.
 
-    Raises
-    ------
-    VectorError
-        The mapping is empty, or a vector is not one list of numbers as long as the first one.
+    Raises `VectorError`: the mapping is empty, or a vector is not one list of numbers as long as the first one.
 
-    Examples
-    --------
     >>> source = open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]})
     >>> source.select(["no", "Yes", "perhaps"]).norms.tolist()
     [1.0, 5.0, 0.0]

@@ -120,13 +120,7 @@ def package_names() -> tuple[str, ...]:
 
 
 def is_installed(name: str) -> bool:
-    """Whether the package of that set is installed.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such set.
-    """
+    """Whether the package of that set is installed."""
     return package_folder(_find(name).module) is not None
 
 
@@ -140,14 +134,7 @@ def package_files(name: str) -> list[Path]:
 def open_package(name: str) -> PackageSource:
     """Open a vector set that is installed as a Python package, without importing or running it.
 
-    Raises
-    ------
-    UnknownNameError
-        There is no such set.
-    MissingExtraError
-        The package, or pyarrow, is not installed; the message says how to install both.
-    VectorError
-        Its files are missing or damaged.
+    Raises `MissingExtraError`, which says how to install it, where it or pyarrow is not there.
     """
     package = _find(name)
     parquet, errors = _load_parquet(name)

@@ -69,13 +69,7 @@ class Postprocess:
 
     @classmethod
     def parse(cls, text: str) -> Postprocess:
-        """Read the text.
-
-        Raises
-        ------
-        InputError
-            It says anything else.
-        """
+        """Read the text."""
         match = _PARTS.fullmatch(text)
         if match is None:
             raise InputError(
@@ -91,13 +85,7 @@ class Postprocess:
         return self.subtract_mean or self.components > 0
 
     def estimate(self, rows: Rows) -> CommonParts:
-        """Find in these unit rows what is to be removed.
-
-        Raises
-        ------
-        InputError
-            More components than dimensions.
-        """
+        """Find in these unit rows what is to be removed."""
         if self.components >= rows.shape[1]:
             raise InputError(f"vectors-postprocess {self}: these vectors have {rows.shape[1]} dimensions only")
         return CommonParts.estimate(rows, self.components, subtract_mean=self.subtract_mean)

@@ -17,11 +17,6 @@ def local_place(location: str) -> str:
 
     >>> local_place("glove-6b-100d")
     'glove-6b-100d'
-
-    Raises
-    ------
-    InputError, VectorError
-        It cannot be read, or is not there.
     """
     # Several sets, joined by +, are opened one by one.
     return _copied(location) if is_url(location) and "+" not in location else location

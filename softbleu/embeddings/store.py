@@ -50,35 +50,12 @@ def write_store(
 ) -> str:
     """Write a store atomically: beside its place first, then renamed; an older store there is replaced.
 
-    Parameters
-    ----------
-    directory
-        Where the store shall lie. Other files already there (a licence, a card) are kept.
-    words
-        The words, all different, none with a line break.
-    rows
-        Their vectors, shape (words, dimension), finite.
-    dtype
-        How values are kept. ``int8`` rounds each row to multiples of its largest magnitude / 127.
-    name, source, licence
-        What the set is called, where it comes from, and under which terms.
-    extra
-        Further entries of ``meta.json``.
-    measure
-        Finds still further ones in the finished draft.
+    Words are all different, none with a line break; rows have shape (words, dimension) and are finite. ``int8``
+    rounds each row to multiples of its largest magnitude / 127. `extra` and what `measure` finds in the finished
+    draft are further entries of ``meta.json``. Other files already there (a licence, a card) are kept. Returns the
+    fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary. Raises
+    `VectorError`: words and rows that do not fit together, repeated words, values that are not finite.
 
-    Returns
-    -------
-    str
-        The fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary.
-
-    Raises
-    ------
-    VectorError
-        Words and rows that do not fit together, repeated words, values that are not finite.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
@@ -103,21 +80,9 @@ def write_store(
 class StoreWriter:
     """Writes a store block by block, beside its place until it is finished; used as a context manager.
 
-    Memory holds one block, and 12 bytes a word for the lookup of large stores.
-
-    Parameters
-    ----------
-    target
-        Where the store shall lie; an older store there is replaced, other files there are kept.
-    dimension
-        Length of each vector.
-    dtype
-        How values are kept.
-
-    Raises
-    ------
-    VectorError
-        Something else is there, the disk is full or closed, values that are not finite.
+    Memory holds one block, and 12 bytes a word for the lookup of large stores. An older store at the target is
+    replaced, other files there are kept. Raises `VectorError`: something else is there, the disk is full or closed,
+    values that are not finite.
     """
 
     def __init__(self, target: Path, dimension: int, dtype: StoreType) -> None:
@@ -243,13 +208,7 @@ def store_fingerprint(directory: str | os.PathLike[str]) -> str:
 
 
 def check_target(target: Path, dtype: str) -> None:
-    """See that a store of that type can lie there.
-
-    Raises
-    ------
-    VectorError
-        There is no such type, or something else is there.
-    """
+    """See that a store of that type can lie there."""
     if dtype not in STORE_TYPES:
         raise VectorError(f"{target}: unknown store type {dtype!r}; valid: {', '.join(STORE_TYPES)}")
     if target.exists() and (not target.is_dir() or any(path.is_dir() for path in target.iterdir())):
@@ -286,8 +245,6 @@ def _check_words(target: Path, words: Iterable[str]) -> None:
 def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Round each row to whole multiples, -127 to 127, of its own scale: its largest magnitude / 127.
 
-    Examples
-    --------
     >>> codes, scales = quantise(np.array([[127.0, -1.2], [0.0, 0.0]], dtype=np.float32))
     >>> codes.tolist(), scales.tolist()
     ([[127, -1], [0, 0]], [1.0, 0.0])

@@ -129,17 +129,8 @@ class StoreSource:
 def open_store(directory: str | os.PathLike[str], name: str | None = None) -> StoreSource:
     """Open a store and check that its parts fit together, without reading its vectors.
 
-    Parameters
-    ----------
-    directory
-        Where the store lies.
-    name
-        What was asked for; the directory's own name if not given.
-
-    Raises
-    ------
-    VectorError
-        The directory is no store, a damaged one, or one of a newer format.
+    The name is the directory's own unless given. Raises `VectorError`: the directory is no store, a damaged one, or
+    one of a newer format.
     """
     place = Path(directory)
     meta = _read_meta(place)

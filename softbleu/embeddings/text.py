@@ -82,11 +82,8 @@ def read_text(
 ) -> None:
     """Go through the lines once and parse those that the sink wants, until it is full.
 
-    Raises
-    ------
-    VectorError
-        A line with too few or too many values, or with values that are not finite, wanted or not; fewer
-        or more lines than the header announces.
+    Raises `VectorError`: a line with too few or too many values, or with values that are not finite, wanted or not;
+    fewer or more lines than the header announces.
     """
     lines = _Lines(path, layout.dimension, sink.tolerant)
     stream.content.read(layout.start)

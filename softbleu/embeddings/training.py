@@ -36,13 +36,6 @@ class TrainingSettings(Declared):
 
     But for the architecture the defaults are gensim's. fastText takes 4 × bucket × dimension bytes of memory.
 
-    Raises
-    ------
-    InputError, UnknownNameError
-        A value that nothing can be trained with.
-
-    Examples
-    --------
     >>> TrainingSettings(negative=0)
     Traceback (most recent call last):
     softbleu.errors.InputError: nothing to learn from: give negative samples, or hierarchical softmax
@@ -118,41 +111,15 @@ def train_vectors(
 ) -> Training:
     """Train vectors on tokenized segments and write them as a store, the most frequent word first.
 
-    Rows have unit length; equally frequent words come in the order of their code points.
+    Rows have unit length; equally frequent words come in the order of their code points. The corpus is gone through
+    once more than there are epochs, and never held in memory: a `TextCorpus`, a list, anything that starts anew.
+    ``meta.json`` has the settings, the size of the corpus, how it was tokenized, gensim's version and, of a
+    `TextCorpus`, the hex SHA-256 of each file. `progress` is told, from another thread, the tokens read in all epochs
+    so far, and how many that will be. With `card` the vectors are measured (`evaluate_vectors`), and ``card.md`` says
+    these facts first. Raises `InputError`: the corpus lies in the folder that is to be replaced, is empty, can be
+    gone through once only, changes, or has no word that is frequent enough; `VectorError`: the store cannot be
+    written.
 
-    Parameters
-    ----------
-    corpus
-        Segments as lists of tokens, gone through once more than there are epochs: a `TextCorpus`, a list, anything
-        that starts anew; never held in memory.
-    directory
-        Where the store shall lie.
-    settings
-        How to train.
-    dtype
-        How values are kept.
-    name, source, licence
-        What the set is called, what text it comes from, and under which terms; kept in ``meta.json``, as are the
-        settings, the size of the corpus, gensim's version and, of a `TextCorpus`, the hex SHA-256 of each file.
-    tokenization
-        How the text was tokenized, for ``meta.json``.
-    force
-        Replace a store that is there.
-    progress
-        Called, from another thread, with the tokens read in all epochs so far, and how many that will be.
-    card
-        Measure the vectors (`evaluate_vectors`), too, and write ``card.md``, which says this of them first.
-
-    Raises
-    ------
-    InputError
-        The corpus lies in the folder that is to be replaced, is empty, can be gone through once only, changes, or
-        has no word that is frequent enough.
-    VectorError
-        The store cannot be written.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from softbleu.embeddings import open_vectors
     >>> place = Path(tempfile.mkdtemp()) / "tiny"

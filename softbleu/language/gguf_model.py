@@ -46,13 +46,7 @@ class _Content:
         return value
 
     def weight(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """A tensor as it was before it was packed.
-
-        Raises
-        ------
-        InputError
-            It is not there, of another shape, or no numbers.
-        """
+        """A tensor as it was before it was packed."""
         from gguf import dequantize
 
         tensor = self.tensors.get(name)
@@ -69,21 +63,8 @@ class _Content:
 def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
     """Write the model of a GGUF file as a folder for ctranslate2, complete or not at all.
 
-    Parameters
-    ----------
-    path
-        The file: a Llama with the pieces of GPT-2's kind.
-    folder
-        What is to be written.
-    start
-        Piece before the first of a text; that of the file unless given.
-
-    Raises
-    ------
-    InputError
-        It is no such file, or damaged.
-    MissingExtraError
-        ctranslate2 or gguf is not installed.
+    The file is a Llama with the pieces of GPT-2's kind. `start` is the piece before the first of a text; that of the
+    file unless given.
     """
     try:
         from ctranslate2.specs import TransformerDecoderModelSpec, common_spec

@@ -51,28 +51,10 @@ def train_ngrams(
 
     Counts of shorter n-grams are of the words before which they are seen, but of n-grams at the beginning of a line,
     as often as they are there. What is taken off counts of 1, 2 and more follows from how many n-grams are seen once
-    to four times; the share of an n-gram that is left out goes to the shorter ones.
+    to four times; the share of an n-gram that is left out goes to the shorter ones. Words seen fewer than
+    `least_word` times are taken for `<unk>`; n-grams of two words or more seen fewer than `least_ngram` times are
+    left out. `progress` is told how many tokens were read.
 
-    Parameters
-    ----------
-    lines
-        Tokens of each line.
-    order
-        Words of the longest n-grams, 1 to 5.
-    least_word
-        Words seen fewer times are taken for `<unk>`.
-    least_ngram
-        N-grams of two words or more that are seen fewer times are left out.
-    progress
-        Told how many tokens were read; how many there will be is not known.
-
-    Raises
-    ------
-    InputError
-        There are no lines, or a setting is out of bounds.
-
-    Examples
-    --------
     >>> model = train_ngrams([["a", "rose", "is", "a", "rose"]], order=2)
     >>> list(model.words), [len(table.keys) for table in model.tables]
     (['<unk>', '<s>', '</s>', 'a', 'is', 'rose'], [6, 5])

@@ -56,8 +56,6 @@ class LineJudgements:
 class NgramModel:
     """An n-gram model with back-off (Katz 1987): of n-grams not seen, the shorter ones are looked at.
 
-    Examples
-    --------
     >>> from softbleu.language import train_ngrams
     >>> model = train_ngrams([["a", "rose", "is", "a", "rose"]], order=2)
     >>> judged = model.judge([["a", "rose"], ["a", "tulip"], []])

@@ -40,14 +40,7 @@ class LlamaSizes:
 def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence[int]]) -> None:
     """Scale weights, named as in a GGUF file, in place; `output.weight` is one of its own.
 
-    Parameters
-    ----------
-    weights
-        All of the model.
-    sizes
-        What it is.
-    lines
-        Numbers of the pieces of lines that tell how large hidden states get.
+    `lines` are the numbers of the pieces of lines that tell how large hidden states get.
     """
     largest: Sizes = {}
     for line in lines:

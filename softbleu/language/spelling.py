@@ -24,8 +24,6 @@ class Spelling(Protocol):
 class WordList:
     """A list of words: what it lacks is wrong, but for names, numbers and single letters.
 
-    Examples
-    --------
     >>> words = WordList(frozenset({"behaviour", "behavior", "good"}))
     >>> words.misspelt(["Good", "behaviour", "behavoir", "-", "42nd", "Behavoir", "good-behavior"])
     [False, False, True, False, False, False, False]
@@ -36,13 +34,7 @@ class WordList:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> WordList:
-        """Read a file with a word a line, plain or packed (gzip, bzip2).
-
-        Raises
-        ------
-        InputError
-            It cannot be read, is not UTF-8, or has no words.
-        """
+        """Read a file with a word a line, plain or packed (gzip, bzip2)."""
         with open_stream(Path(path)) as stream:
             try:
                 lines = [line.decode().strip().lower() for line in bounded_lines(stream.content, str(path))]

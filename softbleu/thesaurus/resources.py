@@ -62,12 +62,8 @@ class MeteorData:
     def of(cls, location: str) -> MeteorData:
         """Take the files of a folder, or of the package.
 
-        Raises
-        ------
-        InputError
-            The folder has none of them, or they cannot be read.
-        MissingExtraError
-            The package is not installed.
+        Raises `InputError`: the folder has none of them, or they cannot be read; `MissingExtraError`: the package is
+        not installed.
         """
         files = _Files.of(location)
         try:
@@ -81,10 +77,7 @@ class MeteorData:
     def open(self) -> MeteorTables:
         """Map the tables; they are made the first time.
 
-        Raises
-        ------
-        InputError
-            The files are damaged, or one is missing.
+        Raises `InputError`: the files are damaged, or one is missing.
         """
         return _open(self)
 
@@ -234,12 +227,7 @@ class MeteorTables:
     def phrases(self, words: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
         """All phrases of a text: where each starts, its length, its node.
 
-        Parameters
-        ----------
-        words
-            Numbers of its words.
-        ends
-            Where the line of each word ends.
+        `ends` says where the line of each word ends.
         """
         edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
         places = np.flatnonzero(words >= 0)

@@ -69,13 +69,8 @@ class Comparisons:
     def of(cls, rows: Iterable[Row]) -> Self:
         """Put comparisons together.
 
-        Raises
-        ------
-        InputError
-            There are none.
+        Raises `InputError` where there are none.
 
-        Examples
-        --------
         >>> made = Comparisons.of([(0, "B", "A", 1, "ann"), (3, "A", "C", 0, "bob")])
         >>> made.systems, made.first.tolist(), made.second.tolist(), made.outcome.tolist()
         (('A', 'B', 'C'), [0, 0], [1, 2], [-1, 0])
@@ -111,10 +106,7 @@ class Comparisons:
     def only(self, systems: Iterable[str]) -> Self:
         """Take the comparisons of which both systems are among these.
 
-        Raises
-        ------
-        InputError
-            There are none.
+        Raises `InputError` where there are none.
         """
         wanted = set(systems)
         kept = np.array([name in wanted for name in self.systems])
@@ -129,10 +121,8 @@ class Comparisons:
     def tallies(self) -> Integers:
         """Count the outcomes of each pair of systems.
 
-        Returns
-        -------
-        Of shape (3, systems, systems): ``[0, i, j]`` how often i won against j, ``[1]`` how often they tied,
-        ``[2]`` how often i lost.
+        Of shape (3, systems, systems): ``[0, i, j]`` how often i won against j, ``[1]`` how often they tied, ``[2]``
+        how often i lost.
         """
         systems = len(self.systems)
         _LIMIT.check(systems, "a ranking")

@@ -49,13 +49,7 @@ class EncoderArchitecture:
 
     @classmethod
     def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
-        """Take it from a mapping that has more in it.
-
-        Raises
-        ------
-        VectorError
-            A field is missing, of another type, or out of bounds.
-        """
+        """Take it from a mapping that has more in it."""
         values = {field.name: given.get(field.name) for field in fields(cls)}
         for name, most in {**_MOST, "distances": 1 << 10}.items():
             value = values[name]

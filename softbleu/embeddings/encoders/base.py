@@ -89,12 +89,8 @@ class Encoder(Protocol):
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
         """Compute the hidden state of each piece at a layer (0: the embeddings), or the mean direction at several.
 
-        Of several layers each state is divided by its length before the mean is taken.
-
-        Returns
-        -------
-        NDArray
-            Shape (pieces, dimension), not normalised. What a line gets does not depend on the lines beside it.
+        Of several layers each state is divided by its length before the mean is taken. The states have shape (pieces,
+        dimension) and are not normalised. What a line gets does not depend on the lines beside it.
         """
         ...
 
@@ -102,13 +98,6 @@ class Encoder(Protocol):
 def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...]:
     """Sort the numbers of layers.
 
-    Raises
-    ------
-    InputError
-        There are none, one comes twice, or the encoder has no such layer.
-
-    Examples
-    --------
     >>> check_layers([6, 4], 6, "minilm-l6")
     (4, 6)
     >>> check_layers([7], 6, "minilm-l6")
@@ -125,13 +114,10 @@ def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...
 def parse_layers(text: str) -> tuple[int, ...]:
     """Read numbers of layers, ascending.
 
+    Raises `InputError` for anything else.
+
     >>> parse_layers("6, 4")
     (4, 6)
-
-    Raises
-    ------
-    InputError
-        It holds something else, or a layer twice.
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdecimal() and len(part) < 4 for part in parts) or len({*parts}) < len(parts):

@@ -69,31 +69,11 @@ def convert_encoder(
 ) -> EncoderConversion:
     """Write a model as the store of an encoder, atomically.
 
-    Parameters
-    ----------
-    folder
-        The model: ``config.json``, ``model.safetensors`` or its parts and their index, ``tokenizer.json``. Families:
-        BERT, DistilBERT, RoBERTa and its kin, MPNet.
-    directory
-        Where the store shall lie.
-    layers
-        Those that the store recommends, the mean of whose hidden states is taken; layers above them are left out.
-        Without them all are kept, and the one at three quarters of the depth is recommended.
-    dtype
-        How matrices are kept: float32 changes nothing; int8 has a scale a row.
-    name, source, licence
-        What the encoder is called, where it comes from, and under which terms; kept in ``meta.json``.
-    extra
-        Further entries of ``meta.json``.
-    force
-        Replace a store that is there.
-
-    Raises
-    ------
-    InputError
-        The model lies in the folder that is to be replaced, or has no such layer.
-    VectorError
-        What cannot be read or trusted, or not be written; then nothing is changed.
+    The folder has ``config.json``, ``model.safetensors`` or its parts and their index, and ``tokenizer.json``, of
+    BERT, DistilBERT, RoBERTa and its kin, or MPNet. `layers` are those that the store recommends, the mean of whose
+    states is taken; layers above them are left out. Without them all are kept, and the one at three quarters of the
+    depth is recommended. As int8 matrices have a scale a row. `extra` are further entries of ``meta.json``. Raises
+    `VectorError` for what cannot be read or trusted, or not be written; then nothing is changed.
     """
     model, target = Path(folder), Path(directory)
     mend_folder(target.resolve())

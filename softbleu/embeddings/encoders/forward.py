@@ -94,15 +94,9 @@ class Network:
     def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
         """Compute the hidden states of a layer, or the mean directions of those of several.
 
-        Parameters
-        ----------
-        embeddings
-            Shape (rows, dimension), with a whole number of blocks: of words and positions, summed; the rows of lines
-            of ascending length, each filled up with zeros to a multiple of `period`. They are overwritten.
-        lengths
-            How many pieces each line has.
-        layers
-            Numbers of layers, ascending; 0 are the embeddings.
+        `embeddings` has shape (rows, dimension), with a whole number of blocks: of words and positions, summed; the
+        rows of lines of ascending length, each filled up with zeros to a multiple of `period`. They are overwritten.
+        `lengths` are the pieces of each line; layer 0 are the embeddings.
         """
         rows = embeddings
         for block in _blocks(rows):

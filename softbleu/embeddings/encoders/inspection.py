@@ -14,20 +14,9 @@ _FROM_META = ("family", "source", "licence")
 def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fact]:
     """Facts about an encoder, by name.
 
-    Parameters
-    ----------
-    encoder
-        The encoder.
-    verify
-        Read all of its store, to see that it is whole and as it was written.
+    `verify` reads all of its store, to see that it is whole and as it was written. Raises `VectorError` where it is
+    not.
 
-    Raises
-    ------
-    VectorError
-        It is not.
-
-    Examples
-    --------
     >>> from softbleu.embeddings.encoders import open_encoder
     >>> facts = describe_encoder(open_encoder("minilm-l6"), verify=True)
     >>> facts["layers"], facts["dimension"], facts["dtype"], facts["verified"]

@@ -17,8 +17,6 @@ EncoderLocation = str | os.PathLike[str] | Encoder
 def is_encoder(location: object) -> bool:
     """Whether this is, or names, an encoder; what is wrong with it is found when it is opened.
 
-    Examples
-    --------
     >>> is_encoder("minilm-l6"), is_encoder("transformers:roberta-large"), is_encoder("glove-6b-100d")
     (True, True, False)
     """
@@ -31,21 +29,10 @@ def is_encoder(location: object) -> bool:
 def open_encoder(location: EncoderLocation) -> Encoder:
     """Open an encoder wherever it is; weights are not read before it is used.
 
-    Parameters
-    ----------
-    location
-        A folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path;
-        ``transformers:`` and the name or folder of a model; or an encoder.
+    It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path;
+    ``transformers:`` and the name or folder of a model; or an encoder. Raises `VectorError`: nothing is there, or it
+    is damaged or no encoder; `MissingExtraError`: a model of `transformers` is named, which is not installed.
 
-    Raises
-    ------
-    VectorError
-        Nothing is there, or it is damaged or no encoder.
-    MissingExtraError
-        A model of `transformers` is named, which is not installed.
-
-    Examples
-    --------
     >>> encoder = open_encoder("minilm-l6")
     >>> pieces = encoder.tokenize([["Soft", "matching"]])
     >>> pieces.words.tolist(), encoder.encode(pieces, encoder.layers).shape
@@ -74,8 +61,6 @@ def open_encoder(location: EncoderLocation) -> Encoder:
 def encoder_files(location: object) -> list[Path]:
     """Files that an encoder is read from; none where that is not known.
 
-    Examples
-    --------
     >>> [path.name for path in encoder_files("minilm-l6")]
     ['meta.json', 'weights.safetensors', 'tokenizer.json']
     """

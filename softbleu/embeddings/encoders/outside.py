@@ -28,19 +28,8 @@ class OutsideEncoder:
     """A model of `transformers` that has a tokenizer of the `tokenizers` library.
 
     Digits are those of the device, and may depend in the last place on which lines are encoded together. It is sent
-    to a worker as its name, and loaded there.
-
-    Parameters
-    ----------
-    name
-        ``transformers:`` and the model's name on the hub or its folder.
-
-    Raises
-    ------
-    MissingExtraError
-        The packages are not installed.
-    VectorError
-        The model cannot be loaded or used.
+    to a worker as its name, and loaded there. The name is ``transformers:`` and the model's name on the hub or its
+    folder.
     """
 
     threshold: float | None = None

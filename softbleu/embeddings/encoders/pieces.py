@@ -21,13 +21,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
-    """Read a ``tokenizer.json``; what it says of cutting and padding is switched off.
-
-    Raises
-    ------
-    VectorError
-        It is missing or damaged.
-    """
+    """Read a ``tokenizer.json``; what it says of cutting and padding is switched off."""
     from tokenizers import Tokenizer
 
     try:
@@ -59,10 +53,7 @@ def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
 def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:
     """Cut lines into pieces; see `Encoder.tokenize`.
 
-    Raises
-    ------
-    VectorError
-        The tokenizer fails, or gives a piece that the encoder does not know.
+    Raises `VectorError`: the tokenizer fails, or gives a piece that the encoder does not know.
     """
     ids: list[int] = []
     words: list[int] = []

@@ -16,13 +16,8 @@ def round_rows(
 ) -> tuple[NDArray[np.int8], NDArray[np.uint8], NDArray[np.float32]]:
     """Round each row to whole multiples of its own scale.
 
-    Returns
-    -------
-    tuple
-        The first 8 bits; the low bits, shape (bits, rows, bytes), the lowest first; the scales.
+    Gives the first 8 bits; the low bits, shape (bits, rows, bytes), the lowest first; the scales.
 
-    Examples
-    --------
     >>> rows = np.array([[1.0, -0.34, 0.02], [0.0, 0.0, 0.0]], np.float32)
     >>> restore_rows(*round_rows(rows, 3)).round(3).tolist()
     [[1.0, -0.3400000035762787, 0.019999999552965164], [0.0, 0.0, 0.0]]

@@ -60,13 +60,7 @@ def names_encoder(directory: Path) -> bool:
 
 
 def read_encoder_meta(directory: Path) -> EncoderMeta:
-    """Read and check ``meta.json``.
-
-    Raises
-    ------
-    VectorError
-        It is missing, damaged, of a newer format, or of something else.
-    """
+    """Read and check ``meta.json``."""
     path = directory / META
     try:
         meta = read_json(path)
@@ -115,13 +109,7 @@ def _read_threshold(path: Path, meta: Mapping[str, Any]) -> float | None:
 
 
 def map_weights(directory: Path, meta: EncoderMeta) -> dict[str, Tensor]:
-    """Map the arrays of a store, and see that they are those that it must have.
-
-    Raises
-    ------
-    VectorError
-        The file is damaged, or of another encoder.
-    """
+    """Map the arrays of a store, and see that they are those that it must have."""
     path = directory / WEIGHTS
     tensors = map_tensors(path)
     for name, shape in meta.architecture.shapes().items():
@@ -161,10 +149,7 @@ def stored_words(tensors: Mapping[str, Tensor], ids: NDArray[np.int32]) -> NDArr
 def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]], dtype: StoreType) -> None:
     """Write arrays as a store keeps them.
 
-    Raises
-    ------
-    VectorError
-        One has values that are not finite, or too large for `dtype`.
+    Raises `VectorError` for values that are not finite, or too large for `dtype`.
     """
     from safetensors.numpy import save
 

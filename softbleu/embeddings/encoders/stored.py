@@ -33,17 +33,7 @@ _LIMIT = Limit("vectors in context", "pieces", 1 << 12)
 class StoredEncoder:
     """An encoder of a store that has been checked; holds no weights before it is used, so it is cheap to send away.
 
-    Parameters
-    ----------
-    directory
-        Where the store lies.
-    name
-        What was asked for; the directory's own name if not given.
-
-    Raises
-    ------
-    VectorError
-        The directory is no encoder's store, a damaged one, or one of a newer format.
+    The name is the directory's own unless given.
     """
 
     def __init__(self, directory: Path, name: str | None = None) -> None:
@@ -99,15 +89,7 @@ class StoredEncoder:
         return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
-        """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows.
-
-        Raises
-        ------
-        InputError
-            There is no such layer, or too long a line.
-        VectorError
-            The store is damaged.
-        """
+        """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows."""
         from threadpoolctl import threadpool_limits
 
         wanted = check_layers(layers, self.depth, self.name)

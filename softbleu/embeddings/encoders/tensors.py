@@ -36,13 +36,7 @@ class Tensor:
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:
-    """Map the arrays of floats and bytes of a safetensors file, by name; others are passed over.
-
-    Raises
-    ------
-    VectorError
-        It cannot be read, or is no such file, cut short or damaged.
-    """
+    """Map the arrays of floats and bytes of a safetensors file, by name; others are passed over."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -29,12 +29,8 @@ def cut_windows(pieces: Pieces, most: int) -> Iterator[Window]:
     """Go through the lines; one of more pieces than `most` comes as windows that overlap by half.
 
     Each window has the boundary pieces of its line at its ends. A piece takes its vector from the window where it
-    stands farthest from the ends, the first of several; boundary pieces from the first and the last window.
-
-    Raises
-    ------
-    VectorError
-        The boundary pieces alone fill a window.
+    stands farthest from the ends, the first of several; boundary pieces from the first and the last window. Raises
+    `VectorError`: the boundary pieces alone fill a window.
     """
     for start, end in zip(pieces.offsets[:-1].tolist(), pieces.offsets[1:].tolist(), strict=True):
         places = np.arange(start, end)

@@ -19,21 +19,8 @@ def word_rows(
 ) -> NDArray[np.float64]:
     """Direction of the mean of the pieces of each word; zero for a word without any.
 
-    Parameters
-    ----------
-    pieces
-        Of some lines.
-    states
-        Hidden state of each piece.
-    starts
-        Number of the first word of each line, all lines counted through.
-    words
-        How many there are in all.
-
-    Returns
-    -------
-    NDArray
-        Shape (words, dimension).
+    `starts` has the number of the first word of each line, all lines counted through, and `words` is how many there
+    are. The rows have shape (words, dimension).
     """
     inner = np.flatnonzero(pieces.words >= 0)
     owner = np.repeat(starts, np.diff(pieces.offsets))[inner] + pieces.words[inner]
