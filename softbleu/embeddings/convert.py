@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreType, StoreWriter
-from softbleu.embeddings.store_source import StoreSource, measure_store
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.files import check_apart, mend_folder

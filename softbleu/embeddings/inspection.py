@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.store import INDEX_SUFFIX, store_fingerprint
-from softbleu.embeddings.store_source import StoreSource
+from softbleu.embeddings.store import INDEX_SUFFIX, StoreSource, store_fingerprint
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 

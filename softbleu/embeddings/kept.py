@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.embeddings.lookup import LOOKUP_FROM
 from softbleu.embeddings.memory import MemorySource
+from softbleu.embeddings.store import LOOKUP_FROM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

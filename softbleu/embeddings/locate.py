@@ -14,8 +14,7 @@ from softbleu.embeddings.joined import joined_names, open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import open_package, package_files, package_names
 from softbleu.embeddings.remote import local_place
-from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS
-from softbleu.embeddings.store_source import open_store
+from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
 from softbleu.embeddings.index import INDEX_KINDS, IndexKind, NeighbourIndex, build_index, load_index, save_index
-from softbleu.embeddings.store_source import StoreSource, open_store
+from softbleu.embeddings.store import StoreSource, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError
 

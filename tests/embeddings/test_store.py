@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.lookup import LookupBuilder
-from softbleu.embeddings.store import StoreType, quantise, store_fingerprint
+from softbleu.embeddings.store import LookupBuilder, StoreType, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "zero", "new york", "été"]

@@ -15,8 +15,7 @@ import pytest
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.store import store_fingerprint
-from softbleu.embeddings.training import TrainingSettings, train_vectors
-from softbleu.embeddings.training_corpus import LONGEST_SEGMENT
+from softbleu.embeddings.training import LONGEST_SEGMENT, TrainingSettings, train_vectors
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
 from softbleu.text_corpus import TextCorpus
 
