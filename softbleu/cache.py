@@ -1,24 +1,28 @@
-"""Where results that take a while are kept for the next run, and how they are written there.
+"""Where results that take a while are kept for the next run, and copies of what URLs name.
 
 Losing the cache loses time only: what cannot be read is computed again, what cannot be written is not kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.data_files import map_array, read_json
-from softbleu.errors import InputError
+from softbleu.errors import InputError, VectorError
 from softbleu.files import draft_folder, put_in_place, write_whole
+from softbleu.urls import find_urls, is_url, open_url, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
@@ -183,3 +187,34 @@ def _sum(array: NDArray[Any]) -> int:
 def _path(name: str) -> Path | None:
     folder = cache_folder()
     return folder / f"{name}.npz" if folder else None
+
+
+def local_place(location: str) -> str:
+    """Path of what a URL names, copied here unless that was done before; anything else stays as it is.
+
+    >>> local_place("glove-6b-100d")
+    'glove-6b-100d'
+    """
+    # Several sets, joined by +, are opened one by one.
+    return _copied(location) if is_url(location) and "+" not in location else location
+
+
+@lru_cache(maxsize=16)
+def _copied(url: str) -> str:
+    found = find_urls(url)
+    folder = cache_folder()
+    if not found:
+        raise VectorError(f"{url}: there is no such file, folder or bucket")
+    if folder is None:
+        raise VectorError(f"{url}: no place to keep a copy: name a folder by SOFTBLEU_CACHE")
+    content = repr([(name, url_state(name)) for name in found])
+    target = folder / "remote" / hashlib.sha256(content.encode()).hexdigest()[:32]
+    name = PurePosixPath(url).name
+
+    def copy_all(place: Path) -> None:
+        for each in found:
+            with open_url(each) as stream, Path(place, PurePosixPath(each).name).open("wb") as copy:
+                shutil.copyfileobj(stream, copy)
+
+    keep_folder(target, copy_all)
+    return str(target / name if len(found) == 1 and PurePosixPath(found[0]).name == name else target)

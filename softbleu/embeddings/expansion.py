@@ -126,8 +126,7 @@ def find_alternatives(
 
 def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -> Iterator[list[tuple[int, float]]]:
     """Places of the nearest rows of the pool and their similarities, nearest first, some more than `count`."""
-    from softbleu.embeddings.graph import nearest_graph
-    from softbleu.embeddings.index import build_index
+    from softbleu.embeddings.index import build_index, nearest_graph
 
     index = build_index(pool)
     for start in range(0, len(rows), _WORDS_AT_ONCE):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from softbleu.cache import local_place
 from softbleu.embeddings.encoders.locate import encoder_files, is_encoder
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.joined import joined_names, open_joined
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import open_package, package_files, package_names
-from softbleu.embeddings.remote import local_place
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError

@@ -153,7 +153,7 @@ class Scope:
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
         """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
-        from softbleu.embeddings.graph import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
 
         exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
         key = GraphKey(

@@ -10,8 +10,19 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
-from softbleu.embeddings.index import INDEX_KINDS, IndexKind, NeighbourIndex, build_index, load_index, save_index
+from softbleu.embeddings.index import (
+    INDEX_KINDS,
+    GraphKey,
+    IndexKind,
+    NeighbourGraph,
+    NeighbourIndex,
+    build_index,
+    cached_graph,
+    load_index,
+    nearest_graph,
+    range_graph,
+    save_index,
+)
 from softbleu.embeddings.store import StoreSource, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError

@@ -49,7 +49,7 @@ _WINDOW = 16 << 20
 """Bytes of a file that are mapped at a time."""
 _ROWS_AT_ONCE = 4096
 _SHA256 = re.compile("[0-9a-f]{64}")
-_NEEDED: dict[str, type] = {"dimension": int, "count": int, "dtype": str, "sha256": str}
+_AGAIN = "write the store again"
 
 
 class LookupBuilder:
@@ -95,7 +95,7 @@ def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes
                 if text[start : start + len(line)] == line:
                     row = int(table[1, entry])
                     if row >= table.shape[1]:
-                        raise VectorError(f"{vocabulary.with_name(LOOKUP)}: no row {row}; write the store again")
+                        raise VectorError(f"{vocabulary.with_name(LOOKUP)}: no row {row}; {_AGAIN}")
                     yield place, row
                     break
 
@@ -419,7 +419,7 @@ class StoreSource:
             rows *= map_vectors(self.directory / SCALES)[kept, None]
         if not (finite := np.isfinite(rows).all(axis=1)).all():
             word = self._word(int(kept[np.argmin(finite)]))
-            raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; write the store again")
+            raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; {_AGAIN}")
         return rows
 
     def _word(self, row: int) -> str:
@@ -445,7 +445,7 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     if (place / LOOKUP).exists():
         _check_array(place / LOOKUP, (3, source.count), "uint32")
     elif (words := _count_lines(place / VOCABULARY)) != source.count:
-        raise VectorError(f"{place / VOCABULARY}: {words} words, {source.count} expected; write the store again")
+        raise VectorError(f"{place / VOCABULARY}: {words} words, {source.count} expected; {_AGAIN}")
     return source
 
 
@@ -461,37 +461,36 @@ def _read_meta(place: Path) -> dict[str, Any]:
     try:
         meta = read_json(path)
     except InputError as error:
-        raise VectorError(f"{error}; write the store again") from error
+        raise VectorError(f"{error}; {_AGAIN}") from error
     if isinstance(meta, dict) and meta.get("kind") == "encoder":
         raise VectorError(f"{place}: an encoder, and vectors of words are needed; name a set of these")
-    version = meta.get("format") if isinstance(meta, dict) else None
-    if not isinstance(version, int) or version < 1:
-        raise VectorError(f"{path}: no store format is named; write the store again")
-    if version > STORE_FORMAT:
+    if not isinstance(meta, dict):
+        raise VectorError(f"{path}: no store format is named; {_AGAIN}")
+    check_meta(path, meta, STORE_FORMAT, "store", _AGAIN)
+    for key in ("dimension", "count"):
+        if type(meta.get(key)) is not int or meta[key] < 1:
+            raise VectorError(f"{path}: {key!r} is {meta.get(key)!r}, not a whole number from 1; {_AGAIN}")
+    return meta
+
+
+def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advice: str) -> None:
+    """See that ``meta.json`` names a known format and type, a content hash and, if any, a proper threshold."""
+    version, threshold = meta.get("format"), meta.get("threshold")
+    if type(version) is not int or version < 1:
+        raise VectorError(f"{path}: no store format is named; {advice}")
+    if version > newest:
         raise VectorError(
-            f"{path}: store format {version} is newer than this softbleu reads ({STORE_FORMAT}); upgrade softbleu"
+            f"{path}: {kind} format {version} is newer than this softbleu reads ({newest}); upgrade softbleu"
         )
-    _check_entries(path, meta)
-    return dict(meta)
+    if meta.get("dtype") not in STORE_TYPES:
+        raise VectorError(f"{path}: unknown dtype {meta.get('dtype')!r}; valid: {', '.join(STORE_TYPES)}")
+    if not (isinstance(meta.get("sha256"), str) and _SHA256.fullmatch(meta["sha256"])):
+        raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; {advice}")
+    if threshold is not None and (type(threshold) not in (int, float) or not 0 <= threshold <= 1):
+        raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {threshold!r}")
 
 
-def _check_entries(path: Path, meta: dict[str, Any]) -> None:
-    """See that what a store needs is there, and of its kind."""
-    for key, kind in _NEEDED.items():
-        if type(meta.get(key)) is not kind:
-            raise VectorError(f"{path}: {key!r} is missing or no {kind.__name__}; write the store again")
-        if kind is int and meta[key] < 1:
-            raise VectorError(f"{path}: {key!r} is {meta[key]}, not 1 or more; write the store again")
-    recommended = meta.get("threshold", 0.0)
-    if isinstance(recommended, bool) or not isinstance(recommended, int | float) or not 0 <= recommended <= 1:
-        raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {recommended!r}")
-    if not _SHA256.fullmatch(meta["sha256"]):
-        raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; write the store again")
-    if meta["dtype"] not in STORE_TYPES:
-        raise VectorError(f"{path}: unknown dtype {meta['dtype']!r}; valid: {', '.join(STORE_TYPES)}")
-
-
-def map_vectors(path: Path, advice: str = "write the store again") -> NDArray[Any]:
+def map_vectors(path: Path, advice: str = _AGAIN) -> NDArray[Any]:
     """Map an array file into memory; VectorError, with advice, where it cannot be."""
     try:
         return map_array(path)
@@ -503,7 +502,7 @@ def _check_plain(path: Path) -> None:
     try:
         check_plain(path)
     except InputError as error:
-        raise VectorError(f"{error}; write the store again") from error
+        raise VectorError(f"{error}; {_AGAIN}") from error
 
 
 def damaged(path: Path, reason: object, advice: str) -> VectorError:
@@ -523,5 +522,5 @@ def _count_lines(path: Path) -> int:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise VectorError(f"{path}: cannot be read ({error.strerror}); write the store again") from error
+        raise VectorError(f"{path}: cannot be read ({error.strerror}); {_AGAIN}") from error
     return content.count(b"\n") + (not content.endswith(b"\n") if content else 0)

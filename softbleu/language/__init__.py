@@ -7,9 +7,8 @@ from softbleu.language.kneser_ney import train_ngrams
 from softbleu.language.locate import ModelChoice, detector_names, model_names, open_language
 from softbleu.language.neural import NeuralModel
 from softbleu.language.ngrams import LineJudgements, NgramModel, NgramTable
-from softbleu.language.spelling import Spelling, WordList
 from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageModel, LanguageSet, default_language
-from softbleu.language.words import as_written, split_words
+from softbleu.language.words import Spelling, WordList, as_written, split_words
 
 __all__ = [
     "DEFAULT_LANGUAGE",

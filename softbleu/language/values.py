@@ -14,8 +14,7 @@ from softbleu.errors import InputError
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector
 from softbleu.language.ngrams import LineJudgements
-from softbleu.language.spelling import Spelling, WordList
-from softbleu.language.words import as_written, split_words
+from softbleu.language.words import Spelling, WordList, as_written, split_words
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from softbleu.data_files import read_json
-from softbleu.embeddings.encoders.architecture import EncoderArchitecture
 from softbleu.embeddings.encoders.base import check_layers, default_layers
 from softbleu.embeddings.encoders.contexts import measure_contexts
 from softbleu.embeddings.encoders.families import family_weights, find_family, first_position, read_architecture
@@ -21,10 +20,12 @@ from softbleu.embeddings.encoders.store import (
     ENCODER_KIND,
     TOKENIZER,
     WEIGHTS,
+    EncoderArchitecture,
+    Tensor,
     encoder_fingerprint,
+    map_tensors,
     write_weights,
 )
-from softbleu.embeddings.encoders.tensors import Tensor, map_tensors
 from softbleu.embeddings.store import StoreType, check_target, explained, keep_other_files, write_meta
 from softbleu.errors import InputError, VectorError
 from softbleu.files import check_apart, draft_folder, mend_folder, put_in_place

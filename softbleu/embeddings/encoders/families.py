@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS, WORDS, EncoderArchitecture
-from softbleu.embeddings.encoders.tensors import Tensor
+from softbleu.embeddings.encoders.store import DISTANCES, POSITIONS, WORDS, EncoderArchitecture, Tensor
 from softbleu.errors import UnknownNameError, VectorError
 
 _ACTIVATIONS = {

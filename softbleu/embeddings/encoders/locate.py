@@ -84,8 +84,8 @@ def encoder_names() -> tuple[str, ...]:
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
+    from softbleu.cache import local_place
     from softbleu.embeddings.encoders.store import names_encoder
-    from softbleu.embeddings.remote import local_place
 
     text = local_place(os.fspath(location))
     if os.path.lexists(text):
