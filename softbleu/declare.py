@@ -15,11 +15,11 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 from softbleu.errors import InputError, UnknownNameError, known_name
+from softbleu.io.platform import entry_points_of
 
 _KEY = "setting"
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
@@ -335,12 +335,12 @@ class Registry:
 
     def names(self) -> list[str]:
         """Names of all, our own first."""
-        return [*self.built_in, *sorted({entry.name for entry in _entry_points(self.group)} - set(self.built_in))]
+        return [*self.built_in, *sorted({entry.name for entry in entry_points_of(self.group)} - set(self.built_in))]
 
     def has(self, name: str) -> bool:
         """Whether there is one of that name, in upper or lower case."""
         wanted = name.lower()
-        return self._own(wanted) is not None or any(entry.name == wanted for entry in _entry_points(self.group))
+        return self._own(wanted) is not None or any(entry.name == wanted for entry in entry_points_of(self.group))
 
     def has_module(self, name: str) -> bool:
         """Whether a module of ours has that name: then nothing else need be loaded."""
@@ -360,7 +360,7 @@ class Registry:
         own = self._own(wanted)
         if own is not None:
             return own
-        for entry in _entry_points(self.group):
+        for entry in entry_points_of(self.group):
             if entry.name == wanted:
                 return self._load(entry)
         raise UnknownNameError(self.kind, name, self.names())
@@ -376,7 +376,7 @@ class Registry:
     def classes(self) -> list[type[Declared]]:
         """Return all that can be used, our own first."""
         found = list(self.built_in.values())
-        for entry in _entry_points(self.group):
+        for entry in entry_points_of(self.group):
             if entry.name not in self.built_in:
                 # Whoever asks for a broken one by name is told what is wrong with it.
                 with suppress(InputError):
@@ -395,22 +395,6 @@ class Registry:
 
 
 _REGISTRIES: dict[str, Registry] = {}
-
-
-@cache
-def _entry_points(group: str) -> tuple[Any, ...]:
-    """What packages offer to a group; importlib.metadata, a tenth of a short run, is loaded if there is any."""
-    if not _are_offered():
-        return ()
-    from importlib.metadata import entry_points
-
-    return tuple(entry_points(group=group))
-
-
-@cache
-def _are_offered() -> bool:
-    files = (file for place in sys.path for file in Path(place or ".").glob("*-info/entry_points.txt"))
-    return any(b"[softbleu." in file.read_bytes() for file in files if file.is_file())
 
 
 @cache

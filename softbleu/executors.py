@@ -21,6 +21,7 @@ from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, WorkerError
+from softbleu.io.platform import end_processes, processes_of
 from softbleu.version import __version__
 
 MOST_JOBS = 1024
@@ -208,19 +209,18 @@ class _Queue(Generic[_Task, Done]):
     def cancel(self) -> None:
         """Let go of what is under way."""
         # Where a process pool breaks, it fails over what was cancelled, and waits for ever at its end.
-        if getattr(self._executor, "_processes", None) is None:
+        if processes_of(self._executor) is None:
             for _, future in self.waiting:
                 future.cancel()
 
     def _result(self, future: Future[Any]) -> Any:
-        processes = getattr(self._executor, "_processes", None)
-        while processes:
+        while processes := processes_of(self._executor):
             with suppress(TimeoutError):
                 return future.result(LOST_AFTER)
             if future.done():
                 break
             # One that is killed while it hands over a result leaves its executor waiting for the rest of it.
-            if not all(process.is_alive() for process in list(processes.values())) and not future.done():
+            if not all(process.is_alive() for process in processes) and not future.done():
                 raise BrokenExecutor
         return future.result()
 
@@ -382,13 +382,7 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
         try:
             yield executor
         finally:
-            # Nobody waits for what they are doing. They are not asked to end: one that was killed at rest may have
-            # taken with it the lock of the queue that the others would hear it from.
-            for process in list((executor._processes or {}).values()):
-                process.terminate()
-            # Nor is the rest of a result awaited whose writer was killed.
-            results: Any = executor._result_queue
-            results._writer.close()
+            end_processes(executor)
 
 
 def _begin_worker() -> None:

@@ -5,13 +5,11 @@ Files and folders are written beside their place, and put there in one step.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import io
 import os
 import re
 import shutil
-import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from softbleu.errors import InputError
+from softbleu.io.platform import exchange
 
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
 # Numbers of processes mean nothing on another machine, or in another container, that uses the same folder.
 _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
@@ -190,7 +188,7 @@ def put_in_place(draft: Path, target: Path) -> None:
         _flush(path)
     if not target.exists():
         draft.rename(target)
-    elif _exchange(draft, target):
+    elif exchange(draft, target):
         shutil.rmtree(draft)
     else:
         former = target.with_name(f".{target.name}.{os.getpid()}.former")
@@ -209,17 +207,6 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step, where the system knows how (Linux)."""
-    if not sys.platform.startswith("linux"):
-        return False
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    done: int = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
-    return done == 0
 
 
 def mend_folder(target: Path) -> None:
