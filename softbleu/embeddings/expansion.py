@@ -6,9 +6,9 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
@@ -16,9 +16,6 @@ from softbleu.embeddings.measure import SCOPE
 from softbleu.embeddings.postprocess import unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Segment = Sequence[Sequence[str]]
 """References of a segment, each as its tokens."""
