@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 
-from softbleu.corpora.grammar import Grammar
-from softbleu.corpora.rules import (
+from softbleu.corpora.grammar import (
+    Grammar,
     greatest_height,
     least_height,
     least_heights,

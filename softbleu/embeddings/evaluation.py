@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError, VectorError
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.embeddings.measure import SCOPE
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.measure import SCOPE, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
 

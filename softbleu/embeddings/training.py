@@ -250,7 +250,7 @@ def _is_unicode(word: str) -> bool:
 
 def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettings) -> NDArray[np.float32]:
     """Unit vectors of the words, shape (words, dimension)."""
-    from softbleu.embeddings.postprocess import unit_rows
+    from softbleu.embeddings.measure import unit_rows
 
     model = _make_model(settings)
     model.build_vocab_from_freq(frequencies, corpus_count=passes.pieces)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.names import plain_names
+from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.segments import Segments
 from softbleu.data_files import MOST_PLACES, parse_score
 from softbleu.errors import InputError

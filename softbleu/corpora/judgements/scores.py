@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.names import plain_names
+from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.data_files import NotJsonError, parse_json, parse_score, parse_whole
 from softbleu.errors import InputError
 

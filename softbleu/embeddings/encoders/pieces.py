@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from softbleu.data_files import check_plain
 from softbleu.embeddings.encoders.base import Pieces
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.measure import unit_rows
 from softbleu.errors import InputError, VectorError
 
 if TYPE_CHECKING:
