@@ -97,10 +97,7 @@ class Setting:
     def check(self, value: Any) -> Any:
         """Return the value as its kind has it.
 
-        Raises
-        ------
-        InputError, UnknownNameError
-            It is of another kind, out of bounds, or none of the choices.
+        Raises `InputError`, `UnknownNameError`: it is of another kind, out of bounds, or none of the choices.
         """
         if value is None and self.optional:
             return None
@@ -134,10 +131,7 @@ class Setting:
     def parse(self, text: str) -> Any:
         """Read the value from text.
 
-        Raises
-        ------
-        InputError
-            It is no such value.
+        Raises `InputError`: it is no such value.
         """
         if self.read is not None:
             return self.read(text)
@@ -229,10 +223,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 def check_given(setting: Setting, value: Any) -> None:
     """See that a setting can be given a value; the name of a part, or a text that is yet to be read, among them.
 
-    Raises
-    ------
-    InputError, UnknownNameError
-        It cannot.
+    Raises `InputError`, `UnknownNameError`: it cannot.
     """
     if setting.part is not None and isinstance(value, str):
         _REGISTRIES[setting.part.kind].find(value)
@@ -349,12 +340,8 @@ class Registry:
     def find(self, name: str) -> type[Any]:
         """Find a class by its name, in upper or lower case.
 
-        Raises
-        ------
-        UnknownNameError
-            There is none; the message lists those there are.
-        InputError
-            It is that of another package, and cannot be used.
+        Raises `UnknownNameError`: there is none; the message lists those there are; `InputError`: it is that of
+        another package, and cannot be used.
         """
         wanted = name.lower()
         own = self._own(wanted)
