@@ -30,8 +30,7 @@ from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
 from softbleu.normaliser import normalised
 from softbleu.scoring import Measure
 from softbleu.scoring.run import collect_statistics
-from softbleu.thesaurus.resources import PACKAGE, MeteorData
-from softbleu.thesaurus.stems import stem
+from softbleu.thesaurus.resources import PACKAGE, MeteorData, stem
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))
 WORDS = sorted(

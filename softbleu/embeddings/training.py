@@ -17,7 +17,7 @@ from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluat
 from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError
 from softbleu.files import check_apart, write_whole
-from softbleu.text_corpus import TextCorpus
+from softbleu.streams import TextCorpus
 from softbleu.types import Progress
 
 LONGEST_SEGMENT = 10_000

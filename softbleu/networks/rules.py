@@ -18,8 +18,7 @@ from softbleu.errors import InputError, VectorError
 from softbleu.networks.build import merge_references
 from softbleu.networks.lattice import WordNetwork, phrase_arcs
 from softbleu.networks.texts import parse_brackets, parse_line
-from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
-from softbleu.thesaurus.stems import stem
+from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data, stem
 
 if TYPE_CHECKING:
     from softbleu.embeddings.index import NeighbourGraph

@@ -1,11 +1,11 @@
-"""What METEOR knows of words: synonyms and paraphrases, from files as its program has them, kept as arrays."""
+"""What METEOR knows of words: stems, and synonyms and paraphrases from files as its program has them, as arrays."""
 
 from __future__ import annotations
 
 import gzip
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from softbleu.types import Flags, Integers
 
+_MASK = "\ue000"
+"""Stands for a letter that is none to the stemmer."""
 _ENTRIES, _PHRASES = 1 << 16, 1 << 19
 """Entries of the table that are read at a time, and phrases whose nodes are looked for together."""
 _END = "\n"
@@ -44,6 +46,27 @@ _ENDINGS = (
     *(("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
 )
 """Endings of inflected words and what stands in their place in the base, in the order in which they are tried."""
+
+
+@lru_cache(1 << 17)
+def stem(word: str) -> str:
+    """Stem a word as METEOR 1.5 does, by the Snowball stemmer for English of its day.
+
+    >>> stem("geologists"), stem("geology"), stem("adding")
+    ('geologist', 'geolog', 'ad')
+    """
+    # That stemmer did not know the ending -ogist yet.
+    if "ogist" in word:
+        return _stemmer()(word.replace("ogist", f"ogis{_MASK}")).replace(_MASK, "t")
+    return _stemmer()(word)
+
+
+@lru_cache(1)
+def _stemmer() -> Callable[[str], str]:
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    stemmed: Callable[[str], str] = EnglishStemmer().stemWord
+    return stemmed
 
 
 def joined_words(words: Iterable[str]) -> NDArray[np.uint8]:

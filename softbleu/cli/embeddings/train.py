@@ -49,7 +49,7 @@ def train(
     from softbleu.embeddings.training import TrainingSettings, train_vectors
     from softbleu.progress import ProgressBar
     from softbleu.report import Records
-    from softbleu.text_corpus import TextCorpus
+    from softbleu.streams import TextCorpus
     from softbleu.tokens import Tokenizer
 
     write = table_output(output_format)

@@ -39,7 +39,7 @@ def train_language(
     from softbleu.language import train_ngrams, write_arpa
     from softbleu.progress import ProgressBar
     from softbleu.report import Records
-    from softbleu.text_corpus import TextCorpus
+    from softbleu.streams import TextCorpus
     from softbleu.tokens import Tokenizer
 
     write = table_output(output_format)
