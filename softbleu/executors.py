@@ -29,7 +29,7 @@ LOST_AFTER = 1.0
 """Seconds after which a worker that is gone counts as lost, though its executor has not said so."""
 _MOST_HELD = 8
 _EACH, _MOST_TOGETHER = 16, 8
-"""Tasks that each worker does singly, and those that one errand has in the end."""
+"""Tasks that each worker does singly, and those that are sent together in the end."""
 _RECOUNT = 5.0
 """Seconds after which workers are counted anew, for some may have joined."""
 _HERE = (None, "127.0.0.1", "localhost", "::1")
@@ -87,7 +87,7 @@ def hold(value: object) -> tuple[Held, bytes]:
 
 
 @dataclass(frozen=True)
-class _Errand(Generic[_Task, Done]):
+class _RemoteTask(Generic[_Task, Done]):
     """Work that goes to another machine, where it may say that it wants something first."""
 
     work: Callable[[_Task], Done]
@@ -164,7 +164,7 @@ class _Several(Generic[_Task, Done]):
 
 
 def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
-    """Put more and more tasks together where there are many: each errand takes time to send, whatever its size."""
+    """Put more and more tasks together where there are many: sending takes time, whatever the size."""
     rest, sent = iter(tasks), 0
     while some := list(islice(rest, min(1 + sent // (_EACH * workers), _MOST_TOGETHER))):
         sent += len(some)
@@ -177,7 +177,7 @@ class _Queue(Generic[_Task, Done]):
     def __init__(self, work: Callable[[_Task], Done], executor: Executor, contents: Mapping[str, bytes]) -> None:
         self.waiting: deque[tuple[_Task, Future[Any]]] = deque()
         self._executor, self._contents = executor, contents
-        self._work: Any = work if shares_memory(executor) else _Errand(work, len(contents))
+        self._work: Any = work if shares_memory(executor) else _RemoteTask(work, len(contents))
         self._counted = -_RECOUNT
 
     @property
@@ -193,7 +193,7 @@ class _Queue(Generic[_Task, Done]):
         _start_workers(self._executor, len(self.waiting))
 
     def _submit(self, task: _Task, given: Mapping[str, bytes]) -> Future[Any]:
-        sent = (task, given) if isinstance(self._work, _Errand) else (task,)
+        sent = (task, given) if isinstance(self._work, _RemoteTask) else (task,)
         return self._executor.submit(self._work, *sent)
 
     def first(self) -> Done:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GZIP = b"\x1f\x8b"
-_PIECE = 1 << 20
+_BLOCK = 1 << 20
 _RANGE = 1 << 24
 """Bytes that are read of a URL at once, to find its lines."""
 _UTF8 = ("utf-8", "ascii")
@@ -191,7 +191,7 @@ def _reader(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
 def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
     """Cut at newlines alone, unlike `str.splitlines`."""
     rest, longest = "", longest_line()
-    while piece := reader.read(_PIECE):
+    while piece := reader.read(_BLOCK):
         lines = (rest + piece).split("\n")
         rest = lines.pop()
         if max(map(len, [*lines, rest])) > longest:
@@ -229,7 +229,7 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
                 raise InputError("standard input (-) is closed")
             raw = sys.stdin.buffer if name == STDIN else stack.enter_context(path.open("rb"))
             # Whatever it is, it can be read once only: look ahead for the mark of gzip, do not go back.
-            stream = io.BufferedReader(cast("io.RawIOBase", raw), _PIECE) if name == STDIN else raw
+            stream = io.BufferedReader(cast("io.RawIOBase", raw), _BLOCK) if name == STDIN else raw
             zipped = cast("io.BufferedReader", stream).peek(2)[:2] == _GZIP
             if zipped:
                 yield cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=stream))), False
@@ -246,7 +246,7 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
 @contextmanager
 def _unpacked(opened: IO[bytes]) -> Iterator[tuple[IO[bytes], bool]]:
     """What comes from afar, decompressed, and whether it had to be."""
-    with opened, io.BufferedReader(cast("io.RawIOBase", opened), _PIECE) as stream:
+    with opened, io.BufferedReader(cast("io.RawIOBase", opened), _BLOCK) as stream:
         if zipped := stream.peek(2)[:2] == _GZIP:
             with gzip.GzipFile(fileobj=stream) as unzipped:
                 yield cast("IO[bytes]", unzipped), zipped
@@ -263,10 +263,10 @@ def _plain(name: str, encoding: str, folder: Path) -> Path | str:
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:
             if encoding in _UTF8:
-                _copy(name, iter(lambda: stream.read(_PIECE), b""), out)
+                _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
             else:
                 with _reader(stream, encoding) as reader:
-                    _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_PIECE), "")), out)
+                    _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_BLOCK), "")), out)
         return copy
 
 
@@ -320,7 +320,7 @@ def _find_ends(part: TextPart) -> _Ends:
 
 def _ranges(name: str, place: Path | str, start: int, executor: Executor | None) -> Iterator[_Ends]:
     if isinstance(place, Path):
-        size, step = place.stat().st_size, _PIECE
+        size, step = place.stat().st_size, _BLOCK
         executor = executor if isinstance(executor, ThreadPoolExecutor) else None
     else:
         size, step = url_size(place) or 0, _RANGE

@@ -98,10 +98,12 @@ class VectorChoice(Declared):
             return self
         plain = VectorChoice()
         measure = replace(self.measure, function_words="soft")
-        idle = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
-        idle += _changed(measure, plain.measure, [each.name for each in own_settings(WordMeasure)])
-        if idle:
-            raise InputError(f"vectors in context have no use for {', '.join(idle)}: leave out, or name word vectors")
+        unused = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
+        unused += _changed(measure, plain.measure, [each.name for each in own_settings(WordMeasure)])
+        if unused:
+            raise InputError(
+                f"vectors in context have no use for {', '.join(unused)}: leave out, or name word vectors"
+            )
         encoder = self.encoder
         layers = encoder.layers if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)

@@ -21,11 +21,11 @@ from softbleu.embeddings.packages import open_package, package_files, package_na
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import VectorError
-from softbleu.resources import find_resource
+from softbleu.resources import find_resource, resource_names
 from softbleu.streams import BLOCK_SIZE
 
 _PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")
-_ROOM = "embeddings"
+_FOLDER = "embeddings"
 VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource
 
 
@@ -177,8 +177,7 @@ def vector_files(location: object) -> list[Path]:
 
 def bundled_names() -> tuple[str, ...]:
     """Names of the vector sets that travel with the package, sorted."""
-    room = find_resource(_ROOM)
-    return tuple(sorted(path.parent.name for path in room.glob(f"*/{VECTORS}"))) if room else ()
+    return resource_names(_FOLDER, VECTORS)
 
 
 def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource) -> VectorSource:
@@ -194,4 +193,4 @@ def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | Vecto
 
 
 def _find_bundled(name: str) -> Path | None:
-    return find_resource(_ROOM, name) if name in bundled_names() else None
+    return find_resource(_FOLDER, name) if name in bundled_names() else None

@@ -212,7 +212,7 @@ def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyP
 
 
 def test_a_worker_of_another_version_is_refused(processes: Any) -> None:
-    other = executors._Errand(len, 0, "0.0.1")
+    other = executors._RemoteTask(len, 0, "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
         processes.submit(other, "a", {}).result()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
 from softbleu.errors import VectorError
-from softbleu.resources import find_resource
+from softbleu.resources import find_resource, resource_names
 from softbleu.urls import is_url
 
-_ROOM = "embeddings"
+_FOLDER = "embeddings"
 EncoderLocation = str | os.PathLike[str] | Encoder
 
 
@@ -78,8 +78,7 @@ def encoder_names() -> tuple[str, ...]:
     """
     from softbleu.embeddings.encoders.store import WEIGHTS
 
-    room = find_resource(_ROOM)
-    return tuple(sorted(path.parent.name for path in room.glob(f"*/{WEIGHTS}"))) if room else ()
+    return resource_names(_FOLDER, WEIGHTS)
 
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
@@ -90,4 +89,4 @@ def _find_store(location: str | os.PathLike[str]) -> Path | None:
     text = local_place(os.fspath(location))
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
-    return find_resource(_ROOM, text) if isinstance(location, str) and text in encoder_names() else None
+    return find_resource(_FOLDER, text) if isinstance(location, str) and text in encoder_names() else None
