@@ -38,7 +38,7 @@ def select(
     from softbleu.cli.inputs import measure_from
     from softbleu.cli.output import table_output
     from softbleu.corpora.records import read_lists
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
     from softbleu.report.pairs import choice_records
     from softbleu.scoring.pairs import select as choose
 

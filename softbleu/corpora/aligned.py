@@ -13,8 +13,8 @@ from softbleu.corpora.derivations import Derivation, Derivations
 from softbleu.corpora.files import open_text
 from softbleu.corpora.grammar import Grammar, Links
 from softbleu.corpora.records import SEPARATOR
-from softbleu.data_files import parse_json
 from softbleu.errors import InputError
+from softbleu.io.data_files import parse_json
 
 if TYPE_CHECKING:
     import numpy as np

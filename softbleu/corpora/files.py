@@ -15,11 +15,11 @@ from typing import IO, TYPE_CHECKING, Self, cast
 
 import numpy as np
 
-from softbleu.data_files import bounded_lines, longest_line, refuse_line
 from softbleu.errors import InputError
-from softbleu.executors import run_in_order
-from softbleu.files import hash_files
-from softbleu.urls import is_url, open_url, read_range, url_size, url_state
+from softbleu.io.data_files import bounded_lines, longest_line, refuse_line
+from softbleu.io.executors import run_in_order
+from softbleu.io.files import hash_files
+from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import overload
 
 from softbleu.corpora.files import open_text
-from softbleu.data_files import parse_whole
 from softbleu.errors import InputError
+from softbleu.io.data_files import parse_whole
 from softbleu.limits import Limit
 
 NO_CORRECTION = "-NONE-"

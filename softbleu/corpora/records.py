@@ -11,8 +11,8 @@ from typing import Self
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.segments import Segments
-from softbleu.data_files import parse_json
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.io.data_files import parse_json
 
 SEPARATOR = "|||"
 

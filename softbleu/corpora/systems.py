@@ -7,7 +7,7 @@ from pathlib import Path
 
 from softbleu.corpora.files import STDIN
 from softbleu.errors import InputError
-from softbleu.urls import is_url
+from softbleu.io.urls import is_url
 
 Naming = Callable[[Sequence[str]], dict[str, str]]
 

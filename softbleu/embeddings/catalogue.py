@@ -6,11 +6,11 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from softbleu.data_files import read_toml
 from softbleu.embeddings.encoders.locate import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES, is_installed
 from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.io.data_files import read_toml
 from softbleu.resources import find_resource
 
 _FILE = ("embeddings", "catalogue.toml")

@@ -22,8 +22,8 @@ from softbleu.embeddings.memory import MemorySource
 from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
-from softbleu.files import check_apart, mend_folder
-from softbleu.streams import Stream
+from softbleu.io.files import check_apart, mend_folder
+from softbleu.io.streams import Stream
 
 
 @dataclass(frozen=True)

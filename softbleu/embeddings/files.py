@@ -12,10 +12,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from softbleu.data_files import longest_line, refuse_line
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
 from softbleu.errors import VectorError
-from softbleu.streams import BLOCK_SIZE, Stream, Watch, open_stream
+from softbleu.io.data_files import longest_line, refuse_line
+from softbleu.io.streams import BLOCK_SIZE, Stream, Watch, open_stream
 
 _HEAD_SIZE = 1 << 16
 _LARGEST_COUNT = 1 << 31

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softbleu.cache import read_cached, write_cached
 from softbleu.errors import InputError, UnknownNameError, VectorError
-from softbleu.files import drafts_of
+from softbleu.io.cache import read_cached, write_cached
+from softbleu.io.files import drafts_of
 from softbleu.limits import Limit
 
 if TYPE_CHECKING:

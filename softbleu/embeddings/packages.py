@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.store import damaged, map_vectors
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
-from softbleu.files import hash_files
+from softbleu.io.files import hash_files
 from softbleu.resources import package_folder
 
 if TYPE_CHECKING:

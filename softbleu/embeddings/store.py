@@ -25,11 +25,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import check_plain, map_array, read_json
 from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quantiles
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import InputError, VectorError
-from softbleu.files import draft_folder, hash_files, put_in_place
+from softbleu.io.data_files import check_plain, map_array, read_json
+from softbleu.io.files import draft_folder, hash_files, put_in_place
 
 LOOKUP = "lookup.npy"
 LOOKUP_FROM = 200_000

@@ -16,8 +16,8 @@ from softbleu.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
 from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError
-from softbleu.files import check_apart, write_whole
-from softbleu.streams import TextCorpus
+from softbleu.io.files import check_apart, write_whole
+from softbleu.io.streams import TextCorpus
 from softbleu.types import Progress
 
 LONGEST_SEGMENT = 10_000

@@ -11,11 +11,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from softbleu.data_files import bounded_lines, parse_whole
 from softbleu.errors import InputError
-from softbleu.files import write_whole
+from softbleu.io.data_files import bounded_lines, parse_whole
+from softbleu.io.files import write_whole
+from softbleu.io.streams import open_stream
 from softbleu.language.ngrams import END, NEVER, START, UNKNOWN, NgramModel, NgramTable
-from softbleu.streams import open_stream
 
 _MOST_ORDER = 10
 Entry = tuple[Sequence[str], float, float]

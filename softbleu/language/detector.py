@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from softbleu.errors import MissingExtraError
-from softbleu.line_cache import kept_lines
+from softbleu.io.line_cache import kept_lines
 
 if TYPE_CHECKING:
     from harper import Linter

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import check_plain
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.files import draft_folder, put_in_place
+from softbleu.io.data_files import check_plain
+from softbleu.io.files import draft_folder, put_in_place
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:

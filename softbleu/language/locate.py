@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from softbleu.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.files import hash_files
+from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
+from softbleu.io.files import hash_files
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector, Harper
 from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from softbleu.data_files import check_plain, read_json
 from softbleu.errors import InputError
+from softbleu.io.data_files import check_plain, read_json
+from softbleu.io.line_cache import kept_lines
 from softbleu.language.gguf_model import TOKENIZER, missing_extra
 from softbleu.language.ngrams import LineJudgements
-from softbleu.line_cache import kept_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from softbleu.data_files import bounded_lines
 from softbleu.errors import InputError
-from softbleu.streams import open_stream
+from softbleu.io.data_files import bounded_lines
+from softbleu.io.streams import open_stream
 
 _ENDINGS = "s|re|ve|ll|d|m"
 _END = r"(?![^\W_])"

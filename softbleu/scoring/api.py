@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.errors import InputError
+from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
-from softbleu.progress import shown
 from softbleu.scoring.measure import Measure
 from softbleu.scoring.results import Result, Results
 from softbleu.scoring.run import collect_statistics, score_measures

@@ -214,7 +214,7 @@ class Measure(Declared):
         77.6
         """
         from softbleu.corpora.segments import make_corpus
-        from softbleu.progress import shown
+        from softbleu.io.progress import shown
         from softbleu.scoring.run import score_measures
 
         corpus = make_corpus(candidates, references, source, gold)

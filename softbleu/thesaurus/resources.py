@@ -16,10 +16,10 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import bounded_lines, read_bounded
 from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.files import hash_files
+from softbleu.io.data_files import bounded_lines, read_bounded
+from softbleu.io.files import hash_files
 from softbleu.resources import package_folder
 from softbleu.tokens import Vocabulary
 
@@ -281,7 +281,7 @@ class _Files:
 
 @lru_cache(maxsize=2)
 def _open(data: MeteorData) -> MeteorTables:
-    from softbleu.cache import kept_arrays
+    from softbleu.io.cache import kept_arrays
 
     # What was kept is looked for by the content, and made from files that have it.
     files = _Files.of(data.location)

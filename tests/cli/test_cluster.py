@@ -14,10 +14,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 import softbleu
-from softbleu import executors
 from softbleu.corpora import ParallelFiles
 from softbleu.errors import InputError, MissingExtraError, WorkerError
-from softbleu.executors import cluster_executor, count_workers, run_in_order, shares_files
+from softbleu.io import executors
+from softbleu.io.executors import cluster_executor, count_workers, run_in_order, shares_files
 from softbleu.scoring import score_corpus
 
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf", "softbleu"]

@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softbleu import files
+from softbleu.io import files
 from softbleu.embeddings import measure, open_vectors
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.store import StoreWriter

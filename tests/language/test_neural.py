@@ -12,8 +12,8 @@ import pytest
 from made_up_llama import SIZES, START, byte_pieces, made_up_weights, write_llama
 from oracles.llama import log_probabilities
 
-from softbleu import line_cache
 from softbleu.errors import InputError, MissingExtraError
+from softbleu.io import line_cache
 from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
 from softbleu.language.gguf_model import NEEDED, LlamaSizes, smooth_weights
 from softbleu.language.locate import MODEL_PACKAGES

@@ -13,8 +13,8 @@ import numpy as np
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.segments import Segments
-from softbleu.data_files import MOST_PLACES, parse_score
 from softbleu.errors import InputError
+from softbleu.io.data_files import MOST_PLACES, parse_score
 
 if TYPE_CHECKING:
     from softbleu.types import Floats

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
-from softbleu.data_files import read_rows
 from softbleu.errors import InputError
+from softbleu.io.data_files import read_rows
 from softbleu.limits import Limit
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.comparisons import plain_names
-from softbleu.data_files import NotJsonError, parse_json, parse_score, parse_whole
 from softbleu.errors import InputError
+from softbleu.io.data_files import NotJsonError, parse_json, parse_score, parse_whole
 
 if TYPE_CHECKING:
     from softbleu.types import Floats

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from softbleu.data_files import read_json
 from softbleu.embeddings.encoders.base import check_layers, default_layers
 from softbleu.embeddings.encoders.contexts import measure_contexts
 from softbleu.embeddings.encoders.families import family_weights, find_family, first_position, read_architecture
@@ -28,7 +27,8 @@ from softbleu.embeddings.encoders.store import (
 )
 from softbleu.embeddings.store import StoreType, check_target, explained, keep_other_files, write_meta
 from softbleu.errors import InputError, VectorError
-from softbleu.files import check_apart, draft_folder, mend_folder, put_in_place
+from softbleu.io.data_files import read_json
+from softbleu.io.files import check_apart, draft_folder, mend_folder, put_in_place
 
 CONFIG = "config.json"
 _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"

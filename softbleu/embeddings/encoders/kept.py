@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.embeddings.encoders import Pieces, open_encoder
-from softbleu.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import read_lines, write_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

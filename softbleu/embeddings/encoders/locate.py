@@ -7,8 +7,8 @@ from pathlib import Path
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
 from softbleu.errors import VectorError
+from softbleu.io.urls import is_url
 from softbleu.resources import find_resource, resource_names
-from softbleu.urls import is_url
 
 _FOLDER = "embeddings"
 EncoderLocation = str | os.PathLike[str] | Encoder
@@ -83,8 +83,8 @@ def encoder_names() -> tuple[str, ...]:
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
-    from softbleu.cache import local_place
     from softbleu.embeddings.encoders.store import names_encoder
+    from softbleu.io.cache import local_place
 
     text = local_place(os.fspath(location))
     if os.path.lexists(text):

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import check_plain
 from softbleu.embeddings.encoders.base import Pieces
 from softbleu.embeddings.measure import unit_rows
 from softbleu.errors import InputError, VectorError
+from softbleu.io.data_files import check_plain
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

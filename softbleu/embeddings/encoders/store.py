@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import check_plain, parse_json, read_json
 from softbleu.embeddings.encoders.base import check_layers
 from softbleu.embeddings.store import META, StoreType, check_meta, quantise
 from softbleu.errors import InputError, VectorError
-from softbleu.files import hash_files
+from softbleu.io.data_files import check_plain, parse_json, read_json
+from softbleu.io.files import hash_files
 
 _MOST = {
     "dimension": 1 << 16,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from softbleu.data_files import bounded_lines
 from softbleu.errors import InputError, VectorError
+from softbleu.io.data_files import bounded_lines
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

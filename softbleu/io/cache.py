@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import map_array, read_json
 from softbleu.errors import InputError, VectorError
-from softbleu.files import draft_folder, put_in_place, write_whole
-from softbleu.urls import find_urls, is_url, open_url, url_state
+from softbleu.io.data_files import map_array, read_json
+from softbleu.io.files import draft_folder, put_in_place, write_whole
+from softbleu.io.urls import find_urls, is_url, open_url, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
