@@ -15,11 +15,11 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
 
 from softbleu.errors import InputError, UnknownNameError, known_name
+from softbleu.io.platform import entry_points_of
 
 _KEY = "setting"
 Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
@@ -108,10 +108,7 @@ class Setting:
     def check(self, value: Any) -> Any:
         """Return the value as its kind has it.
 
-        Raises
-        ------
-        InputError, UnknownNameError
-            It is of another kind, out of bounds, or none of the choices.
+        Raises `InputError`, `UnknownNameError`: it is of another kind, out of bounds, or none of the choices.
         """
         if value is None and self.optional:
             return None
@@ -145,10 +142,7 @@ class Setting:
     def parse(self, text: str) -> Any:
         """Read the value from text.
 
-        Raises
-        ------
-        InputError
-            It is no such value.
+        Raises `InputError`: it is no such value.
         """
         if self.read is not None:
             return self.read(text)
@@ -251,10 +245,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 def check_given(setting: Setting, value: Any) -> None:
     """See that a setting can be given a value; the name of a part, or a text that is yet to be read, among them.
 
-    Raises
-    ------
-    InputError, UnknownNameError
-        It cannot.
+    Raises `InputError`, `UnknownNameError`: it cannot.
     """
     if setting.part is not None and isinstance(value, str):
         _REGISTRIES[setting.part.kind].find(value)
@@ -366,12 +357,12 @@ class Registry:
 
     def names(self) -> list[str]:
         """Names of all, our own first."""
-        return [*self.built_in, *sorted({entry.name for entry in _entry_points(self.group)} - set(self.built_in))]
+        return [*self.built_in, *sorted({entry.name for entry in entry_points_of(self.group)} - set(self.built_in))]
 
     def has(self, name: str) -> bool:
         """Whether there is one of that name, in upper or lower case."""
         wanted = name.lower()
-        return self._own(wanted) is not None or any(entry.name == wanted for entry in _entry_points(self.group))
+        return self._own(wanted) is not None or any(entry.name == wanted for entry in entry_points_of(self.group))
 
     def has_module(self, name: str) -> bool:
         """Whether a module of ours has that name: then nothing else need be loaded."""
@@ -380,18 +371,14 @@ class Registry:
     def find(self, name: str) -> type[Any]:
         """Find a class by its name, in upper or lower case.
 
-        Raises
-        ------
-        UnknownNameError
-            There is none; the message lists those there are.
-        InputError
-            It is that of another package, and cannot be used.
+        Raises `UnknownNameError`: there is none; the message lists those there are; `InputError`: it is that of
+        another package, and cannot be used.
         """
         wanted = name.lower()
         own = self._own(wanted)
         if own is not None:
             return own
-        for entry in _entry_points(self.group):
+        for entry in entry_points_of(self.group):
             if entry.name == wanted:
                 return self._load(entry)
         raise UnknownNameError(self.kind, name, self.names())
@@ -407,7 +394,7 @@ class Registry:
     def classes(self) -> list[type[Declared]]:
         """Return all that can be used, our own first."""
         found = list(self.built_in.values())
-        for entry in _entry_points(self.group):
+        for entry in entry_points_of(self.group):
             if entry.name not in self.built_in:
                 # Whoever asks for a broken one by name is told what is wrong with it.
                 with suppress(InputError):
@@ -426,22 +413,6 @@ class Registry:
 
 
 _REGISTRIES: dict[str, Registry] = {}
-
-
-@cache
-def _entry_points(group: str) -> tuple[Any, ...]:
-    """What packages offer to a group; importlib.metadata, a tenth of a short run, is loaded if there is any."""
-    if not _are_offered():
-        return ()
-    from importlib.metadata import entry_points
-
-    return tuple(entry_points(group=group))
-
-
-@cache
-def _are_offered() -> bool:
-    files = (file for place in sys.path for file in Path(place or ".").glob("*-info/entry_points.txt"))
-    return any(b"[softbleu." in file.read_bytes() for file in files if file.is_file())
 
 
 @cache

@@ -55,13 +55,10 @@ class UnknownNameError(InputError):
 def known_name(kind: str, name: str, valid: Iterable[str], place: str = "") -> str:
     """Find a name among the valid ones, in upper or lower case.
 
+    Raises `UnknownNameError`: it is none of them.
+
     >>> known_name("tokenizer", "13A", ["none", "13a"])
     '13a'
-
-    Raises
-    ------
-    UnknownNameError
-        It is none of them.
     """
     choices = list(valid)
     if name in choices:

@@ -18,6 +18,16 @@ def find_resource(*parts: str) -> Path | None:
     return next((path for root in _ROOTS if (path := root.joinpath(*parts)).exists()), None)
 
 
+def resource_names(folder: str, file: str) -> tuple[str, ...]:
+    """Names of the folders in a folder of resources that have a file, sorted.
+
+    >>> resource_names("embeddings", "vectors.npy")
+    ('glove-6b-100d',)
+    """
+    place = find_resource(folder)
+    return tuple(sorted(path.parent.name for path in place.glob(f"*/{file}"))) if place else ()
+
+
 def package_folder(name: str) -> Path | None:
     """Folder of an installed package, which is neither imported nor run; None when it is not installed.
 

@@ -31,10 +31,7 @@ class Tabular:
     def to_frame(self) -> Any:
         """Make a data frame of pandas, or of polars where only that is installed; lists have a column an entry.
 
-        Raises
-        ------
-        MissingExtraError
-            Neither is installed.
+        Raises `MissingExtraError`: neither is installed.
         """
         rows = [spread(row) for row in self.records()]
         for name in ("pandas", "polars"):

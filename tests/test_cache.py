@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.cache import cache_folder, read_cached, write_cached
-from softbleu.files import write_whole
+from softbleu.io.cache import cache_folder, read_cached, write_cached
+from softbleu.io.files import write_whole
 
 
 @pytest.fixture

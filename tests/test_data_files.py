@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softbleu.data_files import (
+from softbleu.errors import InputError
+from softbleu.io.data_files import (
     LONGEST_LINE,
     bounded_lines,
     longest_line,
@@ -23,7 +24,6 @@ from softbleu.data_files import (
     read_json,
     read_toml,
 )
-from softbleu.errors import InputError
 
 DEEP = 100_000
 

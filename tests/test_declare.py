@@ -205,7 +205,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             raise found
         return found
 
-    monkeypatch.setattr("softbleu.declare._entry_points", entries)
+    monkeypatch.setattr("softbleu.declare.entry_points_of", entries)
     monkeypatch.setattr(EntryPoint, "load", load)
     return loaded
 

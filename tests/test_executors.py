@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from softbleu import executors
 from softbleu.errors import InputError, WorkerError
-from softbleu.executors import MOST_JOBS, chosen_executor, count_workers, run_in_order
+from softbleu.io import executors
+from softbleu.io.executors import MOST_JOBS, chosen_executor, count_workers, run_in_order
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals")
 
@@ -96,7 +96,7 @@ def test_workers_end_at_an_interrupt() -> None:
 
 PARENT = """
 import os, time
-from softbleu.executors import local_executor
+from softbleu.io.executors import local_executor
 
 def identity(number):
     time.sleep(0.2)

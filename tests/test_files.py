@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from softbleu.errors import InputError
-from softbleu.files import TemporaryFolder, check_apart, drafts_of, write_whole
+from softbleu.io.files import TemporaryFolder, check_apart, drafts_of, write_whole
 
 
 def hard(link: Path, path: Path) -> None:

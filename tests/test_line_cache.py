@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from softbleu.errors import InputError
-from softbleu.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import read_lines, write_lines
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ def test_a_place_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, m
 
 WRITE_SOME = """
 import sys
-from softbleu.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import read_lines, write_lines
 start = int(sys.argv[1])
 keys = [b"%08d" % number for number in range(start, start + 30)]
 for key in keys:

@@ -31,8 +31,7 @@ from softbleu.metrics.meteor.metric import _alone
 from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
 from softbleu.normaliser import normalised
 from softbleu.scoring.run import collect_statistics
-from softbleu.thesaurus.resources import PACKAGE, MeteorData
-from softbleu.thesaurus.stems import stem
+from softbleu.thesaurus.resources import PACKAGE, MeteorData, stem
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))
 WORDS = sorted(
@@ -350,7 +349,7 @@ def test_damaged_data_is_one_line(tmp_path: Path, name: str, content: bytes | No
 
 def test_what_unpacks_to_too_much_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
-    monkeypatch.setattr("softbleu.data_files.MOST_BYTES", 1000)
+    monkeypatch.setattr("softbleu.io.data_files.MOST_BYTES", 1000)
     long, jar = write_meteor_data(tmp_path / "long"), tmp_path / "jar" / "meteor-1.5.jar"
     (long / "data/paraphrase-en.gz").write_bytes(packed(b"0.5\n" + b"a" * 101))
     jar.parent.mkdir()

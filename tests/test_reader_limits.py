@@ -15,7 +15,7 @@ from softbleu import InputError
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
 from softbleu.corpora.m2 import read_m2
-from softbleu.embeddings.graph import range_graph
+from softbleu.embeddings.index import range_graph
 from softbleu.experiments.accuracy import JudgedPairs
 from softbleu.metrics.m2 import count_edits
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.data_files import read_rows
 from softbleu.errors import InputError
+from softbleu.io.data_files import read_rows
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

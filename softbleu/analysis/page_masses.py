@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.corpora.segments import BLOCK
-from softbleu.executors import run_in_order
+from softbleu.io.executors import run_in_order
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.run import Runner, segments_at_once

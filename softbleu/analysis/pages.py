@@ -20,7 +20,7 @@ from softbleu.analysis.page_masses import beyond
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
 from softbleu.analysis.words import differences_in
 from softbleu.errors import InputError
-from softbleu.executors import single_threaded_blas
+from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
 from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.making import make_metric

@@ -27,7 +27,7 @@ class LazyNumpy(ModuleType):
 
 def _clean_up() -> None:
     # As long as the module is being loaded, nothing has been written.
-    remove = getattr(sys.modules.get("softbleu.files"), "remove_unfinished", None)
+    remove = getattr(sys.modules.get("softbleu.io.files"), "remove_unfinished", None)
     if remove is not None:
         remove()
 

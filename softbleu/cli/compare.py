@@ -60,8 +60,8 @@ def compare(
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
-    from softbleu.executors import cluster_executor
-    from softbleu.progress import ProgressBar
+    from softbleu.io.executors import cluster_executor
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, note_few, write_distribution
     from softbleu.report.plots import check_plots
     from softbleu.scoring import SignificanceSettings, compare_corpus
@@ -119,7 +119,7 @@ def _write_view(options: Options, executor: Executor | None) -> None:
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import LINE_WRITERS, VIEWS
 
     idle = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "resume")

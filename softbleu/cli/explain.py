@@ -54,7 +54,7 @@ def explain(
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 

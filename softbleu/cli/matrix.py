@@ -40,9 +40,9 @@ def matrix(
     from softbleu.cli.inputs import measure_from, system_files
     from softbleu.cli.output import table_output
     from softbleu.corpora import ParallelFiles, name_files
-    from softbleu.corpora.nbest import read_lists
+    from softbleu.corpora.records import read_lists
     from softbleu.errors import known_name
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
     from softbleu.report.pairs import matrix_records, text_pair_records
     from softbleu.scoring.pairs import pair_systems, score_pairs, score_systems
 

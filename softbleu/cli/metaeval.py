@@ -82,10 +82,10 @@ def metaeval(
     from softbleu.cli.output import Output
     from softbleu.corpora import split_name
     from softbleu.errors import InputError, known_name
-    from softbleu.executors import cluster_executor
     from softbleu.experiments.metaeval import default_question
     from softbleu.experiments.metaeval import metaeval as evaluate
-    from softbleu.progress import ProgressBar
+    from softbleu.io.executors import cluster_executor
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import RECORD_WRITERS
     from softbleu.report.metaeval import check_picture, draw_metaeval, records_of
     from softbleu.report.plots import check_plots

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.files import check_apart, write_whole
-from softbleu.urls import is_url, remove_urls, write_url
+from softbleu.io.files import check_apart, write_whole
+from softbleu.io.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from softbleu.report import Layout, Records

@@ -45,8 +45,8 @@ def score(
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
-    from softbleu.executors import cluster_executor
-    from softbleu.progress import ProgressBar
+    from softbleu.io.executors import cluster_executor
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.scoring import score_corpus
     from softbleu.scoring.published import broken_promises, find_level

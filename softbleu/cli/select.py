@@ -37,8 +37,8 @@ def select(
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
     from softbleu.cli.inputs import measure_from
     from softbleu.cli.output import table_output
-    from softbleu.corpora.nbest import read_lists
-    from softbleu.progress import ProgressBar
+    from softbleu.corpora.records import read_lists
+    from softbleu.io.progress import ProgressBar
     from softbleu.report.pairs import choice_records
     from softbleu.scoring.pairs import select as choose
 

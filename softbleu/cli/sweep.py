@@ -68,10 +68,10 @@ def sweep(
     """
     from softbleu.cli.inputs import input_files, open_corpus
     from softbleu.cli.output import Output, find_table_format
-    from softbleu.executors import cluster_executor
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import remove_journal, table_of
-    from softbleu.progress import ProgressBar
+    from softbleu.io.executors import cluster_executor
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import Records
     from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 
-from softbleu.corpora.grammar import Grammar
-from softbleu.corpora.rules import (
+from softbleu.corpora.grammar import (
+    Grammar,
     greatest_height,
     least_height,
     least_heights,
@@ -90,20 +90,10 @@ class Derivations:
     def of(cls, grammar: Grammar, max_depth: int | None = None, *, exhaustive: bool = False) -> Derivations:
         """Prepare the derivations of a grammar.
 
-        Parameters
-        ----------
-        grammar : where they come from
-        max_depth : greatest height of a derivation, words counted; None sets no limit to a grammar of finitely many
-            sentences and 20 to others
-        exhaustive : all of them are wanted, so that a recursive grammar needs a `max_depth`
+        `max_depth` is the greatest height of a derivation, words counted; None sets no limit to a grammar of finitely
+        many sentences and 20 to others. If it is `exhaustive`, a recursive grammar needs one. Raises `InputError`: no
+        sentence is that low, or there are infinitely many, or derivations are higher than 200.
 
-        Raises
-        ------
-        InputError
-            No sentence is that low, or there are infinitely many, or derivations are higher than 200.
-
-        Examples
-        --------
         >>> from softbleu.corpora.grammar import read_grammar
         >>> derivations = Derivations.of(read_grammar("morgan2014"))
         >>> derivations.height, derivations.count()
@@ -178,10 +168,7 @@ class Derivations:
     def check_drawing(self, *, uniform: bool) -> None:
         """See that sentences to be drawn can be numbered, and are not endless.
 
-        Raises
-        ------
-        InputError
-            They have more than 10,000 words on average.
+        Raises `InputError` for sentences of more than 10,000 words on average.
         """
         if uniform:
             self.count()
@@ -195,10 +182,7 @@ class Derivations:
     def count(self) -> int:
         """Count them exactly without making them; sentences are as many unless some have several derivations.
 
-        Raises
-        ------
-        InputError
-            They are more than a number of 1,233 digits.
+        Raises `InputError` for a number of more than 1,233 digits.
         """
         if self.capped_count >= UNCOUNTABLE:
             raise InputError(f"{self.grammar.name} has too many derivations to count: lower --max-depth")

@@ -15,11 +15,11 @@ from typing import IO, TYPE_CHECKING, Self, cast
 
 import numpy as np
 
-from softbleu.data_files import bounded_lines, longest_line, refuse_line
 from softbleu.errors import InputError
-from softbleu.executors import run_in_order
-from softbleu.files import hash_files
-from softbleu.urls import is_url, open_url, read_range, url_size, url_state
+from softbleu.io.data_files import bounded_lines, longest_line, refuse_line
+from softbleu.io.executors import run_in_order
+from softbleu.io.files import hash_files
+from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GZIP = b"\x1f\x8b"
-_PIECE = 1 << 20
+_BLOCK = 1 << 20
 _RANGE = 1 << 24
 """Bytes that are read of a URL at once, to find its lines."""
 _UTF8 = ("utf-8", "ascii")
@@ -61,10 +61,7 @@ class TextPart:
     def read(self) -> bytes:
         """Read the lines, each ended by a newline.
 
-        Raises
-        ------
-        InputError
-            It is not UTF-8; the message names the line and the byte.
+        Raises `InputError`, which names the line and the byte, for what is not UTF-8.
         """
         text = self._bytes()
         try:
@@ -113,11 +110,7 @@ class TextFile:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
         Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
-
-        Raises
-        ------
-        InputError
-            The file is missing, a folder, no proper gzip, or not in that encoding.
+        Raises `InputError`: the file is missing, a folder, no proper gzip, or not in that encoding.
         """
         place = _plain(name, encoding, folder)
         lines, bounds = _cut(name, place, block, executor)
@@ -157,13 +150,7 @@ def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
 
 
 def hash_file(path: Path) -> str:
-    """Hex SHA-256 of a file.
-
-    Raises
-    ------
-    InputError
-        It cannot be read.
-    """
+    """Hex SHA-256 of a file."""
     try:
         return hash_files(path)
     except OSError as error:
@@ -171,13 +158,7 @@ def hash_file(path: Path) -> str:
 
 
 def read_words(name: str, encoding: str = "utf-8") -> list[str]:
-    """Read the words of a file (- is standard input), one a line; each once, in order.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or has no words.
-    """
+    """Read the words of a file (- is standard input), one a line; each once, in order."""
     words = dict.fromkeys(word for line in open_text(name, encoding) if (word := line.strip()))
     if not words:
         raise InputError(f"{name}: no words: give one a line")
@@ -210,7 +191,7 @@ def _reader(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
 def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
     """Cut at newlines alone, unlike `str.splitlines`."""
     rest, longest = "", longest_line()
-    while piece := reader.read(_PIECE):
+    while piece := reader.read(_BLOCK):
         lines = (rest + piece).split("\n")
         rest = lines.pop()
         if max(map(len, [*lines, rest])) > longest:
@@ -248,7 +229,7 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
                 raise InputError("standard input (-) is closed")
             raw = sys.stdin.buffer if name == STDIN else stack.enter_context(path.open("rb"))
             # Whatever it is, it can be read once only: look ahead for the mark of gzip, do not go back.
-            stream = io.BufferedReader(cast("io.RawIOBase", raw), _PIECE) if name == STDIN else raw
+            stream = io.BufferedReader(cast("io.RawIOBase", raw), _BLOCK) if name == STDIN else raw
             zipped = cast("io.BufferedReader", stream).peek(2)[:2] == _GZIP
             if zipped:
                 yield cast("IO[bytes]", stack.enter_context(gzip.GzipFile(fileobj=stream))), False
@@ -265,7 +246,7 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
 @contextmanager
 def _unpacked(opened: IO[bytes]) -> Iterator[tuple[IO[bytes], bool]]:
     """What comes from afar, decompressed, and whether it had to be."""
-    with opened, io.BufferedReader(cast("io.RawIOBase", opened), _PIECE) as stream:
+    with opened, io.BufferedReader(cast("io.RawIOBase", opened), _BLOCK) as stream:
         if zipped := stream.peek(2)[:2] == _GZIP:
             with gzip.GzipFile(fileobj=stream) as unzipped:
                 yield cast("IO[bytes]", unzipped), zipped
@@ -282,10 +263,10 @@ def _plain(name: str, encoding: str, folder: Path) -> Path | str:
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:
             if encoding in _UTF8:
-                _copy(name, iter(lambda: stream.read(_PIECE), b""), out)
+                _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
             else:
                 with _reader(stream, encoding) as reader:
-                    _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_PIECE), "")), out)
+                    _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_BLOCK), "")), out)
         return copy
 
 
@@ -339,7 +320,7 @@ def _find_ends(part: TextPart) -> _Ends:
 
 def _ranges(name: str, place: Path | str, start: int, executor: Executor | None) -> Iterator[_Ends]:
     if isinstance(place, Path):
-        size, step = place.stat().st_size, _PIECE
+        size, step = place.stat().st_size, _BLOCK
         executor = executor if isinstance(executor, ThreadPoolExecutor) else None
     else:
         size, step = url_size(place) or 0, _RANGE

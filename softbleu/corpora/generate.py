@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair
+from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair, Seen, distinct_numbers, pair_halves
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import read_grammar
-from softbleu.corpora.pairing import Seen, distinct_numbers, pair_halves
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
 from softbleu.declare import Declared, setting
@@ -87,15 +86,8 @@ class Generated:
     def lines(self, file_format: str | None = None, progress: Progress | None = None) -> Iterator[str]:
         """Write the corpus as lines of a file.
 
-        Parameters
-        ----------
-        file_format : plain, tsv or jsonl for sentences (default: plain), pairs, tsv or jsonl for pairs (pairs)
-        progress : called now and then with how many are done and of how many
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such format for sentences, or for pairs.
+        The format is plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs; the first by default.
+        `progress` is told how many are done and of how many.
         """
         name = self.derivations.grammar.name
         if self.settings.pairing == "none":
@@ -124,22 +116,9 @@ class Generated:
 def generate(settings: GenerationSettings) -> Generated:
     r"""Prepare an artificial corpus: read the grammar and see that it has as many sentences as are wanted.
 
-    Parameters
-    ----------
-    settings : what to generate
+    The corpus makes its sentences, pairs and lines piece by piece. Drawing remembers nothing unless it is to be
+    `distinct`. Raises `InputError`: the grammar cannot be used, or does not have that many sentences.
 
-    Returns
-    -------
-    The corpus, whose `sentences()`, `pairs()` and `lines()` make it piece by piece. Drawing remembers nothing unless
-    it is to be `distinct`.
-
-    Raises
-    ------
-    InputError
-        The grammar cannot be used, or does not have that many sentences.
-
-    Examples
-    --------
     >>> halves = generate(GenerationSettings(pairing="halves"))
     >>> halves.total
     504

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import overload
 
 from softbleu.corpora.files import open_text
-from softbleu.data_files import parse_whole
 from softbleu.errors import InputError
+from softbleu.io.data_files import parse_whole
 from softbleu.limits import Limit
 
 NO_CORRECTION = "-NONE-"
@@ -75,12 +75,7 @@ class GoldSegment:
         return tuple(" ".join(_corrected(words, annotation.edits)) for annotation in self.annotations)
 
     def coded(self, code: Callable[[str], tuple[int, ...]]) -> CodedGold:
-        """Put numbers in the place of words; a mark without correction counts as a deletion, as for M2.
-
-        Parameters
-        ----------
-        code : makes a text the codes of its words
-        """
+        """Put numbers in the place of words; a mark without correction counts as a deletion, as for M2."""
         edits = tuple(
             tuple((edit.start, edit.end, tuple(map(code, edit.corrections or ("",)))) for edit in annotation.edits)
             for annotation in self.annotations

@@ -16,8 +16,8 @@ from softbleu.corpora.m2 import GoldReferences, GoldSegment, read_m2
 from softbleu.corpora.segments import BLOCK, Segments, check_source
 from softbleu.corpora.systems import name_systems
 from softbleu.errors import InputError
-from softbleu.files import TemporaryFolder
-from softbleu.urls import is_url
+from softbleu.io.files import TemporaryFolder
+from softbleu.io.urls import is_url
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -171,10 +171,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
 def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
     """See that the source has the words of the gold file's sentences, the first of which has that number.
 
-    Raises
-    ------
-    InputError
-        It has not; the line is named.
+    Raises `InputError`, which names the line.
     """
     for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
         if text.split() != segment.source.split():
@@ -227,13 +224,7 @@ def make_corpus(
     source: Iterable[str] | None = None,
     gold: Sequence[GoldSegment] | None = None,
 ) -> Segments:
-    """Put texts together; gold edits make the references.
-
-    Raises
-    ------
-    InputError
-        They do not go together; see `Segments.of`.
-    """
+    """Put texts together; gold edits make the references."""
     if gold is None:
         return Segments.of(candidates, references, source)
     if references is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from softbleu.corpora.files import STDIN
 from softbleu.errors import InputError
-from softbleu.urls import is_url
+from softbleu.io.urls import is_url
 
 Naming = Callable[[Sequence[str]], dict[str, str]]
 
@@ -46,22 +46,10 @@ def name_systems(
 ) -> dict[str, str]:
     """Find the files of systems, by the systems' names.
 
-    Parameters
-    ----------
-    entries
-        Files, maybe as ``NAME=FILE``, or folders, which stand for every file in them but hidden ones, sorted.
-    references, others
-        Files that are no systems': those in a folder are left out.
-    naming
-        How files without a name are called.
+    Entries are files, maybe as ``NAME=FILE``, or folders, which stand for every file in them but hidden ones, sorted,
+    and those of references and others. `naming` says how files without a name are called. Raises `InputError`: two
+    systems of one name, a folder without files, or a reference among several systems.
 
-    Raises
-    ------
-    InputError
-        Two systems of one name, a folder without files, or a reference among several systems.
-
-    Examples
-    --------
     >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
     {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
     """

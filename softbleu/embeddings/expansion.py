@@ -6,19 +6,15 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.embeddings.measure import SCOPE
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.measure import SCOPE, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Segment = Sequence[Sequence[str]]
 """References of a segment, each as its tokens."""
@@ -54,13 +50,7 @@ class ExpandedReference:
 
 @dataclass(frozen=True)
 class Expansion(Declared):
-    """How references are expanded.
-
-    Raises
-    ------
-    InputError
-        A value out of bounds.
-    """
+    """How references are expanded."""
 
     threshold: float = setting(
         0.7, "A neighbour must be more similar than this, by cosine", least=0, most=1, flags=("-t",)
@@ -100,17 +90,11 @@ def find_alternatives(
     """Find what may replace each word: its nearest neighbours above the threshold, nearest first.
 
     Words and neighbours are of letters only, so that neither punctuation nor a number is swapped. A neighbour is
-    looked for among the first `SCOPE` words of the set, and is never the word itself in another case. A word
-    without a capital takes neighbours as the set spells them; one all in capitals (more than one) takes them in
-    capitals; any other that begins with a capital takes them with their first letter made one. Similarities are
-    cosines, to 6 decimals.
+    looked for among the first `SCOPE` words of the set, and is never the word itself in another case. A word without
+    a capital takes neighbours as the set spells them; one all in capitals (more than one) takes them in capitals; any
+    other that begins with a capital takes them with their first letter made one. Similarities are cosines, to 6
+    decimals. Words without any are left out.
 
-    Returns
-    -------
-    Words that have any.
-
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> from softbleu.embeddings.expansion import Expansion
     >>> vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "2": [1.0, 0.1]})
@@ -138,8 +122,7 @@ def find_alternatives(
 
 def _nearest(rows: NDArray[np.float64], pool: NDArray[np.float64], count: int) -> Iterator[list[tuple[int, float]]]:
     """Places of the nearest rows of the pool and their similarities, nearest first, some more than `count`."""
-    from softbleu.embeddings.graph import nearest_graph
-    from softbleu.embeddings.index import build_index
+    from softbleu.embeddings.index import build_index, nearest_graph
 
     index = build_index(pool)
     for start in range(0, len(rows), _WORDS_AT_ONCE):
@@ -176,27 +159,10 @@ def iterate_variants(
     Every word may be replaced by one of its alternatives; the probability of a variant is the product of the
     similarities of its replacements. Found by best-first search, exactly: time grows with how many are taken and with
     the length of the text, not with the number of variants there are. Ties, to 12 digits: fewest replacements, then
-    leftmost, then the nearer neighbour.
+    leftmost, then the nearer neighbour. Similarities are above 0 and at most 1; the word itself and repeated
+    alternatives are passed over. `reference` is the number of the text among the references of a segment. Raises
+    `InputError`: a similarity that is no probability, or a number that is not positive.
 
-    Parameters
-    ----------
-    tokens
-        The text.
-    alternatives
-        Of a word, those that may replace it and their similarities, greater than 0 and at most 1. The word itself
-        and repeated ones are passed over.
-    max_replacements
-        At most so many replacements in each; any number if None.
-    reference
-        Number of the text among the references of a segment.
-
-    Raises
-    ------
-    InputError
-        A similarity that is no probability, or a number that is not positive.
-
-    Examples
-    --------
     >>> from itertools import islice
     >>> near = {"car": [("vehicle", 0.9), ("truck", 0.8)], "fast": [("quick", 0.85)]}
     >>> for variant in islice(iterate_variants("a fast car".split(), near), 4):
@@ -245,22 +211,8 @@ def expand_corpus(
     """Expand a corpus in two passes: its words first, then segment after segment.
 
     Memory holds a block, the vocabulary with its alternatives, and the vectors of the first words of the set.
+    `progress` is told how many segments are expanded.
 
-    Parameters
-    ----------
-    blocks
-        Gives the corpus anew whenever it is called.
-    source
-        Where neighbours come from.
-    expansion
-        What is asked for.
-    case
-        How words are looked up; see `VectorSource.select`.
-    progress
-        Called with the number of segments expanded.
-
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "sky": [0.0, 1.0]})
     >>> corpus = [[["The", "Car", "!"]]], [[["blue"], ["Sky"]]]

@@ -1,18 +1,314 @@
-"""A vector file as a source: read in one streaming pass, of which only the wanted rows stay in memory."""
+"""Vector files: word2vec (binary or text) and GloVe, read in one streaming pass; wanted rows stay in memory."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NoReturn
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from softbleu.embeddings.binary import read_binary
-from softbleu.embeddings.formats import detect_layout
-from softbleu.embeddings.text import read_text
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
-from softbleu.streams import BLOCK_SIZE, Watch, open_stream
+from softbleu.errors import VectorError
+from softbleu.io.data_files import longest_line, refuse_line
+from softbleu.io.streams import BLOCK_SIZE, Stream, Watch, open_stream
+
+_HEAD_SIZE = 1 << 16
+_LARGEST_COUNT = 1 << 31
+_LARGEST_DIMENSION = 1 << 16
+_HEADER = re.compile(rb"\s*([+-]?\d+)[ \t]+([+-]?\d+)[ \t\r]*\n")
+_RESAVE = "load it with gensim and save it with KeyedVectors.save_word2vec_format"
+_REFUSED = (
+    (re.compile(rb"\x80[\x00-\x05]"), f"a pickle, which can run any code, is not opened; {_RESAVE}"),
+    (re.compile(rb"\x93NUMPY"), f"a NumPy array without its words is no vector file; {_RESAVE}"),
+    (re.compile(rb"PK\x03\x04"), f"a zip or npz archive is no vector file; unpack it, or {_RESAVE}"),
+    (re.compile(rb"\xba\x16\x4f\x2f"), "a fastText model is no vector file; use its .vec file instead"),
+)
+_VALUE_SIZE = 4
+_LONGEST_WORD = 1 << 16
+_NUMERIC = b"0123456789.+-eE "
+
+
+@dataclass(frozen=True)
+class FileLayout:
+    """How a vector file is laid out."""
+
+    kind: Literal["binary", "text"]
+    """word2vec's ``binary``, or ``text`` as word2vec and GloVe write it."""
+    dimension: int
+    """Values of each vector."""
+    count: int | None
+    """Vectors that the header announces; None without a header."""
+    start: int
+    """Bytes of the header."""
+
+
+def detect_layout(path: Path) -> FileLayout:
+    r"""Tell the layout of a vector file, packed with gzip or not.
+
+    Raises `VectorError`: the file is none of the known kinds, or announces impossible sizes.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
+    >>> _ = path.write_text("2 3\nyes 1 0 0\nno 0 1 0\n")
+    >>> detect_layout(path)
+    FileLayout(kind='text', dimension=3, count=2, start=4)
+    """
+    with open_stream(path, _HEAD_SIZE) as stream:
+        head = stream.content.read(_HEAD_SIZE)
+    if not head.strip():
+        raise VectorError(f"{path}: the file is empty; download or convert it again")
+    for magic, advice in _REFUSED:
+        if magic.match(head):
+            raise VectorError(f"{path}: {advice}")
+    header = _HEADER.match(head)
+    if header is None:
+        return FileLayout("text", _count_values(path, head), None, 0)
+    count, dimension = (int(number[:20]) for number in header.groups())
+    if not (0 < count <= _LARGEST_COUNT and 0 < dimension <= _LARGEST_DIMENSION):
+        text = header[0].strip().decode("ascii")
+        raise VectorError(f"{path}: header {text!r} (vectors, dimension) is impossible; the file is damaged")
+    kind: Literal["binary", "text"] = "text" if _looks_like_text(head[header.end() :]) else "binary"
+    return FileLayout(kind, dimension, count, header.end())
+
+
+def is_number(field: bytes) -> bool:
+    """Whether a field of a line reads as a number, NaN and infinity included."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _count_values(path: Path, head: bytes) -> int:
+    """Values of the first line of a file without header: the numbers at its end, save for the word."""
+    fields = head.lstrip().split(b"\n", 1)[0].split()
+    numbers = next((i for i, field in enumerate(reversed(fields)) if not is_number(field)), len(fields) - 1)
+    if numbers == 0:
+        raise VectorError(
+            f"{path}: neither word2vec (header 'vectors dimension') nor GloVe text (a word, then numbers); {_RESAVE}"
+        )
+    return numbers
+
+
+def _looks_like_text(body: bytes) -> bool:
+    """Whether numbers as text follow the words, not float32 values, which hold control bytes early on."""
+    sample = body[:1024]
+    if any(byte < 32 and byte not in b"\t\r\n" for byte in sample):
+        return False
+    return len(sample) >= 256 or any(is_number(field) for field in body.partition(b"\n")[0].split()[1:])
+
+
+@dataclass
+class _Position:
+    """How far the file has been read: whole records, and the byte where the next one begins."""
+
+    records: int
+    offset: int
+
+
+def read_binary(
+    path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
+) -> None:
+    """Go through the records once, block by block, and add those that the sink wants, until it is full.
+
+    Raises `VectorError`: the file ends early or late, or holds a value that is not finite, wanted or not.
+    """
+    if layout.count is None:
+        raise VectorError(f"{path}: a binary vector file needs a header with its number of vectors")
+    size = layout.dimension * _VALUE_SIZE
+    position = _Position(0, layout.start)
+    stream.content.read(layout.start)
+    rest = b""
+    while position.records < layout.count:
+        if sink.full:
+            return
+        if watch is not None:
+            watch(stream)
+        block = stream.content.read(block_size)
+        if not block:
+            _refuse_truncated(path, position, layout.count, rest)
+        buffer = rest + block
+        starts, kept, slots = _split_records(buffer, size, layout.count - position.records, sink)
+        if starts:
+            rows = _gather(buffer, starts, size)
+            if not (sink.tolerant or np.isfinite(rows).all()):
+                _refuse_values(path, position, buffer, starts, rows)
+            sink.add(slots, rows if len(kept) == len(rows) else rows[kept])
+            done = starts[-1] + size
+            position.records += len(starts)
+            position.offset += done
+            buffer = buffer[done:]
+        rest = buffer
+        if len(rest) > size + _LONGEST_WORD and b" " not in rest[:_LONGEST_WORD]:
+            _refuse_word(path, position)
+    if (rest + stream.content.read(_LONGEST_WORD)).strip():
+        raise VectorError(
+            f"{path}: more data after the {layout.count} vectors of the header, at byte {position.offset}; "
+            "the header is wrong or the file is damaged"
+        )
+
+
+def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[list[int], list[int], list[int]]:
+    """Find where the values of each whole record start, which records are wanted, and their slots."""
+    starts: list[int] = []
+    kept: list[int] = []
+    slots: list[int] = []
+    take, find, last = sink.take, buffer.find, len(buffer) - size
+    begin = 0
+    for record in range(limit):
+        start = find(b" ", begin) + 1
+        if start == 0 or start > last:
+            break
+        starts.append(start)
+        # Some writers end each record with a line break, which then leads the next word.
+        slot = take(buffer[begin : start - 1].lstrip(b"\n"), None)
+        if slot is not None:
+            kept.append(record)
+            slots.append(slot)
+        begin = start + size
+    return starts, kept, slots
+
+
+def _gather(buffer: bytes, starts: list[int], size: int) -> NDArray[np.float32]:
+    """Values of all records of a buffer, shape (records, dimension), copied at once."""
+    windows = sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)
+    rows: NDArray[np.float32] = windows[np.asarray(starts)].view("<f4").astype(np.float32, copy=False)
+    return rows
+
+
+def _show(word: bytes) -> str:
+    return repr(word.lstrip(b"\n").decode("utf-8", "replace"))
+
+
+def _refuse_truncated(path: Path, position: _Position, count: int, rest: bytes) -> NoReturn:
+    word, space, _ = rest.partition(b" ")
+    named = f" ({_show(word)})" if space else ""
+    raise VectorError(
+        f"{path}: truncated at word {position.records + 1}{named}, byte {position.offset}: "
+        f"{position.records} of {count} vectors read; download or convert it again"
+    )
+
+
+def _refuse_word(path: Path, position: _Position) -> NoReturn:
+    raise VectorError(
+        f"{path}: word {position.records + 1}, byte {position.offset}, has no end within {_LONGEST_WORD} "
+        "bytes; the header is wrong or the file is damaged"
+    )
+
+
+def _refuse_values(
+    path: Path, position: _Position, buffer: bytes, starts: list[int], rows: NDArray[np.float32]
+) -> NoReturn:
+    record = int(np.argmin(np.isfinite(rows).all(axis=1)))
+    begin = starts[record - 1] + rows.shape[1] * _VALUE_SIZE if record else 0
+    word = _show(buffer[begin : starts[record] - 1])
+    raise VectorError(
+        f"{path}: NaN or infinite value for word {word} (word {position.records + record + 1}, "
+        f"byte {position.offset + begin}); mend or drop that vector"
+    )
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Reads single lines: the file they come from, and how many values each must have."""
+
+    path: Path
+    dimension: int
+    tolerant: bool
+
+    def split(self, line: bytes, number: int) -> tuple[bytes, bytes]:
+        """Part a line into word and values; every line pays for this, so the usual case comes first."""
+        line = line.rstrip()
+        if line.count(b" ") == self.dimension and b"  " not in line and b"\t" not in line:
+            word, _, values = line.partition(b" ")
+        else:
+            word, values = self._split_unusual(line, number)
+        if values.translate(None, _NUMERIC) and not (self.tolerant and all(map(is_number, values.split()))):
+            self._refuse_values(word, values, number)
+        return word, values
+
+    def _split_unusual(self, line: bytes, number: int) -> tuple[bytes, bytes]:
+        """Lines with tabs, repeated spaces, or words that hold spaces, which GloVe's largest set has."""
+        parts = line.rsplit(None, self.dimension)
+        beyond = parts[0].split()[1:]
+        if len(parts) <= self.dimension or (beyond and all(map(is_number, beyond))):
+            raise VectorError(
+                f"{self.path}: line {number}: {len(line.split()) - 1} values found, "
+                f"{self.dimension} expected; the file is cut off, damaged or no vector file"
+            )
+        return parts[0], b" ".join(parts[1:])
+
+    def parse(self, word: bytes, values: bytes, number: int) -> NDArray[np.float32]:
+        """Values of a wanted line as numbers."""
+        try:
+            with np.errstate(over="ignore"):
+                row = np.array([float(field) for field in values.split()]).astype(np.float32)
+        except ValueError:
+            self._refuse_values(word, values, number)
+        if not (self.tolerant or np.isfinite(row).all()):
+            self._refuse_values(word, values, number)
+        return row
+
+    def _refuse_values(self, word: bytes, values: bytes, number: int) -> NoReturn:
+        where = f"for word {word.decode('utf-8', 'replace')!r}"
+        strange = next((field for field in values.split() if not is_number(field)), None)
+        what = f"{strange.decode('utf-8', 'replace')!r} is no number" if strange else "NaN or infinite value"
+        raise VectorError(f"{self.path}: line {number}: {what} {where}; mend or drop that vector")
+
+
+def _read_block(path: Path, stream: Stream, block_size: int, number: int) -> list[bytes]:
+    """Read lines of that size together, or more."""
+    block, size, longest = [], 0, longest_line()
+    while size < block_size and (line := stream.content.readline(longest + 1)):
+        block.append(line)
+        size += len(line)
+        if len(line) > longest:
+            refuse_line(f"{path}, line {number + len(block)}", longest)
+    return block
+
+
+def read_text(
+    path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
+) -> None:
+    """Go through the lines once and parse those that the sink wants, until it is full.
+
+    Raises `VectorError`: a line with too few or too many values, or with values that are not finite, wanted or not;
+    fewer or more lines than the header announces.
+    """
+    lines = _Lines(path, layout.dimension, sink.tolerant)
+    stream.content.read(layout.start)
+    number = 0 if layout.count is None else 1
+    count = 0
+    while not sink.full and (block := _read_block(path, stream, block_size, number)):
+        if watch is not None:
+            watch(stream)
+        slots: list[int] = []
+        rows: list[NDArray[np.float32]] = []
+        for line in block:
+            number += 1
+            if line.isspace():
+                continue
+            count += 1
+            word, values = lines.split(line, number)
+            slot = sink.take(word, None)
+            if slot is not None:
+                slots.append(slot)
+                rows.append(lines.parse(word, values, number))
+        if rows:
+            sink.add(slots, np.stack(rows))
+    if not sink.full and layout.count is not None and count != layout.count:
+        what = "truncated" if count < layout.count else "damaged"
+        raise VectorError(
+            f"{path}: {what} at line {number}: {count} of {layout.count} vectors read; "
+            "download or convert it again, or mend the header"
+        )
+
 
 _READERS = {"binary": read_binary, "text": read_text}
 
@@ -20,20 +316,8 @@ _READERS = {"binary": read_binary, "text": read_text}
 class FileSource:
     r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not.
 
-    Parameters
-    ----------
-    path
-        The file; its kind is told by its content.
-    block_size
-        Bytes read at a time.
+    Raises `VectorError`: the file is missing, empty or no vector file.
 
-    Raises
-    ------
-    VectorError
-        The file is missing, empty or no vector file.
-
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
     >>> _ = path.write_text("yes 3 4\nno 0 1\n")
@@ -72,14 +356,8 @@ class FileSource:
     def read(self, sink: Sink, *, watch: Watch | None = None, to_end: bool = True) -> None:
         """Go through the file once and give the sink what it wants.
 
-        Parameters
-        ----------
-        sink
-            What the words and rows are for.
-        watch
-            Called now and then with the stream, which knows how far it is.
-        to_end
-            Whether the file is hashed to its end even if the sink is full before.
+        `watch` is told now and then how far the stream is. With `to_end` the file is hashed to its end even if the
+        sink is full before.
         """
         with open_stream(self.path, self._block_size) as stream:
             _READERS[self.layout.kind](self.path, stream, self.layout, sink, self._block_size, watch)

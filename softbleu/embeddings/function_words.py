@@ -5,14 +5,10 @@ Words that are as often something else (little, past, mine) are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _CLASSES = {
     "determiners": """

@@ -1,30 +1,24 @@
-"""Which vectors are near a vector: FAISS indexes over unit vectors (inner products are cosines), and their files."""
+"""Which vectors are near a vector: FAISS indexes over unit vectors, whose inner products are cosines; graphs."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softbleu.embeddings.faiss_kinds import (
-    FAISS_CLASSES,
-    INDEX_KINDS,
-    MAKERS,
-    MINIMUM_FOR_IVFPQ,
-    IndexKind,
-    core_of,
-    import_faiss,
-    matrix_products,
-    one_thread,
-    stored_units,
-)
 from softbleu.errors import InputError, UnknownNameError, VectorError
-from softbleu.files import drafts_of
+from softbleu.io.cache import read_cached, write_cached
+from softbleu.io.files import drafts_of
 from softbleu.limits import Limit
 
 if TYPE_CHECKING:
@@ -34,6 +28,11 @@ if TYPE_CHECKING:
     QueryPairs: TypeAlias = tuple[Integers, Integers]
     """Number of the query and slot of the vector, for each pair."""
 
+IndexKind = Literal["exact", "hnsw"]
+INDEX_KINDS: tuple[IndexKind, ...] = get_args(IndexKind)
+
+_LINKS, _BUILD_BREADTH, _SEARCH_BREADTH = 16, 100, 128
+"""Of ``hnsw``: links of each vector, and candidates looked at while it is built and searched."""
 _LIMIT = Limit(
     "neighbour graphs",
     "pairs found",
@@ -49,8 +48,8 @@ _PAIRS_AT_ONCE = 4096
 _SEAL = b"softbleu"
 _SPARE = 8
 """Candidates beyond those asked for: all of them are compared again in double precision."""
-_RESCORED = 4
-"""Candidates of ``ivfpq`` compared again, for each neighbour asked for."""
+GRAPH_FORMAT = 1
+"""To be raised whenever the same key would give another graph."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +57,13 @@ class NeighbourIndex:
     """Vectors made ready for search; `build_index` makes one, `load_index` reads one."""
 
     kind: IndexKind
-    """How it searches: ``exact``; ``hnsw`` (a graph of neighbours) or ``ivfpq`` (cells and compressed vectors), which
-    may miss some."""
+    """How it searches: ``exact``, or ``hnsw`` (a graph of neighbours), which may miss some."""
     faiss_index: Any
     """A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product."""
     places: Integers
     """Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed."""
-    units: Singles | None
-    """Shape (indexed, dimension): the unit vectors, to compare candidates again. None after an ``ivfpq`` was loaded
-    without rows: its similarities are then approximate as well."""
+    units: Singles
+    """Shape (indexed, dimension): the unit vectors, to compare candidates again."""
 
     def __len__(self) -> int:
         return len(self.places)
@@ -79,29 +76,10 @@ class NeighbourIndex:
     def search(self, queries: ArrayLike, count: int) -> tuple[Integers, Singles]:
         """Find the `count` nearest rows of each query, by cosine, the nearest first and ties by row.
 
-        Parameters
-        ----------
-        queries
-            Shape (queries, dimension), of any length; an all-zero one has no neighbours.
-        count
-            How many neighbours, at least 1.
+        Both results have shape (queries, count): rows as numbered when the index was built, -1 where there are no
+        more, and their cosines, -inf there. An all-zero query has no neighbours. Raises `InputError`: a count below
+        1; `VectorError`: queries of another dimension, or not finite.
 
-        Returns
-        -------
-        ids
-            Shape (queries, count): rows, as numbered when the index was built; -1 where there are no more.
-        similarities
-            Shape (queries, count): their cosines, -inf where there are no more.
-
-        Raises
-        ------
-        InputError
-            A count below 1.
-        VectorError
-            Queries of another dimension, or not finite.
-
-        Examples
-        --------
         >>> index = build_index([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
         >>> ids, similarities = index.search([[2.0, 0.0]], 3)
         >>> print(ids, similarities.round(4))
@@ -112,7 +90,7 @@ class NeighbourIndex:
         units, known = self._units_of(queries)
         ids = np.full((len(units), count), -1, dtype=np.int64)
         similarities = np.full((len(units), count), -np.inf, dtype=np.float32)
-        fetch = min(count * (_RESCORED if self.kind == "ivfpq" else 1) + _SPARE, len(self))
+        fetch = min(count + _SPARE, len(self))
         for part in _parts(known, min(_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(fetch, 1))):
             owners, slots, values = self._ranked(units[part], self._nearest(units[part], count, fetch))
             ranks = np.arange(len(owners)) - np.searchsorted(owners, owners)
@@ -124,24 +102,10 @@ class NeighbourIndex:
     def above(self, queries: ArrayLike, threshold: float) -> tuple[Integers, Integers, Singles]:
         """Find all rows whose cosine with a query is greater than the threshold.
 
-        Returns
-        -------
-        bounds
-            Shape (queries + 1,): the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``.
-        ids
-            Rows, as numbered when the index was built; the nearest first and ties by row.
-        similarities
-            Their cosines.
+        The neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]`` of the rows and cosines, the nearest
+        first and ties by row. The index must be exact: others cannot tell that they have found all. Raises
+        `InputError`: the index is not exact, or the threshold is NaN; `VectorError`: as `search`.
 
-        Raises
-        ------
-        InputError
-            The index is not exact: others cannot tell that they have found all; or the threshold is NaN.
-        VectorError
-            Queries of another dimension, or not finite.
-
-        Examples
-        --------
         >>> index = build_index([[3.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         >>> bounds, ids, similarities = index.above([[2.0, 0.0], [1.0, 1.0]], 0.5)
         >>> bounds.tolist(), ids.tolist()
@@ -200,10 +164,9 @@ class NeighbourIndex:
         return np.repeat(np.arange(len(units)), np.diff(limits.astype(np.int64))), slots
 
     def _effort(self, faiss: Any, fetch: int) -> Any:
-        core = core_of(self.faiss_index)
-        if self.kind == "hnsw":
-            return faiss.SearchParametersHNSW(efSearch=max(core.hnsw.efSearch, 2 * fetch))
-        return faiss.SearchParametersIVF(nprobe=core.nprobe) if self.kind == "ivfpq" else None
+        if self.kind == "exact":
+            return None
+        return faiss.SearchParametersHNSW(efSearch=max(core_of(self.faiss_index).hnsw.efSearch, 2 * fetch))
 
     def _ranked(self, units: Singles, pairs: QueryPairs) -> tuple[Integers, Integers, Singles]:
         """Compare the pairs again, in double precision, and put them in order."""
@@ -212,38 +175,18 @@ class NeighbourIndex:
         for start in range(0, len(owners), _PAIRS_AT_ONCE):
             part = slice(start, start + _PAIRS_AT_ONCE)
             values[part] = np.einsum(
-                "ij,ij->i", units[owners[part]].astype(np.float64), self._take(slots[part]).astype(np.float64)
+                "ij,ij->i", units[owners[part]].astype(np.float64), self.units[slots[part]].astype(np.float64)
             )
         order = np.lexsort((slots, -values, owners))
         return owners[order], slots[order], values[order]
-
-    def _take(self, slots: Integers) -> Singles:
-        if self.units is not None:
-            return self.units[slots]
-        taken: Singles = core_of(self.faiss_index).reconstruct_batch(slots)
-        return taken
 
 
 def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     """Build an index over vectors, which stay as they are: it has its own copy, of unit length.
 
-    Parameters
-    ----------
-    rows
-        Shape (words, dimension), of any length; all-zero rows are nobody's neighbours.
-    kind
-        ``exact``; ``hnsw`` for a graph (Malkov and Yashunin 2018), fast once built, always in the same way;
-        ``ivfpq`` for an inverted file of product-quantised vectors (Jégou et al. 2011), small.
+    All-zero rows are nobody's neighbours. ``hnsw`` makes a graph (Malkov and Yashunin 2018), the same every time.
+    Raises `UnknownNameError`: no such kind; `VectorError`: rows that are no such array, or not finite.
 
-    Raises
-    ------
-    UnknownNameError
-        No such kind.
-    VectorError
-        Rows that are no such array, not finite, or too few for ``ivfpq``.
-
-    Examples
-    --------
     >>> index = build_index([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
     >>> len(index), index.dimension, index.places.tolist()
     (2, 2, [0, 2])
@@ -254,43 +197,24 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
     places = np.flatnonzero(norms)
     if len(places) < len(units):
         units = units[places]
-    if kind == "ivfpq" and len(units) < MINIMUM_FOR_IVFPQ:
-        raise VectorError(f"{len(units)} words: ivfpq needs at least {MINIMUM_FOR_IVFPQ}; take an exact index")
     faiss = import_faiss()
-    core = MAKERS[kind](faiss, *units.shape)
+    core = faiss.IndexFlat(units.shape[1], faiss.METRIC_INNER_PRODUCT)
+    if kind == "hnsw":
+        core = faiss.IndexHNSWFlat(units.shape[1], _LINKS, faiss.METRIC_INNER_PRODUCT)
+        core.hnsw.efConstruction, core.hnsw.efSearch = _BUILD_BREADTH, _SEARCH_BREADTH
     index = faiss.IndexIDMap(core)
     with one_thread(faiss, kind):
-        if kind == "ivfpq":
-            with matrix_products():
-                index.train(units)
         index.add_with_ids(units, places)
-    return NeighbourIndex(kind, index, places, units if kind == "ivfpq" else stored_units(index))
+    return NeighbourIndex(kind, index, places, _stored_units(index, units.shape[1]))
 
 
 def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint: str) -> Path:
     """Write an index beside the store whose vectors it holds, complete or not at all.
 
-    Parameters
-    ----------
-    index
-        Over all rows of the store, in their order.
-    store
-        The directory.
-    fingerprint
-        The store's content hash; part of the file's name, so that an index of other vectors is never taken.
+    It is over all rows of the store, in their order. The store's content hash is part of the file's name, so that an
+    index of other vectors is never taken. The file is what FAISS writes, and a SHA-256 of that. Raises `VectorError`:
+    the file cannot be written.
 
-    Returns
-    -------
-    Path
-        The file: what FAISS writes, and after it a SHA-256 of that.
-
-    Raises
-    ------
-    VectorError
-        The file cannot be written.
-
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     path = save_index(build_index([[3.0, 0.0], [1.0, 1.0]]), place, "0123456789abcdef")
@@ -315,17 +239,8 @@ def load_index(
 ) -> NeighbourIndex | None:
     """Read the index of that kind that lies beside a store, memory-mapped where FAISS can; None without one.
 
-    Parameters
-    ----------
-    store, kind, fingerprint
-        As `save_index` had them.
-    rows
-        The store's rows: with them the similarities of ``ivfpq`` are true cosines, not approximations.
-
-    Raises
-    ------
-    VectorError
-        The file is damaged or does not belong to these rows.
+    The store's rows are given to see that the index is of so many, and as long. Raises `VectorError`: the file is
+    damaged or does not belong to these rows.
     """
     path = index_path(store, kind, fingerprint)
     if not path.is_file():
@@ -342,14 +257,9 @@ def load_index(
     places = faiss.vector_to_array(index.id_map)
     given = None if rows is None else as_rows(rows, "rows")
     fits = given is None or (given.shape[1] == index.d and len(given) > places.max(initial=-1))
-    if not isinstance(core, getattr(faiss, FAISS_CLASSES[kind])) or not fits:
+    if not isinstance(core, faiss.IndexFlat if kind == "exact" else faiss.IndexHNSWFlat) or not fits:
         raise VectorError(f"{path}: an index of other vectors, or of another kind; {remedy}")
-    units = stored_units(index)
-    if units is None and given is not None:
-        units, _ = units_and_norms(given[places])
-    elif units is None:
-        core.make_direct_map()
-    return NeighbourIndex(kind, index, places, units)
+    return NeighbourIndex(kind, index, places, _stored_units(index, int(index.d)))
 
 
 def index_path(store: str | os.PathLike[str], kind: IndexKind, fingerprint: str) -> Path:
@@ -407,3 +317,203 @@ def as_rows(rows: ArrayLike, what: str) -> NDArray[Any]:
 def _parts(places: Integers, size: int) -> list[Integers]:
     """Cut into even parts, for a small last one would take FAISS a slower way."""
     return np.array_split(places, -(-len(places) // max(size, 1))) if len(places) else []
+
+
+@cache
+def import_faiss() -> Any:
+    """Import FAISS, whose bindings warn on some versions of Python."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import faiss
+    return faiss
+
+
+def _stored_units(index: Any, dimension: int) -> Singles:
+    """View the vectors that an index stores, without a copy."""
+    faiss = import_faiss()
+    core = core_of(index)
+    store = faiss.downcast_index(core.storage) if hasattr(core, "storage") else core
+    if not store.ntotal:
+        return np.zeros((0, dimension), np.float32)
+    units: Singles = faiss.rev_swig_ptr(store.get_xb(), store.ntotal * store.d)
+    return units.reshape(store.ntotal, store.d)
+
+
+def core_of(index: Any) -> Any:
+    """Look below the layer that knows which row each vector was."""
+    return import_faiss().downcast_index(index.index)
+
+
+@contextmanager
+def matrix_products() -> Iterator[Any]:
+    """Have FAISS compare by matrix products from 20 queries on: newer versions go vector by vector up to 400."""
+    faiss = import_faiss()
+    former = faiss.cvar.distance_compute_blas_threshold
+    faiss.cvar.distance_compute_blas_threshold = 20
+    try:
+        yield faiss
+    finally:
+        faiss.cvar.distance_compute_blas_threshold = former
+
+
+@contextmanager
+def one_thread(faiss: Any, kind: IndexKind) -> Iterator[None]:
+    """Link an ``hnsw`` by one thread: with several, the links depend on which comes first."""
+    former = faiss.omp_get_max_threads()
+    if kind == "hnsw":
+        faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(former)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourGraph:
+    """Neighbours of each query, as compressed rows: the nearest first, ties by place.
+
+    >>> graph = range_graph([[2.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [3.0, 3.0]], 0.5)
+    >>> len(graph), graph.owners.tolist(), graph.targets.tolist()
+    (2, [0, 0, 1], [0, 1, 1])
+    >>> graph.above(0.9).bounds.tolist()
+    [0, 1, 1]
+    """
+
+    bounds: NDArray[np.int64]
+    """Shape (queries + 1,), int64: the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``."""
+    targets: NDArray[np.int64]
+    """Shape (pairs,), int64: places of the neighbours in the scope."""
+    similarities: NDArray[np.float32]
+    """Shape (pairs,), float32: their cosines with the query."""
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """Shape (pairs,): the query of each neighbour."""
+        return np.repeat(np.arange(len(self)), np.diff(self.bounds))
+
+    def neighbours(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Places and similarities of the neighbours of one query."""
+        part = slice(int(self.bounds[query]), int(self.bounds[query + 1]))
+        return self.targets[part], self.similarities[part]
+
+    def above(self, threshold: float) -> NeighbourGraph:
+        """Keep the neighbours whose similarity is greater: one search serves any number of thresholds."""
+        return self._keep(self.similarities > np.float32(threshold))
+
+    def without(self, places: ArrayLike) -> NeighbourGraph:
+        """Drop from the neighbours of each query one place, its own; -1 drops none."""
+        return self._keep(self.targets != np.asarray(places, dtype=np.int64)[self.owners])
+
+    def first(self, count: int) -> NeighbourGraph:
+        """Keep the nearest `count` neighbours of each query."""
+        return self._keep(np.arange(len(self.targets)) - self.bounds[self.owners] < count)
+
+    def _keep(self, kept: NDArray[np.bool_]) -> NeighbourGraph:
+        counts = np.bincount(self.owners[kept], minlength=len(self))
+        return NeighbourGraph(_bounds(counts), self.targets[kept], self.similarities[kept])
+
+
+def range_graph(
+    queries: ArrayLike, scope: ArrayLike | NeighbourIndex, threshold: float, exclude: ArrayLike | None = None
+) -> NeighbourGraph:
+    """Find all rows of the scope whose cosine with a query is greater than the threshold.
+
+    The scope has shape (words, dimension), or is an exact index over such rows; all-zero rows have no neighbours.
+    `exclude` has the place of each query itself in the scope, which is left out, or -1.
+    """
+    graph = NeighbourGraph(*_indexed(scope, "exact").above(queries, threshold))
+    return graph if exclude is None else graph.without(exclude)
+
+
+def nearest_graph(
+    queries: ArrayLike,
+    scope: ArrayLike | NeighbourIndex,
+    count: int,
+    exclude: ArrayLike | None = None,
+    kind: IndexKind = "exact",
+) -> NeighbourGraph:
+    """Find the `count` rows of the scope nearest to each query, itself left out; all there are if fewer.
+
+    See `range_graph`; an index may be of any kind, and `kind` says how to search a scope that is none yet.
+
+    >>> rows = [[1.0, 0.0], [3.0, 3.0], [0.0, 1.0]]
+    >>> nearest_graph(rows, rows, 1, exclude=[0, 1, 2]).targets.tolist()
+    [1, 0, 1]
+    """
+    if count < 1:
+        raise InputError(f"the number of neighbours must be at least 1, not {count}")
+    # One more, in case the query itself is among them.
+    index = _indexed(scope, kind)
+    ids, similarities = index.search(queries, min(count, len(index)) + (exclude is not None))
+    found = ids >= 0
+    graph = NeighbourGraph(_bounds(found.sum(axis=1)), ids[found], similarities[found])
+    return graph if exclude is None else graph.without(exclude).first(count)
+
+
+@dataclass(frozen=True)
+class GraphKey:
+    """All that a graph depends on."""
+
+    fingerprint: str
+    """Content hash of the vectors."""
+    words: Sequence[str]
+    """The words asked about, in order."""
+    scope: int
+    """How many words of the set, from its first, are looked through."""
+    rule: Mapping[str, float]
+    """Which neighbours are kept, such as ``{"threshold": 0.8}`` or ``{"count": 10}``."""
+    case: str = "fallback"
+    """How words are looked up."""
+    processing: str = ""
+    """What was done to the vectors before they were compared."""
+    kind: IndexKind = "exact"
+    """How they were searched."""
+
+    def digest(self) -> str:
+        """Hex SHA-256 over all fields and the number of the format.
+
+        >>> one, other = (GraphKey("0" * 64, ["cat"], 10, {"threshold": x}) for x in (0.5, 0.6))
+        >>> len(one.digest()), one.digest() == other.digest()
+        (64, False)
+        """
+        fields = asdict(self) | {"words": list(self.words), "rule": sorted(self.rule.items()), "format": GRAPH_FORMAT}
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def cached_graph(key: GraphKey, compute: Callable[[], NeighbourGraph]) -> NeighbourGraph:
+    """Take a graph from the cache, or compute and keep it; see `cache.cache_folder` for the place.
+
+    A damaged file is computed again; where nothing can be written, nothing is kept.
+    """
+    name = f"graphs/{key.digest()}"
+    graph = _read_graph(read_cached(name), len(key.words), key.scope)
+    if graph is None:
+        graph = compute()
+        write_cached(name, {"bounds": graph.bounds, "targets": graph.targets, "similarities": graph.similarities})
+    return graph
+
+
+def _read_graph(arrays: Mapping[str, NDArray[Any]] | None, queries: int, scope: int) -> NeighbourGraph | None:
+    """Check that these arrays are such a graph."""
+    if arrays is None or arrays.keys() != {"bounds", "targets", "similarities"}:
+        return None
+    bounds, targets, similarities = arrays["bounds"], arrays["targets"], arrays["similarities"]
+    shapes = (bounds.shape, targets.shape) == ((queries + 1,), similarities.shape) and targets.ndim == 1
+    kinds = [array.dtype.name for array in (bounds, targets, similarities)]
+    types = kinds == ["int64", "int64", "float32"]
+    if not (shapes and types) or bounds[0] != 0 or bounds[-1] != len(targets) or (np.diff(bounds) < 0).any():
+        return None
+    if targets.size and not 0 <= targets.min() <= targets.max() < scope:
+        return None
+    return NeighbourGraph(bounds, targets, similarities)
+
+
+def _indexed(scope: ArrayLike | NeighbourIndex, kind: IndexKind) -> NeighbourIndex:
+    return scope if isinstance(scope, NeighbourIndex) else build_index(scope, kind)
+
+
+def _bounds(counts: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])

@@ -1,36 +1,27 @@
-"""What a set of vectors is."""
+"""What a set of vectors or an encoder is."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from softbleu.embeddings.encoders.base import Encoder
+from softbleu.embeddings.encoders.store import ENCODER_FILES, encoder_fingerprint
+from softbleu.embeddings.encoders.stored import StoredEncoder
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.store import INDEX_SUFFIX, store_fingerprint
-from softbleu.embeddings.store_source import StoreSource
+from softbleu.embeddings.store import INDEX_SUFFIX, StoreSource, store_fingerprint
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 
 Fact = str | int | float | None
-_FROM_META = ("source", "licence", "normalisation", "source_sha256")
 
 
 def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str, Fact]:
     """Facts about a set, by name.
 
-    Parameters
-    ----------
-    source
-        The set.
-    verify
-        Read all of it, to see that it is whole and as it was written.
+    `verify` reads all of it, to see that it is whole and as it was written. Raises `VectorError` where it is not.
 
-    Raises
-    ------
-    VectorError
-        It is not.
-
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> facts = describe_vectors(open_vectors("glove-6b-100d"), verify=True)
     >>> facts["words"], facts["dimension"], facts["dtype"], facts["verified"]
@@ -38,15 +29,19 @@ def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str,
     """
     facts: dict[str, Fact] = {"name": source.name}
     if isinstance(source, StoreSource):
-        facts |= _describe_store(source, verify)
+        if verify:
+            _check_content(
+                source.directory, source.fingerprint, store_fingerprint(source.directory), "write the store again"
+            )
+        files = sorted(path for path in source.directory.iterdir() if path.is_file())
+        facts |= {"kind": "store", "words": source.count, "dimension": source.dimension, "dtype": source.dtype}
+        facts |= {"bytes": _size_of(files), **_origin(source.meta), "sha256": source.fingerprint}
+        facts["indexes"] = ", ".join(path.name for path in files if path.suffix == INDEX_SUFFIX) or "none"
+        facts |= _of_pairs(source.quantiles)
     elif isinstance(source, FileSource):
         layout = source.layout
-        facts |= {
-            "kind": f"{layout.kind} file",
-            "words": layout.count,
-            "dimension": layout.dimension,
-            "bytes": source.path.stat().st_size,
-        }
+        facts |= {"kind": f"{layout.kind} file", "words": layout.count, "dimension": layout.dimension}
+        facts["bytes"] = _size_of([source.path])
         if verify:
             source.select([])
             facts["sha256"] = source.fingerprint
@@ -55,22 +50,44 @@ def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str,
     return {**facts, "verified": "yes" if verify else "no"}
 
 
-def _describe_store(source: StoreSource, verify: bool) -> dict[str, Fact]:
-    if verify and (found := store_fingerprint(source.directory)) != source.fingerprint:
+def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fact]:
+    """Facts about an encoder, by name; see `describe_vectors`.
+
+    >>> from softbleu.embeddings.encoders import open_encoder
+    >>> facts = describe_encoder(open_encoder("minilm-l6"), verify=True)
+    >>> facts["layers"], facts["dimension"], facts["dtype"], facts["verified"]
+    (6, 384, 'int8', 'yes')
+    """
+    facts: dict[str, Fact] = {"name": encoder.name, "kind": "encoder"}
+    facts |= {"layers": encoder.depth, "dimension": encoder.dimension, "pieces": encoder.vocabulary}
+    if isinstance(encoder, StoredEncoder):
+        folder, architecture = encoder.directory, encoder.meta.architecture
+        if verify:
+            found = encoder_fingerprint(folder, architecture)
+            _check_content(folder, encoder.fingerprint, found, "convert the model again")
+        facts |= {"positions": architecture.positions, "dtype": encoder.meta.dtype}
+        facts |= {"bytes": _size_of([folder / name for name in ENCODER_FILES]), **_origin(encoder.meta.everything)}
+    facts |= {"sha256": encoder.fingerprint, "recommended layers": ",".join(map(str, encoder.layers))}
+    facts |= {"recommended threshold": encoder.threshold, **_of_pairs(encoder.quantiles)}
+    return {**facts, "verified": "yes" if verify else "no"}
+
+
+def _check_content(folder: Path, expected: str, found: str, advice: str) -> None:
+    if found != expected:
         raise VectorError(
-            f"{source.directory}: its content has the SHA-256 {found}, meta.json says {source.fingerprint}: it was "
-            "damaged or edited; write the store again"
+            f"{folder}: its content has the SHA-256 {found}, meta.json says {expected}: it was damaged or edited; "
+            f"{advice}"
         )
-    meta = source.meta
-    files: list[Path] = sorted(path for path in source.directory.iterdir() if path.is_file())
-    return {
-        "kind": "store",
-        "words": source.count,
-        "dimension": source.dimension,
-        "dtype": source.dtype,
-        "bytes": sum(path.stat().st_size for path in files),
-        **{key: meta[key] for key in _FROM_META if isinstance(meta.get(key), str)},
-        "sha256": source.fingerprint,
-        "indexes": ", ".join(path.name for path in files if path.suffix == INDEX_SUFFIX) or "none",
-        **{f"similarity {key} of random pairs": value for key, value in source.quantiles.items()},
-    }
+
+
+def _size_of(files: list[Path]) -> int:
+    return sum(path.stat().st_size for path in files)
+
+
+def _origin(meta: Mapping[str, Any]) -> dict[str, Fact]:
+    names = ("family", "source", "licence", "normalisation", "source_sha256")
+    return {name: meta[name] for name in names if isinstance(meta.get(name), str)}
+
+
+def _of_pairs(quantiles: Mapping[str, float]) -> dict[str, Fact]:
+    return {f"similarity {key} of random pairs": value for key, value in quantiles.items()}

@@ -1,29 +1,111 @@
-"""From what a user asks for (a bundled name, a path, vectors in memory) to a source of vectors."""
+"""From what a user asks for (a bundled name, a path, several joined, vectors in memory) to a source of vectors."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from softbleu.embeddings.encoders.locate import encoder_files, is_encoder
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.joined import joined_names, open_joined
+from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
-from softbleu.embeddings.packages import open_package, package_files, package_names
-from softbleu.embeddings.remote import local_place
-from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS
-from softbleu.embeddings.store_source import open_store
-from softbleu.embeddings.vectors import VectorSource
+from softbleu.embeddings.packages import PACKAGES, open_package, package_files
+from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
+from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import VectorError
-from softbleu.resources import find_resource
-from softbleu.streams import BLOCK_SIZE
+from softbleu.io.cache import local_place
+from softbleu.io.streams import BLOCK_SIZE
+from softbleu.resources import find_resource, resource_names
 
-_ROOM = "embeddings"
-
+_PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")
+_FOLDER = "embeddings"
 VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource
+
+
+@dataclass(frozen=True)
+class JoinedSource:
+    """Sets whose unit vectors are put side by side, times the square root of each set's weight.
+
+    The cosine of two words that all sets know is the weighted mean of their cosines; a word that a set lacks has
+    zeros there. The first set says which words come first.
+
+    >>> from softbleu.embeddings import open_vectors
+    >>> one, other = open_vectors({"cat": [2.0], "dog": [1.0]}), open_vectors({"cat": [0.0, 3.0]})
+    >>> joined = JoinedSource((one, other), (1.0, 1.0))
+    >>> joined.dimension, joined.select(["cat", "dog"]).rows.tolist()
+    (3, [[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    """
+
+    sources: tuple[VectorSource, ...]
+    weights: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """Names and weights of the sets."""
+        return "+".join(
+            source.name + ("" if weight == 1 else f"*{weight:g}")
+            for source, weight in zip(self.sources, self.weights, strict=True)
+        )
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return sum(source.dimension for source in self.sources)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 over the fingerprints and weights of the sets."""
+        parts = (f"{s.fingerprint}*{w!r}\n" for s, w in zip(self.sources, self.weights, strict=True))
+        return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words of the first set; see `VectorSource.head`."""
+        words, rows = self.sources[0].head(count)
+        others = (source.select(words, "exact").rows for source in self.sources[1:])
+        return words, self._side_by_side([rows, *others])
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words; see `VectorSource.select`. Each set looks a word up for itself."""
+        selected = [source.select(words, case) for source in self.sources]
+        rows = self._side_by_side([each.rows for each in selected])
+        norms = np.linalg.norm(rows.astype(np.float64), axis=1)
+        zero_words = min(each.zero_words for each in selected)
+        return WordVectors(rows, norms, self.name, self.fingerprint, zero_words)
+
+    def _side_by_side(self, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        scaled = [unit_rows(rows) * weight**0.5 for rows, weight in zip(parts, self.weights, strict=True)]
+        return np.concatenate(scaled, axis=1).astype(np.float32)
+
+
+def joined_names(text: str) -> list[str]:
+    """Names of the sets that are joined, without their weights.
+
+    >>> joined_names("one*2+other")
+    ['one', 'other']
+    """
+    return [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))]
+
+
+def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSource:
+    """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`.
+
+    Raises `VectorError`: a weight that is none, or a set that cannot be opened.
+    """
+    sources, weights = [], []
+    for part in text.split("+"):
+        match = _PART.fullmatch(part)
+        if match is None or match["weight"] in ("0", "0.0"):
+            raise VectorError(f"{text!r}: join sets as ONE+OTHER, or with weights above 0 as ONE*2+OTHER*0.5")
+        sources.append(open_one(match["name"]))
+        weights.append(float(match["weight"] or 1))
+    return JoinedSource(tuple(sources), tuple(weights))
 
 
 def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> VectorSource:
@@ -61,13 +143,13 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         return FileSource(path, block_size)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
-    if isinstance(location, str) and text in package_names():
+    if isinstance(location, str) and text in PACKAGES:
         return open_package(text)
     if isinstance(location, str) and is_encoder(text):
         raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
     if isinstance(location, str) and "+" in text:
         return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
-    names = ", ".join((*bundled_names(), *package_names()))
+    names = ", ".join((*bundled_names(), *PACKAGES))
     raise VectorError(f"{text!r}: no such vector file, store or set; known sets: {names}")
 
 
@@ -76,8 +158,6 @@ def vector_files(location: object) -> list[Path]:
 
     What does not exist is read from nothing; of a store, all files that it may have.
 
-    Examples
-    --------
     >>> [path.name for path in vector_files("glove-6b-100d")]
     ['meta.json', 'vectors.npy', 'scales.npy', 'vocab.txt', 'lookup.npy']
     """
@@ -90,15 +170,14 @@ def vector_files(location: object) -> list[Path]:
     if path is not None:
         indexes = sorted(path.glob(f"*{INDEX_SUFFIX}")) if path.is_dir() else []
         return [*(path / name for name in STORE_FILES), *indexes] if path.is_dir() else [path]
-    if text in package_names():
+    if text in PACKAGES:
         return package_files(text)
     return [each for name in joined_names(text) for each in vector_files(name)] if "+" in text else []
 
 
 def bundled_names() -> tuple[str, ...]:
     """Names of the vector sets that travel with the package, sorted."""
-    room = find_resource(_ROOM)
-    return tuple(sorted(path.parent.name for path in room.glob(f"*/{VECTORS}"))) if room else ()
+    return resource_names(_FOLDER, VECTORS)
 
 
 def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource) -> VectorSource:
@@ -114,4 +193,4 @@ def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | Vecto
 
 
 def _find_bundled(name: str) -> Path | None:
-    return find_resource(_ROOM, name) if name in bundled_names() else None
+    return find_resource(_FOLDER, name) if name in bundled_names() else None

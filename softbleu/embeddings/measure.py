@@ -14,21 +14,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import function_words_among
-from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.types import Flags, Floats, Integers
 
+    Rows = NDArray[np.float64]
+
+_PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
 Similarity = Literal["cosine", "csls"]
 FunctionWords = Literal["soft", "exact"]
-
 SCOPE = 50_000
 """Words of a set among which neighbours are looked for and common parts and quantiles are estimated."""
 CSLS_NEIGHBOURS = 10
@@ -43,6 +43,82 @@ QUANTILES = "similarity_quantiles"
 _BLOCK = 1 << 11
 _NOTHING = 1e-6
 _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
+_DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
+"""What was drawn last, 8 MB each: all quantiles of the same vectors are of the same pairs."""
+MOST_DRAWN = 4
+
+
+def unit_rows(rows: NDArray[np.floating]) -> Rows:
+    """Scale each row to length 1; a zero row stays zero.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    exact = rows.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    exact /= np.where(lengths > 0, lengths, 1.0)
+    return exact
+
+
+@dataclass(frozen=True, eq=False)
+class CommonParts:
+    """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components."""
+
+    mean: Rows
+    """Shape (dimension,)."""
+    components: Rows
+    """Shape (components, dimension), orthonormal."""
+
+    @classmethod
+    def estimate(cls, rows: Rows, components: int, *, subtract_mean: bool = True) -> CommonParts:
+        """Take mean and leading principal components of these rows; without the mean, or rows, about 0."""
+        mean = rows.mean(axis=0) if subtract_mean and len(rows) else np.zeros(rows.shape[1])
+        centred = rows - mean
+        _, directions = np.linalg.eigh(centred.T @ centred)
+        return cls(mean, directions[:, ::-1][:, :components].T)
+
+    def remove_from(self, rows: Rows) -> Rows:
+        """Rows without the mean and the components; not normalised."""
+        centred = rows - self.mean
+        centred -= (centred @ self.components.T) @ self.components
+        return centred
+
+
+@dataclass(frozen=True)
+class Postprocess:
+    """What is removed, as text: `none`, `mean`, `pc:2` (two components), or `mean,pc:2`.
+
+    >>> Postprocess.parse("mean,pc:2")
+    Postprocess(subtract_mean=True, components=2)
+    >>> str(Postprocess.parse("pc:1")), str(Postprocess())
+    ('pc:1', 'none')
+    """
+
+    subtract_mean: bool = False
+    components: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Postprocess:
+        """Read the text."""
+        match = _PARTS.fullmatch(text)
+        if match is None:
+            raise InputError(
+                f"vectors-postprocess must be 'none', 'mean', 'pc:N' or 'mean,pc:N' with N from 1 to 99, not {text!r}"
+            )
+        return cls(text.startswith("mean"), int(match["only"] or match["also"] or 0))
+
+    def __str__(self) -> str:
+        parts = ["mean"] * self.subtract_mean + [f"pc:{self.components}"] * (self.components > 0)
+        return ",".join(parts) or "none"
+
+    def __bool__(self) -> bool:
+        return self.subtract_mean or self.components > 0
+
+    def estimate(self, rows: Rows) -> CommonParts:
+        """Find in these unit rows what is to be removed."""
+        if self.components >= rows.shape[1]:
+            raise InputError(f"vectors-postprocess {self}: these vectors have {rows.shape[1]} dimensions only")
+        return CommonParts.estimate(rows, self.components, subtract_mean=self.subtract_mean)
 
 
 @dataclass(frozen=True)
@@ -51,11 +127,6 @@ class WordMeasure(Declared):
 
     CSLS is twice the cosine less both words' mean cosine to their 10 nearest neighbours (Conneau et al. 2018); for
     what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        Anything else.
     """
 
     similarity: Similarity = setting(
@@ -158,7 +229,7 @@ class Scope:
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
         """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
-        from softbleu.embeddings.graph import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
 
         exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
         key = GraphKey(
@@ -195,13 +266,7 @@ def pair_products(rows: NDArray[np.float32], one: Integers, others: NDArray[np.f
 def measure_words(
     source: VectorSource, words: Sequence[str], case: VectorCase, measure: WordMeasure
 ) -> MeasuredWords:
-    """Take the vectors of these words and all that their similarity depends on.
-
-    Raises
-    ------
-    VectorError
-        The set is damaged.
-    """
+    """Take the vectors of these words and all that their similarity depends on."""
     selected = source.select(words, case)
     self_only = None
     if measure.function_words == "exact":
@@ -264,13 +329,10 @@ def _allowed_pairs(
 def parse_percentile(text: str) -> float:
     """Read a quantile of random pairs, such as `p99.9`.
 
+    Raises `InputError` for anything else.
+
     >>> parse_percentile("p99.9")
     99.9
-
-    Raises
-    ------
-    InputError
-        Anything else.
     """
     match = _PERCENTILE.fullmatch(text)
     percentile = float(match[1]) if match else math.inf
@@ -326,10 +388,7 @@ def _key(percentile: float) -> str:
 def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
     """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time.
 
-    Raises
-    ------
-    VectorError
-        There are no two words with a vector.
+    Raises `VectorError`: there are no two words with a vector.
     """
     key = source.fingerprint, measure
     if key not in _DRAWN:
@@ -359,8 +418,3 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
         similarities = np.clip(2 * similarities - means[one] - means[other], -1, 1)
     similarities.setflags(write=False)
     return similarities
-
-
-_DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
-"""What was drawn last, 8 MB each: all quantiles of the same vectors are of the same pairs."""
-MOST_DRAWN = 4

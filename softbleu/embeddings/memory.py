@@ -1,18 +1,24 @@
-"""Vectors that are in memory already: gensim's KeyedVectors, or a plain mapping of words to arrays."""
+"""Vectors in memory: gensim's KeyedVectors, a mapping of words to arrays, and what is kept of larger sets."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from softbleu.embeddings.store import LOOKUP_FROM
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import VectorError
 
+if TYPE_CHECKING:
+    from softbleu.embeddings.vectors import VectorCase, VectorSource
+
 _ROWS_AT_ONCE = 4096
+_MOST = 1 << 17
+"""Words that are kept of a large set."""
 
 
 @runtime_checkable
@@ -26,19 +32,7 @@ class KeyedVectorsLike(Protocol):
 class MemorySource:
     """Words and their rows in memory; checked and hashed as a whole when first used.
 
-    Parameters
-    ----------
-    words
-        The words, in the order of their rows.
-    rows
-        Shape (words, dimension).
-    name
-        What the vectors are called.
-
-    Raises
-    ------
-    VectorError
-        No words, a word that is no string, or rows of a shape that does not fit.
+    Raises `VectorError`: no words, a word that is no string, or rows of a shape that does not fit.
     """
 
     def __init__(self, words: Iterable[str], rows: NDArray[Any], name: str) -> None:
@@ -109,10 +103,7 @@ class MemorySource:
 def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
     """Use a gensim KeyedVectors as it is, without a copy; words are taken in the order of their rows.
 
-    Raises
-    ------
-    VectorError
-        Words and rows do not fit together.
+    Raises `VectorError`: words and rows do not fit together.
     """
     words = sorted(keyed.key_to_index, key=keyed.key_to_index.__getitem__)
     places = [keyed.key_to_index[word] for word in words]
@@ -124,13 +115,8 @@ def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
 def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
     """Use a mapping of words to vectors, all of one length.
 
-    Raises
-    ------
-    VectorError
-        The mapping is empty, or a vector is not one list of numbers as long as the first one.
+    Raises `VectorError`: the mapping is empty, or a vector is not one list of numbers as long as the first one.
 
-    Examples
-    --------
     >>> source = open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]})
     >>> source.select(["no", "Yes", "perhaps"]).norms.tolist()
     [1.0, 5.0, 0.0]
@@ -150,3 +136,46 @@ def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
             )
         rows.append(row)
     return MemorySource(vectors, np.array(rows), "mapping")
+
+
+class KeptVectors:
+    """Answers for a few words at a time, as `VectorSource.select` does.
+
+    Stores of fewer than `LOOKUP_FROM` words are read whole, the first time.
+
+    >>> from softbleu.embeddings.memory import open_mapping
+    >>> kept = KeptVectors(open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]}), "fallback")
+    >>> kept.rows(["Yes", "perhaps"]).tolist()
+    [[3.0, 4.0], [0.0, 0.0]]
+    """
+
+    def __init__(self, source: VectorSource, case: VectorCase) -> None:
+        self._source, self._case = source, case
+        self._nothing = np.zeros(source.dimension, np.float32)
+        self._rows: dict[str, NDArray[np.float32]] = {}
+        self._whole = isinstance(source, MemorySource) or getattr(source, "count", LOOKUP_FROM) < LOOKUP_FROM
+        if self._whole:
+            words, rows = source.head()
+            # The first of repeated words counts.
+            self._rows = dict(zip(reversed(words), rows[::-1], strict=True))
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Rows of these words, (words, dimension); zero for those that are not there."""
+        if not self._whole:
+            self._take(words)
+        found = [self._row(word) for word in words]
+        return np.array(found, np.float32).reshape(-1, len(self._nothing))
+
+    def _row(self, word: str) -> NDArray[np.float32]:
+        row = self._rows.get(word)
+        if row is None and self._whole and self._case == "fallback":
+            row = self._rows.get(word.lower())
+        return self._nothing if row is None else row
+
+    def _take(self, words: Sequence[str]) -> None:
+        """Read those that are not kept; what was kept of others goes where there is no room."""
+        if len(self._rows) > _MOST:
+            self._rows = {}
+        new = [word for word in dict.fromkeys(words) if word not in self._rows]
+        if new:
+            self._rows |= zip(new, self._source.select(new, self._case).rows, strict=True)

@@ -10,10 +10,20 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.faiss_kinds import INDEX_KINDS, IndexKind
-from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
-from softbleu.embeddings.index import NeighbourIndex, build_index, load_index, save_index
-from softbleu.embeddings.store_source import StoreSource, open_store
+from softbleu.embeddings.index import (
+    INDEX_KINDS,
+    GraphKey,
+    IndexKind,
+    NeighbourGraph,
+    NeighbourIndex,
+    build_index,
+    cached_graph,
+    load_index,
+    nearest_graph,
+    range_graph,
+    save_index,
+)
+from softbleu.embeddings.store import StoreSource, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError, UnknownNameError
 
@@ -67,34 +77,11 @@ def nearest_words(
 ) -> WordGraph:
     """Find the nearest other words of each word, by the cosine of their vectors.
 
-    An index of that kind saved beside the store is used if the whole set is looked through.
+    An index of that kind saved beside the store is used if the whole set is looked through. 10 each if neither a
+    count nor a threshold is given; a threshold needs the exact kind. `limit` looks only through the first, most
+    frequent, words of the set. Raises `InputError`: words without a vector, all of which it names, or a count or
+    limit below 1; `VectorError`: damaged vectors, or a damaged index.
 
-    Parameters
-    ----------
-    source
-        The set of vectors.
-    words
-        The words asked about.
-    count
-        How many neighbours each; 10 if neither this nor a threshold is given.
-    threshold
-        Only neighbours with a greater similarity; needs the exact kind.
-    kind
-        How to search; see `build_index`.
-    limit
-        Look only through the first, most frequent, words of the set.
-    case
-        How words are looked up; see `VectorSource.select`.
-
-    Raises
-    ------
-    InputError
-        Words without a vector, all of which it names, or a count or limit below 1.
-    VectorError
-        Damaged vectors, or a damaged index.
-
-    Examples
-    --------
     >>> from softbleu.embeddings import open_vectors
     >>> source = open_vectors({"cat": [1.0, 0.1], "kitten": [0.9, 0.2], "tax": [0.0, 1.0]})
     >>> [(word, round(similarity, 3)) for _, _, word, similarity in nearest_words(source, ["Cat"]).pairs()]
@@ -123,21 +110,8 @@ def word_graph(
 ) -> WordGraph:
     """Find all other words of the set nearer to each word of a vocabulary than a threshold; kept in the cache.
 
-    Parameters
-    ----------
-    source, limit, case
-        As in `nearest_words`.
-    vocabulary
-        The words asked about; those without a vector are listed in the result, repeated ones count once.
-    threshold
-        Similarities must be greater than this.
-
-    Raises
-    ------
-    InputError
-        None of the words has a vector, or a limit below 1.
-    VectorError
-        Damaged vectors.
+    Words of the vocabulary without a vector are listed in the result; repeated ones count once. Raises `InputError`
+    where no word has a vector.
     """
     _check("exact", case, limit=limit)
     located = _locate(source, list(dict.fromkeys(vocabulary)), limit, case)
@@ -151,10 +125,7 @@ def word_graph(
 def index_store(directory: Path, kind: IndexKind) -> tuple[Path, int]:
     """Build an index over all words of a store and save it there; return its file and how many words it has.
 
-    Raises
-    ------
-    VectorError
-        No store, too few words for that kind, or a folder that cannot be written.
+    Raises `VectorError`: no store, or a folder that cannot be written.
     """
     _check(kind, "exact")
     source = open_store(directory)

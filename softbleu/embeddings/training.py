@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,20 +14,85 @@ from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
-from softbleu.embeddings.store import StoreType, StoreWriter
-from softbleu.embeddings.store_source import measure_store, open_store
-from softbleu.embeddings.training_corpus import LONGEST_SEGMENT, Passes
+from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError
-from softbleu.files import check_apart, write_whole
-from softbleu.text_corpus import TextCorpus
+from softbleu.io.files import check_apart, write_whole
+from softbleu.io.streams import TextCorpus
 from softbleu.types import Progress
 
+LONGEST_SEGMENT = 10_000
+"""Tokens after which gensim would drop the rest of a segment; longer ones are cut into pieces instead."""
+_REPORT_EVERY = 10_000
+_COUNTED_AT_ONCE = 10_000
 Algorithm = Literal["word2vec", "fasttext"]
 Architecture = Literal["skipgram", "cbow"]
-
 CARD = "card.md"
 """What a set is and how good it is, for people."""
 _INTEGER = 2**31 - 1
+
+
+class Passes:
+    """A corpus as gensim goes through it; keeps what goes wrong, for gensim's threads would wait for ever."""
+
+    def __init__(self, corpus: Iterable[Sequence[str]], epochs: int, progress: Progress | None) -> None:
+        if isinstance(corpus, Iterator):
+            raise InputError("the corpus can be gone through once only: give a list, or an object that starts anew")
+        self.corpus = corpus
+        self.segments = self.tokens = self.pieces = 0
+        self.error: Exception | None = None
+        self._epochs = epochs
+        self._progress = progress
+        self._done = 0
+
+    def count_words(self) -> Counter[str]:
+        """Go through the corpus for the first time."""
+        try:
+            return self._count()
+        except OSError as error:
+            raise InputError(f"the corpus cannot be read ({error})") from error
+
+    def _count(self) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        waiting: list[str] = []
+        for segment in self.corpus:
+            if isinstance(segment, str):
+                raise InputError(f"segment {self.segments + 1} is text, not a list of tokens: split it")
+            waiting += segment
+            if len(waiting) > _COUNTED_AT_ONCE:
+                counts.update(waiting)
+                waiting.clear()
+            self.segments += 1
+            self.tokens += len(segment)
+            self.pieces += -(-len(segment) // LONGEST_SEGMENT)
+        counts.update(waiting)
+        return counts
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Go through the corpus once more, in pieces that gensim does not cut short."""
+        try:
+            if self.error is None:
+                yield from self._epoch()
+        except Exception as error:
+            self.error = error
+
+    def _epoch(self) -> Iterator[list[str]]:
+        before, reported = self._done, self._done
+        for segment in self.corpus:
+            for start in range(0, len(segment), LONGEST_SEGMENT):
+                yield list(segment[start : start + LONGEST_SEGMENT])
+            self._done += len(segment)
+            if self._progress is not None and self._done >= reported + _REPORT_EVERY:
+                reported = self._done
+                self._progress(self._done, self.tokens * self._epochs)
+        if self._done - before != self.tokens:
+            raise InputError(
+                f"the corpus had {self.tokens} tokens at first and {self._done - before} later; "
+                "give one that is the same each time"
+            )
+
+    def file_names(self) -> list[str]:
+        """Files of the corpus, if it comes from files."""
+        return [str(path) for path in self.corpus.files] if isinstance(self.corpus, TextCorpus) else []
 
 
 @dataclass(frozen=True)
@@ -36,13 +101,6 @@ class TrainingSettings(Declared):
 
     But for the architecture the defaults are gensim's. fastText takes 4 × bucket × dimension bytes of memory.
 
-    Raises
-    ------
-    InputError, UnknownNameError
-        A value that nothing can be trained with.
-
-    Examples
-    --------
     >>> TrainingSettings(negative=0)
     Traceback (most recent call last):
     softbleu.errors.InputError: nothing to learn from: give negative samples, or hierarchical softmax
@@ -118,41 +176,15 @@ def train_vectors(
 ) -> Training:
     """Train vectors on tokenized segments and write them as a store, the most frequent word first.
 
-    Rows have unit length; equally frequent words come in the order of their code points.
+    Rows have unit length; equally frequent words come in the order of their code points. The corpus is gone through
+    once more than there are epochs, and never held in memory: a `TextCorpus`, a list, anything that starts anew.
+    ``meta.json`` has the settings, the size of the corpus, how it was tokenized, gensim's version and, of a
+    `TextCorpus`, the hex SHA-256 of each file. `progress` is told, from another thread, the tokens read in all epochs
+    so far, and how many that will be. With `card` the vectors are measured (`evaluate_vectors`), and ``card.md`` says
+    these facts first. Raises `InputError`: the corpus lies in the folder that is to be replaced, is empty, can be
+    gone through once only, changes, or has no word that is frequent enough; `VectorError`: the store cannot be
+    written.
 
-    Parameters
-    ----------
-    corpus
-        Segments as lists of tokens, gone through once more than there are epochs: a `TextCorpus`, a list, anything
-        that starts anew; never held in memory.
-    directory
-        Where the store shall lie.
-    settings
-        How to train.
-    dtype
-        How values are kept.
-    name, source, licence
-        What the set is called, what text it comes from, and under which terms; kept in ``meta.json``, as are the
-        settings, the size of the corpus, gensim's version and, of a `TextCorpus`, the hex SHA-256 of each file.
-    tokenization
-        How the text was tokenized, for ``meta.json``.
-    force
-        Replace a store that is there.
-    progress
-        Called, from another thread, with the tokens read in all epochs so far, and how many that will be.
-    card
-        Measure the vectors (`evaluate_vectors`), too, and write ``card.md``, which says this of them first.
-
-    Raises
-    ------
-    InputError
-        The corpus lies in the folder that is to be replaced, is empty, can be gone through once only, changes, or
-        has no word that is frequent enough.
-    VectorError
-        The store cannot be written.
-
-    Examples
-    --------
     >>> import tempfile
     >>> from softbleu.embeddings import open_vectors
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
@@ -218,7 +250,7 @@ def _is_unicode(word: str) -> bool:
 
 def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettings) -> NDArray[np.float32]:
     """Unit vectors of the words, shape (words, dimension)."""
-    from softbleu.embeddings.postprocess import unit_rows
+    from softbleu.embeddings.measure import unit_rows
 
     model = _make_model(settings)
     model.build_vocab_from_freq(frequencies, corpus_count=passes.pieces)

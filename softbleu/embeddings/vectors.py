@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 VectorCase = Literal["exact", "fallback"]
 
@@ -18,8 +16,6 @@ VectorCase = Literal["exact", "fallback"]
 class WordVectors:
     """Vectors of a list of words, in that order.
 
-    Examples
-    --------
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
     >>> vectors = WordVectors(rows, np.array([5.0, 0.0]), "made up", "0" * 64, zero_words=0)
     >>> len(vectors), vectors.dimension, vectors.known.tolist(), vectors.mean_norm
@@ -76,22 +72,15 @@ class VectorSource(Protocol):
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
         """Take the first words, the most frequent ones in most sets, and their rows; all if `count` is None.
 
-        Raises
-        ------
-        VectorError
-            The content is damaged as far as it was read.
+        Raises `VectorError`: the content is damaged as far as it was read.
         """
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Take the vectors of these words, in this order; repeated words are fine.
 
-        A word is looked up as written and then, with ``case="fallback"``, lower-cased. A word found as
-        written keeps that row even if it is all zero. Of words that a file repeats, the first counts.
-
-        Raises
-        ------
-        VectorError
-            The content is damaged, or holds values that are not finite, even for words not asked for.
+        A word is looked up as written and then, with ``case="fallback"``, lower-cased. A word found as written keeps
+        that row even if it is all zero. Of words that a file repeats, the first counts. Raises `VectorError`: the
+        content is damaged, or holds values that are not finite, even for words not asked for.
         """
 
 
@@ -120,8 +109,6 @@ class Selection:
     spellings it meets, so that the first of repeated words wins, and adds their slots and rows. It wants to see
     every row, so that damage is found wherever it is.
 
-    Examples
-    --------
     >>> selection = Selection(["The", "cat"], "fallback")
     >>> sorted(selection.open_forms)
     [b'The', b'cat', b'the']
@@ -172,8 +159,6 @@ class Selection:
 class Head:
     """Gathers the first words of a source and their rows.
 
-    Examples
-    --------
     >>> head = Head(1)
     >>> head.take(b"the", None), head.take(b"of", None), head.full
     (0, None, True)

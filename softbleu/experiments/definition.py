@@ -13,9 +13,9 @@ from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.corpora.generate import GenerationSettings, generate
-from softbleu.data_files import check_plain, read_toml
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.text import MatchedText
+from softbleu.io.data_files import check_plain, read_toml
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
 

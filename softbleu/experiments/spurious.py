@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.experiments.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
 from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.partners import PartnerTally, count_pairs
 from softbleu.experiments.remedies import PLAIN, make_variants
 from softbleu.experiments.text import open_matched_text
+from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.matchers.sweep import match_intervals
 from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order

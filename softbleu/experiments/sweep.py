@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu import version
 from softbleu.corpora.segments import make_corpus
-from softbleu.data_files import parse_json
 from softbleu.errors import InputError
-from softbleu.files import write_whole
+from softbleu.io.data_files import parse_json
+from softbleu.io.files import write_whole
+from softbleu.io.progress import shown
+from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
 from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of
-from softbleu.progress import shown
 from softbleu.scoring import make_results, running
 from softbleu.scoring.plan import key_of, resolve_metric, threshold_of, with_threshold
 from softbleu.signature import format_value
 from softbleu.tabular import Tabular
-from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -19,9 +19,10 @@ def assign_greedily(
 ) -> tuple[Integers, Integers]:
     """Give each candidate n-gram, left to right, the most similar pool n-gram that is left.
 
-    Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and sends
-    the others on (deferred acceptance). As all columns prefer the leftmost rows, the outcome is exactly that of
-    serving the rows one after the other, in few rounds over whole arrays.
+    Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and sends the
+    others on (deferred acceptance). As all columns prefer the leftmost rows, the outcome is exactly that of serving
+    the rows one after the other, in few rounds over whole arrays. Returns the column of each row, -1 for none, and
+    the similarity of that match, 0 for none: both (batch, rows).
 
     Parameters
     ----------
@@ -30,10 +31,6 @@ def assign_greedily(
     unit : what a match consumes; 0: its similarity
         A similarity above 1 (of an exact match, which must win all ties) consumes one instance.
     threshold : a match needs a greater similarity
-
-    Returns
-    -------
-    Column of each row, -1 for none, and the similarity of that match, 0 for none: both (batch, rows).
     """
     batch, rows, columns = similarities.shape
     partner = np.full(batch * rows, -1)

@@ -1,24 +1,15 @@
-"""numba's compiler, started without what no kernel here uses."""
+"""numba's compiler, as the compiled kernels use it."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from numba import njit as njit
 from numba.core import event
-from numba.np import linalg
 
-from softbleu.progress import note
+from softbleu.io.platform import load_njit
+from softbleu.io.progress import note
 
-# numba loads SciPy's linear algebra to see that there is one, which takes longer than numba itself. There is, for
-# softbleu needs SciPy; whoever multiplies matrices in compiled functions of their own has it loaded then.
-_ensure_blas: Any = getattr(linalg, "ensure_blas", None)
-linalg.ensure_blas = lambda: None
-try:
-    import_module("numba.np.arraymath")
-finally:
-    linalg.ensure_blas = _ensure_blas
+njit = load_njit()
 
 
 class _CompilingNote(event.Listener):

@@ -140,18 +140,15 @@ def least_ratios(
     """Find the path to which the edit cost over the path's weight is least, by Dinkelbach's method, exactly.
 
     What a word of a path weighs, it costs if the candidate lacks it; an arc adds its own cost times its word's weight
-    (an empty arc as if of full weight).
+    (an empty arc as if of full weight). Returns the cost in ten thousandths, the weight of the path in hundredths
+    (where `full` is 100), and the greatest weight of all paths, of each lattice. Among equal ratios that of the least
+    weight.
 
     Parameters
     ----------
     lattices, texts : as many of the one as of the other
     weights : of the arcs' words, in hundredths; 0 for empty arcs
     edits : what they cost
-
-    Returns
-    -------
-    Cost in ten thousandths, weight of the path in hundredths (where `full` is 100), greatest weight of all paths: of
-    each lattice. Among equal ratios that of the least weight.
     """
     edits = edits or EditPrices()
     costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
@@ -220,10 +217,8 @@ def closest_ways(
 ) -> list[list[tuple[int, int]]]:
     """Show the edits behind ratios that `least_ratios` found, words being taken in their order.
 
-    Returns
-    -------
-    Of each lattice the number of an arc and the place of a word of the candidate that meet, in order; -1 where the
-    one or the other is missing.
+    Returns for each lattice the number of an arc and the place of a word of the candidate that meet, in order; -1
+    where the one or the other is missing.
     """
     found: list[list[tuple[int, int]]] = [[]] * len(lattices)
     longest = lattices.greatest(weights)

@@ -36,7 +36,8 @@ def sum_matches(
 ) -> Integers | None:
     """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
 
-    The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays.
+    The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays. Returns millionths:
+    (lines, orders). None where a segment is too long.
 
     Parameters
     ----------
@@ -46,10 +47,6 @@ def sum_matches(
     meets : which orders may meet: (candidate's orders, pool's orders)
     threshold : in millionths
     unit : what a match takes, in millionths; 0: its similarity
-
-    Returns
-    -------
-    In millionths: (lines, orders). None where a segment is too long.
     """
     height = int(candidates.lengths.max(initial=0))
     width = int(np.diff(references.offsets[segment_offsets]).max(initial=0))

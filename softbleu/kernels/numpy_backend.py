@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "numpy"
 PAIRS_AT_ONCE: Final = 1 << 14
-# Where there is none of these, the rooms above work on whole arrays, or line by line.
+# Where there is none of these, the layers above work on whole arrays, or line by line.
 coder: Final = None
 sum_matches: Final = None
 multiply_pairs: Final = None
@@ -41,16 +41,14 @@ def clipped_counts(
 ) -> Integers:
     """Count the candidate n-grams that are found in the references, clipped (Papineni et al. 2002, section 2.1).
 
+    Returns (segments, order).
+
     Parameters
     ----------
     candidate, candidate_offsets : coded tokens of the candidates and the bounds of their lines
     reference, reference_offsets : the same for all reference lines, segment by segment
     segment_offsets : segment s has the reference lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``
     order : greatest n
-
-    Returns
-    -------
-    Integers of shape (segments, order).
     """
     segments = len(candidate_offsets) - 1
     counts = np.zeros((segments, order), np.int64)
@@ -73,11 +71,11 @@ def clipped_counts(
             np.diff(reference_bounds),
             np.diff(lines),
         )
-        counts[start:stop] = _clipped_counts_of_piece(positions, order)
+        counts[start:stop] = _clipped_counts_of_batch(positions, order)
     return counts
 
 
-def _clipped_counts_of_piece(positions: Positions, order: int) -> Integers:
+def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
     segments, total = len(positions.sizes), len(positions.codes)
     counts = np.zeros((segments, order), np.int64)
     owner = np.repeat(np.arange(segments), positions.sizes)

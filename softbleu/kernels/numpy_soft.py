@@ -78,7 +78,8 @@ def matched_weights(
 
     n-grams are as alike as their words position by position, on average, and weigh the sum of their words. Each takes
     the most similar one of the other side, or they are paired one to one by the greatest total similarity, the
-    heavier ones where totals are equal.
+    heavier ones where totals are equal. Returns (segments, order, 4): matched and all of the candidate, matched and
+    all of the reference.
 
     Parameters
     ----------
@@ -87,10 +88,6 @@ def matched_weights(
     candidate, reference : weights of the tokens
     order : greatest n
     greedy : share of the first way in what counts; the rest is the second's
-
-    Returns
-    -------
-    Integers of shape (segments, order, 4): matched and all of the candidate, matched and all of the reference.
     """
     found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     for segment in range(len(found)):

@@ -23,15 +23,13 @@ _COMPACT = 1 << 20
 def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
     """Place of the first position that holds each key.
 
+    Returns for each position the place of the first position with the same key: equal keys, equal answers.
+
     Parameters
     ----------
     keys : one key a position, in ``range(bound)``
     places : what to answer for each position
     bound : number of possible keys
-
-    Returns
-    -------
-    For each position the place of the first position with the same key: equal keys, equal answers.
     """
     if bound > _TABLE:
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -111,16 +109,14 @@ class Positions:
 def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iterator[tuple[Integers, Integers]]:
     """Exact numbers of the n-grams of each segment.
 
+    Yields for n = 1…order the positions where an n-gram starts, and its id: that of its first occurrence in its
+    segment among all positions by segment, so equal ids mean equal n-grams of one segment. No hash is involved: an
+    n-gram is the pair (number of its head, number of its last word).
+
     Parameters
     ----------
     positions, order : where tokens lie, and the greatest n
     shared : leave out n-grams that begin or end with what only candidates, or only references, have
-
-    Yields
-    ------
-    For n = 1…order the positions where an n-gram starts, and its id: that of its first occurrence in its segment
-    among all positions by segment, so equal ids mean equal n-grams of one segment. No hash is involved: an n-gram
-    is the pair (number of its head, number of its last word).
     """
     segment, local = positions.segment, positions.local
     starts = np.arange(len(positions.codes))
@@ -176,9 +172,7 @@ def _numbered(
 def reference_counts(positions: Positions, starts: Integers, ids: Integers) -> Integers:
     """Greatest count of each n-gram in one reference of its segment; `starts` are reference positions.
 
-    Returns
-    -------
-    One count an id.
+    Returns one count an id.
     """
     total = len(positions.codes)
     sides = int(positions.side.max(initial=0)) + 1

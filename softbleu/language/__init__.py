@@ -3,13 +3,11 @@
 from softbleu.language.arpa import read_arpa, write_arpa
 from softbleu.language.detector import ErrorDetector, FoundError, Harper
 from softbleu.language.gguf_model import convert_gguf
-from softbleu.language.kneser_ney import train_ngrams
 from softbleu.language.locate import ModelChoice, detector_names, model_names, open_language
 from softbleu.language.neural import NeuralModel
-from softbleu.language.ngrams import LineJudgements, NgramModel, NgramTable
-from softbleu.language.spelling import Spelling, WordList
+from softbleu.language.ngrams import LineJudgements, NgramModel, NgramTable, train_ngrams
 from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageModel, LanguageSet, default_language
-from softbleu.language.words import as_written, split_words
+from softbleu.language.words import Spelling, WordList, as_written, split_words
 
 __all__ = [
     "DEFAULT_LANGUAGE",

@@ -11,11 +11,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from softbleu.data_files import bounded_lines, parse_whole
 from softbleu.errors import InputError
-from softbleu.files import write_whole
+from softbleu.io.data_files import bounded_lines, parse_whole
+from softbleu.io.files import write_whole
+from softbleu.io.streams import open_stream
 from softbleu.language.ngrams import END, NEVER, START, UNKNOWN, NgramModel, NgramTable
-from softbleu.streams import open_stream
 
 _MOST_ORDER = 10
 Entry = tuple[Sequence[str], float, float]
@@ -24,13 +24,8 @@ Entry = tuple[Sequence[str], float, float]
 def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
     r"""Read an n-gram model from a file in ARPA form, plain or packed (gzip, bzip2).
 
-    Raises
-    ------
-    InputError
-        It is not in that form, cut short, or does not say what it should; the message names the line.
+    Raises `InputError`, which names the line, for anything else.
 
-    Examples
-    --------
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "one.arpa"
     >>> words = "-99\t<s>\n-0.3\t</s>\n-0.3\ta\n"
@@ -43,13 +38,7 @@ def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
 
 
 def write_arpa(model: NgramModel, path: str | os.PathLike[str], digits: int = 6) -> None:
-    """Write a model in ARPA form, packed if the name ends in ``.gz``; logarithms have so many decimals.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
-    """
+    """Write a model in ARPA form, packed if the name ends in ``.gz``; logarithms have so many decimals."""
     place = Path(path)
     lines = _lines(model, digits)
     if place.suffix == ".gz":

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from softbleu.errors import MissingExtraError
-from softbleu.line_cache import kept_lines
+from softbleu.io.line_cache import kept_lines
 
 if TYPE_CHECKING:
     from harper import Linter
@@ -44,10 +44,7 @@ class Harper:
     def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
         """Find the errors of each line; see `ErrorDetector.errors`.
 
-        Raises
-        ------
-        MissingExtraError
-            harper-py is not installed.
+        Raises `MissingExtraError`: harper-py is not installed.
         """
         found = kept_lines(f"harper 1 {self.version}", lines, self._checked)
         known = {line: tuple(FoundError(*each) for each in json.loads(text)) for line, text in found.items()}
@@ -55,13 +52,7 @@ class Harper:
 
     @cached_property
     def version(self) -> str:
-        """The installed version.
-
-        Raises
-        ------
-        MissingExtraError
-            It is not installed.
-        """
+        """The installed version."""
         # Imported here, for it takes a tenth of a short run.
         from importlib.metadata import PackageNotFoundError, version
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from softbleu.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.files import hash_files
+from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
+from softbleu.io.files import hash_files
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector, Harper
 from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
@@ -66,12 +66,7 @@ class ModelChoice:
     def of(cls, location: str) -> ModelChoice:
         """Find a model; it is not opened.
 
-        Raises
-        ------
-        InputError
-            There is none, or the file of a named one is not the one that is meant.
-        MissingExtraError
-            The package of a named one is not installed.
+        Raises `InputError` where there is none, or the file of a named one is not the one that is meant.
         """
         files = _files(location)
         try:
@@ -94,15 +89,7 @@ class ModelChoice:
         return self.location if self.location in model_names() and not Path(self.location).exists() else ""
 
     def open(self) -> LanguageModel:
-        """Open it, once a process.
-
-        Raises
-        ------
-        InputError
-            It is damaged, or none.
-        MissingExtraError
-            What runs it is not installed.
-        """
+        """Open it, once a process."""
         return _open(self)
 
 
@@ -158,13 +145,7 @@ def detector_names() -> tuple[str, ...]:
 
 @cache
 def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet:
-    """Open a model, and what goes with it: unigrams and words that travel with softbleu, and an error detector.
-
-    Raises
-    ------
-    InputError, MissingExtraError
-        As `ModelChoice.open`.
-    """
+    """Open a model, and what goes with it: unigrams and words that travel with softbleu, and an error detector."""
     make = _DETECTORS[detector]
     return LanguageSet.open(default_folder(), model.open(), None if make is None else make())
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from softbleu.data_files import check_plain, read_json
 from softbleu.errors import InputError
+from softbleu.io.data_files import check_plain, read_json
+from softbleu.io.line_cache import kept_lines
 from softbleu.language.gguf_model import TOKENIZER, missing_extra
 from softbleu.language.ngrams import LineJudgements
-from softbleu.line_cache import kept_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,14 +37,8 @@ class NeuralModel:
     """A causal model: a folder for ctranslate2, opened when a line is to be judged that was not judged before.
 
     A line is judged as its words with a blank between them, after the piece that begins texts; its end is not judged,
-    for where a text of the web ends says little of a sentence.
-
-    Parameters
-    ----------
-    place
-        Gives the folder, which has the files `MODEL_FILES`; asked when a line is to be judged.
-    fingerprint
-        Hash of what the model was made from, under which judgements are kept.
+    for where a text of the web ends says little of a sentence. `place` gives the folder, which has the files
+    `MODEL_FILES`; it is asked when a line is to be judged. Judgements are kept under `fingerprint`.
     """
 
     cased: ClassVar[bool] = True
@@ -56,12 +50,7 @@ class NeuralModel:
     def judge(self, lines: Sequence[Sequence[str]]) -> LineJudgements:
         """Judge lines of words; tokens are words, not pieces, and none is unknown.
 
-        Raises
-        ------
-        InputError
-            The model cannot be read.
-        MissingExtraError
-            ctranslate2 is not installed.
+        Raises `InputError`: the model cannot be read; `MissingExtraError`: ctranslate2 is not installed.
         """
         texts = [" ".join(line) for line in lines]
         found = self._pieces(texts)
@@ -162,13 +151,7 @@ class NeuralModel:
 
 
 def check_model(folder: Path) -> str:
-    """See that a folder has what ctranslate2 needs, and a start of texts; give the piece that is it.
-
-    Raises
-    ------
-    InputError
-        It has not.
-    """
+    """See that a folder has what ctranslate2 needs, and a start of texts; give the piece that is it."""
     for name in MODEL_FILES:
         check_plain(folder / name)
     config = read_json(folder / "config.json")

@@ -14,8 +14,7 @@ from softbleu.errors import InputError
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector
 from softbleu.language.ngrams import LineJudgements
-from softbleu.language.spelling import Spelling, WordList
-from softbleu.language.words import as_written, split_words
+from softbleu.language.words import Spelling, WordList, as_written, split_words
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
@@ -74,13 +73,7 @@ class LanguageSet:
     def open(
         cls, folder: Path, model: LanguageModel | None = None, detector: ErrorDetector | None = None
     ) -> LanguageSet:
-        """Read the files of a folder: `model.arpa.gz`, unless there is another, `unigrams.arpa.gz`, `words.txt.gz`.
-
-        Raises
-        ------
-        InputError, VectorError
-            One is missing or no such file.
-        """
+        """Read `model.arpa.gz`, unless there is another model, `unigrams.arpa.gz` and `words.txt.gz` of a folder."""
         own = read_arpa(folder / "model.arpa.gz") if model is None else model
         words = WordList.read(folder / "words.txt.gz")
         return cls(own, read_arpa(folder / "unigrams.arpa.gz"), words, detector)
@@ -88,8 +81,6 @@ class LanguageSet:
     def values(self, lines: Sequence[str]) -> Floats:
         """Values of each line, in the order of `VALUES`: (lines, values).
 
-        Examples
-        --------
         >>> found = default_language().values(["This is a good house .", "this is good a hous"])
         >>> found[:, 0].argmax(), found[:, 2].tolist()
         (np.int64(0), [0.0, 1.0])
@@ -121,8 +112,6 @@ class LanguageSet:
     def find(self, line: str) -> tuple[Finding, ...]:
         """What speaks against a line: misspelt words, errors, words likelier by themselves than after the others.
 
-        Examples
-        --------
         >>> [(each.kind, each.text) for each in default_language().find("He want to recieve it .")]
         [('misspelt', 'recieve'), ('unlikely', 'want'), ('unlikely', 'recieve')]
         """
@@ -149,24 +138,12 @@ class LanguageSet:
 
 @cache
 def default_language() -> LanguageSet:
-    """Open the set that travels with the package, once.
-
-    Raises
-    ------
-    InputError
-        This installation lacks it.
-    """
+    """Open the set that travels with the package, once."""
     return LanguageSet.open(default_folder())
 
 
 def default_folder() -> Path:
-    """Folder of the set that travels with the package.
-
-    Raises
-    ------
-    InputError
-        This installation lacks it.
-    """
+    """Folder of the set that travels with the package."""
     folder = find_resource("language", DEFAULT_LANGUAGE)
     if folder is None:
         raise InputError(f"this installation lacks the language model {DEFAULT_LANGUAGE}: install softbleu again")

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.pairing import link_rules
+from softbleu.corpora.aligned import link_rules
 from softbleu.networks.lattice import NetworkArc, WordNetwork
 
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ from softbleu.errors import InputError, VectorError
 from softbleu.networks.build import merge_references
 from softbleu.networks.lattice import WordNetwork, phrase_arcs
 from softbleu.networks.texts import parse_brackets, parse_line
-from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
-from softbleu.thesaurus.stems import stem
+from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data, stem
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.graph import NeighbourGraph
+    from softbleu.embeddings.index import NeighbourGraph
 
 Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
@@ -284,7 +283,7 @@ class Expander:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        from softbleu.embeddings.graph import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
 
         _, rows = self._source.head(SCOPE)
         places = list(self._vocabulary.values())

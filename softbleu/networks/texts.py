@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any
 
-from softbleu.data_files import NotJsonError, parse_json
 from softbleu.errors import InputError
+from softbleu.io.data_files import NotJsonError, parse_json
 from softbleu.networks.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
 
 EMPTY = "<eps>"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from softbleu.progress import note
+from softbleu.io.progress import note
 from softbleu.report.records import DATA_FORMATS, SCHEMA, Records, dump, records_tsv
 
 if TYPE_CHECKING:

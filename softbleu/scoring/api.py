@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
 from softbleu.errors import InputError
+from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result, Results
-from softbleu.progress import shown
 from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.run import collect_statistics, score_metrics
 from softbleu.scoring.significance import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.embeddings.encoders.kept import encoded_lines
-from softbleu.embeddings.encoders.words import word_rows
-from softbleu.embeddings.postprocess import unit_rows
+from softbleu.embeddings.encoders.pieces import word_rows
+from softbleu.embeddings.measure import unit_rows
 from softbleu.similarity import PieceVectors, Relation, UnitVectors, frequency_weights
 from softbleu.tokens import Tokens
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.segments import make_corpus
-from softbleu.progress import shown
+from softbleu.io.progress import shown
 from softbleu.scoring.run import score_metrics
 from softbleu.scoring.sentences import SentenceScorer
 

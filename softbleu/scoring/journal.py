@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.files import write_whole
+from softbleu.io.files import write_whole
+from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
 from softbleu.scoring.blocks import BlockStatistics
-from softbleu.urls import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from softbleu.data_files import read_json
+from softbleu.io.data_files import read_json
 from softbleu.resources import find_resource
 from softbleu.signature import parse_signature
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.nbest import TextList
+from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
-from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.progress import shown
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.limits import Limit
 from softbleu.metrics.optional import average_statistics, pair_statistics
 from softbleu.ngrams import Chunk
-from softbleu.progress import shown
 from softbleu.scoring.api import measures_of
 from softbleu.scoring.coding import CodedBlock, LineCoder
 from softbleu.scoring.plan import resolve_metric

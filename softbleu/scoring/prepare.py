@@ -13,7 +13,7 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
-from softbleu.executors import run_in_order
+from softbleu.io.executors import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.idf import IdfCorpus, rarity_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from softbleu.errors import UnknownNameError
-from softbleu.executors import single_threaded_blas
+from softbleu.io.executors import single_threaded_blas
 from softbleu.metrics.base import Level
 from softbleu.metrics.result import Coverage, Result
 

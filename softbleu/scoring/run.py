@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from softbleu.corpora.segments import BLOCK
 from softbleu.errors import InputError
-from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.result import Coverage, Results

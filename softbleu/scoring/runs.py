@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from softbleu.corpora.files import open_text
-from softbleu.data_files import parse_json, parse_score
 from softbleu.errors import InputError
+from softbleu.io.data_files import parse_json, parse_score
 from softbleu.signature import parse_signature
 from softbleu.tabular import Tabular
 

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.corpora.segments import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.function_words import function_words_among
-from softbleu.embeddings.kept import KeptVectors
+from softbleu.embeddings.memory import KeptVectors
 from softbleu.kernels import small_backend
 from softbleu.metrics.idf import rarity_of
 from softbleu.ngrams import Chunk

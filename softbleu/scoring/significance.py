@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
-from softbleu.data_files import parse_whole
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.executors import single_threaded_blas
+from softbleu.io.data_files import parse_whole
+from softbleu.io.executors import single_threaded_blas
 from softbleu.metrics.draws import ChosenSums
 from softbleu.scoring.meaning import Meaning, curves_for
 from softbleu.signature import parse_signature

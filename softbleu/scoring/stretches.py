@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.corpora.parallel import FileBlock, read_together
 from softbleu.corpora.segments import BLOCK
-from softbleu.executors import count_workers, shares_files
+from softbleu.io.executors import count_workers, shares_files
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -15,8 +15,8 @@ import numpy as np
 
 from softbleu.embeddings.encoders.base import parse_layers
 from softbleu.embeddings.function_words import function_words_among
-from softbleu.executors import Held, hold, shares_memory
-from softbleu.files import TemporaryFolder
+from softbleu.io.executors import Held, hold, shares_memory
+from softbleu.io.files import TemporaryFolder
 from softbleu.scoring.coding import KnownWords
 from softbleu.scoring.context import ContextVectors
 from softbleu.similarity import TokenVectors, WordTable

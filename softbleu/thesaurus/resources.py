@@ -1,31 +1,41 @@
-"""What METEOR knows of words: synonyms and paraphrases, from files as its program has them, kept as arrays."""
+"""What METEOR knows of words: stems, and synonyms and paraphrases from files as its program has them, as arrays."""
 
 from __future__ import annotations
 
+import gzip
 import zlib
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
-from softbleu.data_files import read_bounded
 from softbleu.declare import setting
 from softbleu.errors import InputError, MissingExtraError
-from softbleu.files import hash_files
-from softbleu.progress import note
+from softbleu.io.data_files import bounded_lines, read_bounded
+from softbleu.io.files import hash_files
+from softbleu.io.progress import note
 from softbleu.resources import package_folder
-from softbleu.thesaurus.table import LONGEST, joined_words, read_table
 from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from pathlib import Path
 
     from softbleu.types import Flags, Integers
 
+_MASK = "\ue000"
+"""Stands for a letter that is none to the stemmer."""
+_ENTRIES, _PHRASES = 1 << 16, 1 << 19
+"""Entries of the table that are read at a time, and phrases whose nodes are looked for together."""
+_END = "\n"
+LONGEST = 32
+"""Words of a paraphrase; that of the program has 7 at most."""
 PACKAGE = "pycocoevalcap"
 NEED_DATA = ("synonym", "paraphrase")
 """Stages that look at the data."""
@@ -39,6 +49,113 @@ _ENDINGS = (
     *(("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
 )
 """Endings of inflected words and what stands in their place in the base, in the order in which they are tried."""
+
+
+@lru_cache(1 << 17)
+def stem(word: str) -> str:
+    """Stem a word as METEOR 1.5 does, by the Snowball stemmer for English of its day.
+
+    >>> stem("geologists"), stem("geology"), stem("adding")
+    ('geologist', 'geolog', 'ad')
+    """
+    # That stemmer did not know the ending -ogist yet.
+    if "ogist" in word:
+        return _stemmer()(word.replace("ogist", f"ogis{_MASK}")).replace(_MASK, "t")
+    return _stemmer()(word)
+
+
+@lru_cache(1)
+def _stemmer() -> Callable[[str], str]:
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    stemmed: Callable[[str], str] = EnglishStemmer().stemWord
+    return stemmed
+
+
+def joined_words(words: Iterable[str]) -> NDArray[np.uint8]:
+    """Words as an array, one a line."""
+    return np.frombuffer("\n".join(words).encode(), np.uint8)
+
+
+def read_table(path: Path) -> dict[str, NDArray[Any]]:
+    """Read a table of paraphrases, three lines an entry: a probability, a phrase, and what it may be rendered as."""
+    words = Vocabulary({_END: 0})
+    # Buffers that grow: the table is large, and is never held twice.
+    codes, lengths, sources, renderings = array("i"), array("B"), array("i"), array("i")
+    for phrase, rendering in _entries(path):
+        distinct = {text: number for number, text in enumerate(dict.fromkeys(phrase), start=len(lengths))}
+        sources.extend(map(distinct.__getitem__, phrase))
+        renderings.extend(range(len(lengths) + len(distinct), len(lengths) + len(distinct) + len(rendering)))
+        coded, counts = _coded([*distinct, *rendering], words)
+        if counts.max() > LONGEST:
+            raise InputError(f"{path}: a phrase of more than {LONGEST} words: take it out")
+        codes.frombytes(coded.tobytes())
+        lengths.frombytes(counts.astype(np.uint8).tobytes())
+    if not lengths:
+        raise InputError(f"{path}: no paraphrases are in it")
+    nodes, edges = _nodes(np.frombuffer(codes, np.int32), np.frombuffer(lengths, np.uint8), len(words))
+    del codes, lengths
+    owners, targets = nodes[np.frombuffer(sources, np.int32)], nodes[np.frombuffer(renderings, np.int32)]
+    bounds = np.zeros(len(edges) + 2, np.int32)
+    np.cumsum(np.bincount(owners, minlength=len(edges) + 1), out=bounds[1:])
+    return {
+        # Number 0 is no word, but the end of a phrase.
+        "phrase_words": joined_words(list(words)[1:]),
+        "phrase_word_count": np.array([len(words)]),
+        "phrase_edges": edges,
+        "phrase_bounds": bounds,
+        "phrase_targets": targets[np.argsort(owners, kind="stable")],
+    }
+
+
+def _entries(path: Path) -> Iterator[tuple[list[str], list[str]]]:
+    try:
+        with gzip.open(path) as stream:
+            texts = (line.decode().removesuffix("\n") for line in bounded_lines(stream, str(path)))
+            while lines := list(islice(texts, 3 * _ENTRIES)):
+                if len(lines) % 3:
+                    raise InputError(f"{path}: ends within an entry: get the file again")
+                # What has slipped by a line is noticed: phrases are no numbers.
+                list(map(float, lines[::3]))
+                yield lines[1::3], lines[2::3]
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: no table of paraphrases ({error}): get the file again") from error
+
+
+def _coded(phrases: list[str], words: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Words of phrases as numbers, one phrase after the other, and how many each has."""
+    tokens = f"{f' {_END} '.join(phrases)} {_END}".split(" ")
+    codes = np.fromiter(map(words.__getitem__, tokens), np.int32, len(tokens))
+    ends = np.flatnonzero(codes == 0)
+    return codes[codes > 0], (np.diff(ends, prepend=-1) - 1).astype(np.int32)
+
+
+def _nodes(
+    codes: NDArray[np.int32], lengths: NDArray[np.uint8], words: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Find the node of each phrase, and all edges of the trie, a level after the other."""
+    nodes = np.zeros(len(lengths), np.int32)
+    starts = np.zeros(len(lengths), np.int32)
+    np.cumsum(lengths[:-1], out=starts[1:])
+    levels: list[NDArray[np.int64]] = []
+    known = 0
+    for level in range(int(lengths.max())):
+        here = np.flatnonzero(lengths > level).astype(np.int32)
+        parts = [here[start : start + _PHRASES] for start in range(0, len(here), _PHRASES)]
+
+        def keys(part: NDArray[np.int32], level: int = level) -> NDArray[np.int64]:
+            return nodes[part] * np.int64(words) + codes[starts[part] + level]
+
+        edges = np.zeros(0, np.int64)
+        for part in parts:
+            edges = np.union1d(edges, keys(part))
+        for part in parts:
+            nodes[part] = known + 1 + np.searchsorted(edges, keys(part))
+        levels.append(edges)
+        known += len(edges)
+    return nodes, np.concatenate(levels)
 
 
 @dataclass(frozen=True)
@@ -65,12 +182,8 @@ class MeteorData:
     def of(cls, location: str) -> MeteorData:
         """Take the files of a folder, or of the package.
 
-        Raises
-        ------
-        InputError
-            The folder has none of them, or they cannot be read.
-        MissingExtraError
-            The package is not installed.
+        Raises `InputError`: the folder has none of them, or they cannot be read; `MissingExtraError`: the package is
+        not installed.
         """
         files = _Files.of(location)
         try:
@@ -84,10 +197,7 @@ class MeteorData:
     def open(self) -> MeteorTables:
         """Map the tables; they are made the first time.
 
-        Raises
-        ------
-        InputError
-            The files are damaged, or one is missing.
+        Raises `InputError`: the files are damaged, or one is missing.
         """
         return _open(self)
 
@@ -174,7 +284,7 @@ class _Files:
 
 @lru_cache(maxsize=2)
 def _open(data: MeteorData) -> MeteorTables:
-    from softbleu.cache import kept_arrays
+    from softbleu.io.cache import kept_arrays
 
     # What was kept is looked for by the content, and made from files that have it.
     files, name = _Files.of(data.location), f"meteor/{data.fingerprint[:32]}"
@@ -188,7 +298,7 @@ def _open(data: MeteorData) -> MeteorTables:
 
 def _note_making(files: _Files, name: str) -> None:
     """Say that tables are made, if that takes long."""
-    from softbleu.cache import VARIABLE, cache_folder
+    from softbleu.io.cache import VARIABLE, cache_folder
 
     path, cache = files.paraphrases, cache_folder()
     if path is None or path.stat().st_size < _LARGE:
@@ -255,12 +365,7 @@ class MeteorTables:
     def phrases(self, words: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
         """All phrases of a text: where each starts, its length, its node.
 
-        Parameters
-        ----------
-        words
-            Numbers of its words.
-        ends
-            Where the line of each word ends.
+        `ends` says where the line of each word ends.
         """
         edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
         places = np.flatnonzero(words >= 0)

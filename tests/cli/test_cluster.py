@@ -14,10 +14,10 @@ import pytest
 from distributed import Client, LocalCluster
 
 import softbleu
-from softbleu import executors
 from softbleu.corpora import ParallelFiles
 from softbleu.errors import InputError, MissingExtraError, WorkerError
-from softbleu.executors import cluster_executor, count_workers, run_in_order, shares_files
+from softbleu.io import executors
+from softbleu.io.executors import cluster_executor, count_workers, run_in_order, shares_files
 from softbleu.scoring import score_corpus
 
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf", "softbleu"]
@@ -212,7 +212,7 @@ def test_many_tasks_travel_together(threads: Client, monkeypatch: pytest.MonkeyP
 
 
 def test_a_worker_of_another_version_is_refused(processes: Any) -> None:
-    other = executors._Errand(len, 0, "0.0.1")
+    other = executors._RemoteTask(len, 0, "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
         processes.submit(other, "a", {}).result()
 

@@ -277,7 +277,7 @@ def test_interruption_is_quiet_and_leaves_nothing(files, tmp_path, name, code):
 FINALIZER = """
 import os, signal, sys
 import softbleu.cli, softbleu.cli.app
-from softbleu.files import TemporaryFolder
+from softbleu.io.files import TemporaryFolder
 
 class Interrupted:
     def __del__(self):

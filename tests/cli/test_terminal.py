@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from softbleu import progress
 from softbleu.cli.output import Output
-from softbleu.progress import ProgressBar
+from softbleu.io import progress
+from softbleu.io.progress import ProgressBar
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ import pytest
 from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.training import TrainingSettings, train_vectors
-from softbleu.text_corpus import TextCorpus
+from softbleu.io.streams import TextCorpus
 from softbleu.tokens import Tokenizer
 
 TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20

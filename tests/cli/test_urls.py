@@ -21,13 +21,13 @@ import fsspec
 import pytest
 from moto.server import ThreadedMotoServer
 
-from softbleu import urls
 from softbleu.corpora import ParallelFiles, files
 from softbleu.errors import InputError
-from softbleu.executors import cluster_executor
 from softbleu.experiments import sweep
+from softbleu.io import urls
+from softbleu.io.executors import cluster_executor
+from softbleu.io.urls import find_urls, open_url, read_range, url_size, write_url
 from softbleu.scoring import score_corpus
-from softbleu.urls import find_urls, open_url, read_range, url_size, write_url
 
 LINES = 4500
 

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import grammar as oracle
 
-from softbleu.corpora.aligned import LABELS, label_pair
+from softbleu.corpora.aligned import LABELS, Aligner, Seen, distinct_numbers, label_pair, pair_halves
 from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
-from softbleu.corpora.pairing import Aligner, Seen, distinct_numbers, pair_halves
 from softbleu.corpora.paraphrase import NOISE, Paraphraser, ParaphraseSettings
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.resources import find_resource

@@ -27,7 +27,7 @@ def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Blocks of so many lines, files read in pieces of so many bytes."""
     block, piece = request.param
     monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
-    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
 
 
 def loaded(corpus: ParallelFiles) -> Segments:

@@ -79,7 +79,7 @@ def test_kinds_of_files(content: str, name: str, kind: str, tmp_path: Path, monk
     elif kind == "no last newline":
         data = data.removesuffix(b"\n")
     elif kind == "small pieces":
-        monkeypatch.setattr("softbleu.corpora.files._PIECE", 1)
+        monkeypatch.setattr("softbleu.corpora.files._BLOCK", 1)
     else:
         data, options = content.encode(kind), {"encoding": kind}
     assert read(tmp_path, data, name, **options) == expected
@@ -161,14 +161,14 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
 def test_invalid_utf8(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
         read(tmp_path, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
 
 
 @pytest.mark.parametrize("piece", [1, 2, 1 << 20])
 def test_truncated_utf8_is_not_dropped(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     with pytest.raises(InputError, match=r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)"):
         read(tmp_path, b"a ||| caf\xc3", "c.txt")
 
@@ -187,7 +187,7 @@ def test_text_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """The first line is there long before the last byte is read."""
     path = tmp_path / "c.txt"
     path.write_text("first\n" + "more\n" * 1000 + "last", encoding="utf-8")
-    monkeypatch.setattr("softbleu.corpora.files._PIECE", 8)
+    monkeypatch.setattr("softbleu.corpora.files._BLOCK", 8)
     lines = open_text(str(path))
     assert next(lines) == "first"
     *middle, last = lines

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from oracles import neighbours as oracle
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.graph import GraphKey, NeighbourGraph, cached_graph, nearest_graph, range_graph
-from softbleu.embeddings.index import build_index
+from softbleu.embeddings.index import GraphKey, NeighbourGraph, build_index, cached_graph, nearest_graph, range_graph
 from softbleu.embeddings.neighbours import index_store, nearest_words, word_graph
 from softbleu.errors import InputError, UnknownNameError
 
@@ -95,7 +94,7 @@ def test_words_that_are_no_text_have_a_key() -> None:
 
 def test_key_names_the_format(monkeypatch: pytest.MonkeyPatch) -> None:
     before = KEY.digest()
-    monkeypatch.setattr("softbleu.embeddings.graph.GRAPH_FORMAT", 2)
+    monkeypatch.setattr("softbleu.embeddings.index.GRAPH_FORMAT", 2)
     assert KEY.digest() != before
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.joined import JoinedSource
+from softbleu.embeddings.locate import JoinedSource
 from softbleu.errors import VectorError
 
 ONE = {"cat": [1.0, 0.0], "dog": [3.0, 4.0], "Sun": [0.0, 1.0]}

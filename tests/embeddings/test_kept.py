@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.embeddings import kept
-from softbleu.embeddings.kept import KeptVectors
 from softbleu.embeddings.locate import open_vectors
+from softbleu.embeddings.memory import KeptVectors
 from softbleu.embeddings.vectors import VectorCase
 
 WORDS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}
@@ -23,7 +22,7 @@ def test_rows_are_those_of_a_selection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: VectorCase, memory: bool, most: int
 ) -> None:
     """Read whole from memory, and word by word from a file, however many words are kept."""
-    monkeypatch.setattr(kept, "_MOST", most)
+    monkeypatch.setattr("softbleu.embeddings.memory._MOST", most)
     file = tmp_path / "words.txt"
     lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in WORDS.items()]
     # Of a word that comes twice the first counts.

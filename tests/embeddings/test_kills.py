@@ -29,7 +29,7 @@ from pathlib import Path
 
 import numpy as np
 
-from softbleu import files
+from softbleu.io import files
 from softbleu.embeddings import measure, open_vectors
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.store import StoreWriter
@@ -89,7 +89,7 @@ def report(number, place, status):
 
 if mode in ("steps", "two steps"):
     if mode == "two steps":
-        files._exchange = lambda one, other: False
+        files.exchange = lambda one, other: False
     for number in range(200):
         place = prepare(number)
         seen = 0

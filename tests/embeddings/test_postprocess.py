@@ -8,8 +8,7 @@ from oracles import measure as oracle
 
 from softbleu import InputError, score
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.measure import WordMeasure, measure_words
-from softbleu.embeddings.postprocess import CommonParts, Postprocess, unit_rows
+from softbleu.embeddings.measure import CommonParts, Postprocess, WordMeasure, measure_words, unit_rows
 
 
 def random_rows(count: int = 30, dimension: int = 7, seed: int = 3) -> np.ndarray:

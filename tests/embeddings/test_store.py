@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.lookup import LookupBuilder
-from softbleu.embeddings.store import StoreType, quantise, store_fingerprint
+from softbleu.embeddings.store import LookupBuilder, StoreType, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "zero", "new york", "été"]
@@ -135,13 +134,13 @@ def test_quantise_extremes() -> None:
     [
         ({"format": 2}, r"store format 2 is newer than this softbleu reads \(1\); upgrade softbleu"),
         ({"format": None}, "no store format is named"),
-        ({"dimension": "8"}, "'dimension' is missing or no int"),
+        ({"dimension": "8"}, "'dimension' is '8', not a whole number from 1"),
         ({"dimension": 9}, r"vectors.npy: int8 of shape \(5, 8\), int8 of shape \(5, 9\) expected"),
         ({"count": 6}, r"vectors.npy: int8 of shape \(5, 8\), int8 of shape \(6, 8\) expected"),
         ({"dtype": "float32"}, "vectors.npy: int8 of shape .* float32 of shape .* expected"),
         ({"dtype": "object"}, "unknown dtype 'object'; valid: int8, float16, float32"),
-        ({"sha256": None}, "'sha256' is missing or no str"),
-        *(({"threshold": wrong}, "'threshold' is no number from 0 to 1") for wrong in (1.5, -0.1, True, "0.8", None)),
+        ({"sha256": None}, "'sha256' is no SHA-256 of 64 hexadecimal digits"),
+        *(({"threshold": wrong}, "'threshold' is no number from 0 to 1") for wrong in (1.5, -0.1, True, "0.8")),
     ],
 )
 def test_strange_meta(changes: dict[str, object], message: str, store: Path) -> None:

@@ -15,10 +15,9 @@ import pytest
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.store import store_fingerprint
-from softbleu.embeddings.training import TrainingSettings, train_vectors
-from softbleu.embeddings.training_corpus import LONGEST_SEGMENT
+from softbleu.embeddings.training import LONGEST_SEGMENT, TrainingSettings, train_vectors
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError, VectorError
-from softbleu.text_corpus import TextCorpus
+from softbleu.io.streams import TextCorpus
 
 SMALL = TrainingSettings(dimension=8, min_count=1, epochs=2, bucket=50)
 
@@ -101,7 +100,7 @@ def test_vectors_are_those_that_gensim_trains(tmp_path):
 SCRIPT = """
 import sys
 from softbleu.embeddings.training import TrainingSettings, train_vectors
-from softbleu.text_corpus import TextCorpus
+from softbleu.io.streams import TextCorpus
 settings = TrainingSettings(sys.argv[3], dimension=8, min_count=1, epochs=2, bucket=50, seed=int(sys.argv[4]))
 train_vectors(TextCorpus([sys.argv[1]], str.split), sys.argv[2], settings, name="set")
 """

@@ -12,13 +12,12 @@ import pytest
 from made_up_llama import SIZES, START, byte_pieces, made_up_weights, write_llama
 from oracles.llama import log_probabilities
 
-from softbleu import line_cache
 from softbleu.errors import InputError, MissingExtraError
+from softbleu.io import line_cache
 from softbleu.language import ModelChoice, NeuralModel, convert_gguf, split_words
-from softbleu.language.gguf_model import NEEDED
+from softbleu.language.gguf_model import NEEDED, LlamaSizes, smooth_weights
 from softbleu.language.locate import MODEL_PACKAGES
 from softbleu.language.neural import MODEL_FILES
-from softbleu.language.smoothing import LlamaSizes, smooth_weights
 from softbleu.resources import package_folder
 
 LINES = ["the cat sat .", "I do n't , he said ( twice ) .", "the the the", "q", "the naïve … 字"]

@@ -171,7 +171,7 @@ def test_matchers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     def entry_points(group: str) -> tuple[EntryPoint, ...]:
         return (entry,) if group == "softbleu.matchers" else ()
 
-    monkeypatch.setattr("softbleu.declare._entry_points", entry_points)
+    monkeypatch.setattr("softbleu.declare.entry_points_of", entry_points)
     assert MATCHERS.names() == ["exact", "sleu", "vleu", "xleu", "pairs"]
     assert make_matcher("pairs", threshold=0.25) == Pairs(threshold=0.25)
     assert read_metric("pairs(threshold=0.25, order=2)") == Bleu(Pairs(threshold=0.25), order=2)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
 import softbleu
-from softbleu.corpora.nbest import TextList, read_lists
+from softbleu.corpora.records import TextList, read_lists
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.making import read_metric

@@ -20,7 +20,7 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.m2 import Annotation, GoldSegment
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.measure import WordMeasure
-from softbleu.executors import run_in_order
+from softbleu.io.executors import run_in_order
 from softbleu.kernels import KernelName
 from softbleu.language import train_ngrams, write_arpa
 from softbleu.matchers import Matcher, make_matcher

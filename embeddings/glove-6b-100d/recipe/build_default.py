@@ -34,8 +34,7 @@ from sources import (
     read_sister_package,
 )
 
-from softbleu.embeddings.store import write_store
-from softbleu.embeddings.store_source import measure_store
+from softbleu.embeddings.store import measure_store, write_store
 from softbleu.errors import SoftbleuError, VectorError
 
 NAME = "glove-6b-100d"

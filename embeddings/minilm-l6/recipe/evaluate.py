@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.encoders import open_encoder
 from softbleu.embeddings.encoders.convert import convert_encoder
-from softbleu.embeddings.encoders.inspection import describe_encoder
+from softbleu.embeddings.inspection import describe_encoder
 
 _INTRODUCTION = f"""\
 # {NAME}: evaluation card

@@ -61,7 +61,7 @@ def generate_text(
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
     from softbleu.cli.output import Output
     from softbleu.corpora.generate import GenerationSettings, format_for, generate
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
 
     target = Output.of(output, [grammar])
     own = ("grammar", "pairing", "seed", "count", "every", "max_depth", "sampling", "distinct", "encoding")

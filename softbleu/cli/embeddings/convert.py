@@ -56,8 +56,8 @@ def convert(
     from softbleu.embeddings.encoders.base import parse_layers
     from softbleu.embeddings.encoders.convert import convert_encoder, is_model
     from softbleu.errors import InputError
-    from softbleu.files import check_apart
-    from softbleu.progress import ProgressBar
+    from softbleu.io.files import check_apart
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import Records
 
     write = table_output(output_format)

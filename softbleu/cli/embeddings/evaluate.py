@@ -39,7 +39,7 @@ def evaluate(
     from softbleu.cli.output import table_output
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.errors import InputError
-    from softbleu.text_corpus import TextCorpus
+    from softbleu.io.streams import TextCorpus
     from softbleu.tokens import Tokenizer
 
     if missing < 0:

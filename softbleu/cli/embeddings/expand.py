@@ -63,7 +63,7 @@ def expand(
     from softbleu.cli.output import table_output
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
     from softbleu.tokens import Tokenizer
 
     output_format = known_name("format", output_format, EXPANSION_FORMATS)
@@ -117,7 +117,7 @@ def _open_texts(names: Sequence[str], encoding: str) -> Iterator[list[TextFile]]
     from softbleu.corpora.files import STDIN, TextFile
     from softbleu.corpora.segments import BLOCK
     from softbleu.errors import InputError
-    from softbleu.files import TemporaryFolder
+    from softbleu.io.files import TemporaryFolder
 
     if list(names).count(STDIN) > 1:
         raise InputError("standard input (-) can be read once only")
@@ -164,7 +164,7 @@ def _write_parallel(
 ) -> list[int]:
     """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
     from softbleu.errors import InputError
-    from softbleu.files import drafts_of, open_draft
+    from softbleu.io.files import drafts_of, open_draft
 
     counts = [0] * (len(targets) + 1)
     paths = [target.path for target in targets]

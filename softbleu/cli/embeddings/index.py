@@ -8,8 +8,8 @@ import typer
 
 from softbleu.cli import options as opt
 
-APPROXIMATE = ("hnsw", "ivfpq")
-_KINDS = "hnsw, fast and nearly exact, or ivfpq, small (default: hnsw)."
+APPROXIMATE = ("hnsw",)
+_KINDS = "hnsw, a graph of neighbours: fast and nearly exact (default: hnsw)."
 
 
 def index(

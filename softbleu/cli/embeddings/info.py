@@ -26,8 +26,7 @@ def info(
     from softbleu.cli.output import table_output
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.encoders import is_encoder, open_encoder
-    from softbleu.embeddings.encoders.inspection import describe_encoder
-    from softbleu.embeddings.inspection import describe_vectors
+    from softbleu.embeddings.inspection import describe_encoder, describe_vectors
     from softbleu.report import Records
 
     write = table_output(output_format, output, [vectors])

@@ -13,7 +13,7 @@ _of = opt.OptionTable("""
 Matching
   --count -k N: Neighbours of each word (default: 10, or all above the threshold).
   --threshold -t X: Only neighbours with a greater similarity.
-  --index NAME: How to search: exact, or by an approximate index, hnsw or ivfpq (default: exact).
+  --index NAME: How to search: exact, or by the approximate index, hnsw (default: exact).
 """)
 
 
@@ -27,7 +27,7 @@ def neighbours(
     vectors: opt.Vectors = None,
     count: Annotated[int | None, _of("--count")] = None,
     threshold: Annotated[float | None, _of("--threshold")] = None,
-    index: Annotated[str, _of("--index", ("exact", "hnsw", "ivfpq"))] = "exact",
+    index: Annotated[str, _of("--index", ("exact", "hnsw"))] = "exact",
     limit: SearchLimit = None,
     vector_case: opt.WordLookup = None,
     encoding: opt.Encoding = "utf-8",

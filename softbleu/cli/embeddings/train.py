@@ -47,9 +47,9 @@ def train(
     """
     from softbleu.cli.output import table_output
     from softbleu.embeddings.training import TrainingSettings, train_vectors
-    from softbleu.progress import ProgressBar
+    from softbleu.io.progress import ProgressBar
+    from softbleu.io.streams import TextCorpus
     from softbleu.report import Records
-    from softbleu.text_corpus import TextCorpus
     from softbleu.tokens import Tokenizer
 
     write = table_output(output_format)

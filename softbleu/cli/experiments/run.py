@@ -39,11 +39,11 @@ def run_experiment(
     from softbleu.cli.errors import say
     from softbleu.cli.output import Output
     from softbleu.errors import known_name
-    from softbleu.executors import cluster_executor
     from softbleu.experiments.definition import Definition
     from softbleu.experiments.running import run_definition
     from softbleu.experiments.sweep import check_journal, remove_journal
-    from softbleu.progress import ProgressBar
+    from softbleu.io.executors import cluster_executor
+    from softbleu.io.progress import ProgressBar
     from softbleu.report import RECORD_WRITERS, SUFFIXES, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import PICTURE_FORMATS, check_plots

@@ -76,11 +76,11 @@ def spurious(
     from softbleu.cli.inputs import system_files
     from softbleu.cli.output import Output, find_table_format
     from softbleu.errors import InputError, known_name
-    from softbleu.executors import cluster_executor
     from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
     from softbleu.experiments.spurious import spurious as analyse
     from softbleu.experiments.text import GRAMMAR
-    from softbleu.progress import ProgressBar
+    from softbleu.io.executors import cluster_executor
+    from softbleu.io.progress import ProgressBar
     from softbleu.report.metaeval import records_of
     from softbleu.report.plots import check_plots
     from softbleu.report.spurious import draw_spurious

@@ -35,11 +35,11 @@ def train_language(
 ) -> None:
     """Train an n-gram language model on text of your own, by modified Kneser-Ney smoothing (Chen & Goodman 1998)."""
     from softbleu.cli.output import table_output
-    from softbleu.files import check_apart
+    from softbleu.io.files import check_apart
+    from softbleu.io.progress import ProgressBar
+    from softbleu.io.streams import TextCorpus
     from softbleu.language import train_ngrams, write_arpa
-    from softbleu.progress import ProgressBar
     from softbleu.report import Records
-    from softbleu.text_corpus import TextCorpus
     from softbleu.tokens import Tokenizer
 
     write = table_output(output_format)

@@ -54,10 +54,10 @@ def make_networks(
     """
     from softbleu.cli.output import Output
     from softbleu.errors import InputError, known_name
+    from softbleu.io.progress import ProgressBar
     from softbleu.networks.files import draw_meanings, parallel_lines
     from softbleu.networks.rules import NetworkRules
     from softbleu.networks.texts import format_att, format_line
-    from softbleu.progress import ProgressBar
     from softbleu.tokens import Tokenizer
 
     known_name("format", output_format, ("network", "att"))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from softbleu.corpora.judgements.assessments import Assessments, read_assessments
-from softbleu.corpora.judgements.comparisons import Comparisons, Ranking
-from softbleu.corpora.judgements.names import plain_names
-from softbleu.corpora.judgements.rankings import read_rankings
+from softbleu.corpora.judgements.comparisons import Comparisons, Ranking, plain_names, read_rankings
 from softbleu.corpora.judgements.scores import ScoreTable, merge_scores, read_scores
 
 __all__ = [

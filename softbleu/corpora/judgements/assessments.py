@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.names import plain_names
+from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.corpora.segments import Segments
-from softbleu.data_files import MOST_PLACES, parse_score
 from softbleu.errors import InputError
+from softbleu.io.data_files import MOST_PLACES, parse_score
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
@@ -45,21 +45,8 @@ class Assessments:
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
         """Find what a metric gave to the assessed outputs.
 
-        Parameters
-        ----------
-        scored
-            Of each system the scores of its segments.
-        metric
-            Its name, for messages.
-
-        Returns
-        -------
-        Scores of people and of the metric, of the outputs of which a system was scored.
-
-        Raises
-        ------
-        InputError
-            An output lies past the scored segments, or none was scored.
+        Gives scores of people and of the metric, of the outputs of which a system was scored. Raises `InputError`: an
+        output lies past the scored segments, or none was scored.
         """
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
@@ -87,24 +74,10 @@ def read_assessments(
 ) -> Assessments:
     """Read direct assessment as it is published for WMT17.
 
-    Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated,
-    `LP source translation reference HUMAN_score`; others are passed over.
-
-    Parameters
-    ----------
-    name
-        Of the file.
-    direction
-        Take the rows of this direction only; needed where there are several.
-    unescape
-        Whether to turn entities such as ``&apos;`` in texts into characters.
-    encoding
-        Of the text.
-
-    Raises
-    ------
-    InputError
-        What is no assessment, with the line; several directions.
+    Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
+    source translation reference HUMAN_score`; others are passed over. Of several directions one must be given.
+    `unescape` turns entities such as ``&apos;`` in texts into characters. Raises `InputError`, which names the line,
+    for what is no assessment.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)

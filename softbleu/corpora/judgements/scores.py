@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.names import plain_names
-from softbleu.data_files import NotJsonError, parse_json, parse_score, parse_whole
+from softbleu.corpora.judgements.comparisons import plain_names
 from softbleu.errors import InputError
+from softbleu.io.data_files import NotJsonError, parse_json, parse_score, parse_whole
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
@@ -56,27 +56,10 @@ def read_scores(
 
     Understood are JSON, JSON lines and TSV as `softbleu score` writes them, tables (tabs or blanks) with the column
     names `system`, `score` (or `human`), `segment` (or `sid`), `lp`, `metric`, and without column names those of WMT:
-    metric, direction, test set, system, (segment,) score; or system, (segment,) score.
-
-    Parameters
-    ----------
-    name
-        Of the file.
-    label
-        Name of the metric; unless given that of the file, or what the table says.
-    direction
-        Take the rows of this direction (column `lp`) only.
-    encoding
-        Of the text.
-
-    Returns
-    -------
-    One table a metric.
-
-    Raises
-    ------
-    InputError
-        What is no score, a score that is given twice, segments that are missing; with the line.
+    metric, direction, test set, system, (segment,) score; or system, (segment,) score. Gives a table a metric. The
+    label names the metric, unless the table says its name or that of the file will do; `direction` takes the rows of
+    this direction (column `lp`) only. Raises `InputError`, which names the line, for what is no score, one given
+    twice, or missing segments.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
@@ -98,10 +81,7 @@ def read_scores(
 def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
     """Join tables of one name, of which one has the systems and the other the segments.
 
-    Raises
-    ------
-    InputError
-        Two of one name have both the same.
+    Raises `InputError` where both have the same.
     """
     merged: dict[str, ScoreTable] = {}
     for table in tables:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from softbleu.errors import InputError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 OUTSIDE = "transformers:"
 """Before the name or folder of a model that the package `transformers` runs."""
@@ -39,76 +37,42 @@ class Pieces:
 class Encoder(Protocol):
     """Text lines to hidden states of their pieces."""
 
-    @property
-    def name(self) -> str:
-        """What was asked for."""
-        ...
+    name: str
+    """What was asked for."""
+    dimension: int
+    """Length of a hidden state."""
+    depth: int
+    """How many layers there are."""
+    vocabulary: int
+    """How many different pieces it knows."""
+    layers: tuple[int, ...]
+    """Recommended layers, ascending, whose mean is taken."""
+    threshold: float | None
+    """Threshold that is recommended for matching; None if there is none."""
+    quantiles: Mapping[str, float]
+    """Quantiles, such as p99.9, of the cosines of random pairs of words in context; empty if not measured."""
 
     @property
     def fingerprint(self) -> str:
         """Hex SHA-256 of all that the hidden states depend on."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Length of a hidden state."""
-        ...
-
-    @property
-    def depth(self) -> int:
-        """How many layers there are."""
-        ...
-
-    @property
-    def vocabulary(self) -> int:
-        """How many different pieces it knows."""
-        ...
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """Recommended layers, ascending, whose mean is taken."""
-        ...
-
-    @property
-    def threshold(self) -> float | None:
-        """Threshold that is recommended for matching; None if there is none."""
-        ...
-
-    @property
-    def quantiles(self) -> Mapping[str, float]:
-        """Quantiles, such as p99.9, of the cosines of random pairs of words in context; empty if not measured."""
-        ...
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
         """Cut lines, which are sequences of words, into pieces.
 
         Words are joined by one space. A piece belongs to the word in which it starts; a word may have none.
         """
-        ...
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
         """Compute the hidden state of each piece at a layer (0: the embeddings), or the mean direction at several.
 
-        Of several layers each state is divided by its length before the mean is taken.
-
-        Returns
-        -------
-        NDArray
-            Shape (pieces, dimension), not normalised. What a line gets does not depend on the lines beside it.
+        Of several layers each state is divided by its length before the mean is taken. The states have shape (pieces,
+        dimension) and are not normalised. What a line gets does not depend on the lines beside it.
         """
-        ...
 
 
 def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...]:
     """Sort the numbers of layers.
 
-    Raises
-    ------
-    InputError
-        There are none, one comes twice, or the encoder has no such layer.
-
-    Examples
-    --------
     >>> check_layers([6, 4], 6, "minilm-l6")
     (4, 6)
     >>> check_layers([7], 6, "minilm-l6")
@@ -125,13 +89,10 @@ def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...
 def parse_layers(text: str) -> tuple[int, ...]:
     """Read numbers of layers, ascending.
 
+    Raises `InputError` for anything else.
+
     >>> parse_layers("6, 4")
     (4, 6)
-
-    Raises
-    ------
-    InputError
-        It holds something else, or a layer twice.
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdecimal() and len(part) < 4 for part in parts) or len({*parts}) < len(parts):

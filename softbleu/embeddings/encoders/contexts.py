@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from softbleu.embeddings.encoders.base import Encoder
+from softbleu.embeddings.encoders.pieces import word_rows
 from softbleu.embeddings.encoders.stored import StoredEncoder
-from softbleu.embeddings.encoders.words import word_rows
 from softbleu.embeddings.measure import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
 from softbleu.errors import VectorError
 from softbleu.resources import find_resource

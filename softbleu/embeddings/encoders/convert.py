@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from softbleu.data_files import read_json
-from softbleu.embeddings.encoders.architecture import EncoderArchitecture
 from softbleu.embeddings.encoders.base import check_layers, default_layers
 from softbleu.embeddings.encoders.contexts import measure_contexts
 from softbleu.embeddings.encoders.families import family_weights, find_family, first_position, read_architecture
@@ -21,13 +19,16 @@ from softbleu.embeddings.encoders.store import (
     ENCODER_KIND,
     TOKENIZER,
     WEIGHTS,
+    EncoderArchitecture,
+    Tensor,
     encoder_fingerprint,
+    map_tensors,
     write_weights,
 )
-from softbleu.embeddings.encoders.tensors import Tensor, map_tensors
 from softbleu.embeddings.store import StoreType, check_target, explained, keep_other_files, write_meta
 from softbleu.errors import InputError, VectorError
-from softbleu.files import check_apart, draft_folder, mend_folder, put_in_place
+from softbleu.io.data_files import read_json
+from softbleu.io.files import check_apart, draft_folder, mend_folder, put_in_place
 
 CONFIG = "config.json"
 _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
@@ -69,31 +70,11 @@ def convert_encoder(
 ) -> EncoderConversion:
     """Write a model as the store of an encoder, atomically.
 
-    Parameters
-    ----------
-    folder
-        The model: ``config.json``, ``model.safetensors`` or its parts and their index, ``tokenizer.json``. Families:
-        BERT, DistilBERT, RoBERTa and its kin, MPNet.
-    directory
-        Where the store shall lie.
-    layers
-        Those that the store recommends, the mean of whose hidden states is taken; layers above them are left out.
-        Without them all are kept, and the one at three quarters of the depth is recommended.
-    dtype
-        How matrices are kept: float32 changes nothing; int8 has a scale a row.
-    name, source, licence
-        What the encoder is called, where it comes from, and under which terms; kept in ``meta.json``.
-    extra
-        Further entries of ``meta.json``.
-    force
-        Replace a store that is there.
-
-    Raises
-    ------
-    InputError
-        The model lies in the folder that is to be replaced, or has no such layer.
-    VectorError
-        What cannot be read or trusted, or not be written; then nothing is changed.
+    The folder has ``config.json``, ``model.safetensors`` or its parts and their index, and ``tokenizer.json``, of
+    BERT, DistilBERT, RoBERTa and its kin, or MPNet. `layers` are those that the store recommends, the mean of whose
+    states is taken; layers above them are left out. Without them all are kept, and the one at three quarters of the
+    depth is recommended. As int8 matrices have a scale a row. `extra` are further entries of ``meta.json``. Raises
+    `VectorError` for what cannot be read or trusted, or not be written; then nothing is changed.
     """
     model, target = Path(folder), Path(directory)
     mend_folder(target.resolve())

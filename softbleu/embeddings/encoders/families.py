@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS, WORDS, EncoderArchitecture
-from softbleu.embeddings.encoders.tensors import Tensor
+from softbleu.embeddings.encoders.store import DISTANCES, POSITIONS, WORDS, EncoderArchitecture, Tensor
 from softbleu.errors import UnknownNameError, VectorError
 
 _ACTIVATIONS = {
@@ -104,15 +103,7 @@ FAMILIES = {
 
 
 def find_family(config: Mapping[str, Any], where: str) -> Family:
-    """Find the family of a model, by its ``config.json``.
-
-    Raises
-    ------
-    UnknownNameError
-        Its family is not known.
-    VectorError
-        It names none, or has what no forward pass here knows.
-    """
+    """Find the family of a model, by its ``config.json``."""
     name = config.get("model_type")
     if not isinstance(name, str):
         raise VectorError(f"{where}: names no family of models (model_type)")
@@ -139,13 +130,7 @@ def first_position(family: Family, config: Mapping[str, Any], where: str) -> int
 def read_architecture(
     family: Family, config: Mapping[str, Any], depth: int | None, where: str
 ) -> EncoderArchitecture:
-    """Take sizes and the like from ``config.json``; of the layers only the first `depth`.
-
-    Raises
-    ------
-    VectorError
-        One is missing or absurd, or the activation is not known.
-    """
+    """Take sizes and the like from ``config.json``; of the layers only the first `depth`."""
     activation = config.get(family.activation)
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise VectorError(f"{where}: unknown activation {activation!r}; valid: {', '.join(_ACTIVATIONS)}")
@@ -170,21 +155,7 @@ def family_weights(
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     """Go through the weights of a model under the names that a store has for them.
 
-    Parameters
-    ----------
-    family
-        What the model calls them.
-    tensors
-        All arrays of the model.
-    architecture
-        What it is.
-    first
-        Row of the position embeddings that is the first piece's.
-
-    Raises
-    ------
-    VectorError
-        One is missing.
+    `first` is the row of the position embeddings that is the first piece's.
     """
     named = _Named(tensors)
     size = architecture.dimension

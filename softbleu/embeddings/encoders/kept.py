@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.embeddings.encoders import Pieces, open_encoder
-from softbleu.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import read_lines, write_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,13 +28,6 @@ class EncodedLines:
     """Hidden states of lines' pieces by one encoder and some of its layers.
 
     They are rounded to 16 bits, with one scale a row, before they are used: the first run has the digits of the next.
-
-    Parameters
-    ----------
-    encoder
-        An encoder.
-    layers
-        Layers whose mean is taken.
     """
 
     def __init__(self, encoder: Encoder, layers: tuple[int, ...]) -> None:

@@ -7,18 +7,16 @@ from pathlib import Path
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Encoder
 from softbleu.errors import VectorError
-from softbleu.resources import find_resource
-from softbleu.urls import is_url
+from softbleu.io.urls import is_url
+from softbleu.resources import find_resource, resource_names
 
-_ROOM = "embeddings"
+_FOLDER = "embeddings"
 EncoderLocation = str | os.PathLike[str] | Encoder
 
 
 def is_encoder(location: object) -> bool:
     """Whether this is, or names, an encoder; what is wrong with it is found when it is opened.
 
-    Examples
-    --------
     >>> is_encoder("minilm-l6"), is_encoder("transformers:roberta-large"), is_encoder("glove-6b-100d")
     (True, True, False)
     """
@@ -31,21 +29,10 @@ def is_encoder(location: object) -> bool:
 def open_encoder(location: EncoderLocation) -> Encoder:
     """Open an encoder wherever it is; weights are not read before it is used.
 
-    Parameters
-    ----------
-    location
-        A folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path;
-        ``transformers:`` and the name or folder of a model; or an encoder.
+    It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path;
+    ``transformers:`` and the name or folder of a model; or an encoder. Raises `VectorError`: nothing is there, or it
+    is damaged or no encoder; `MissingExtraError`: a model of `transformers` is named, which is not installed.
 
-    Raises
-    ------
-    VectorError
-        Nothing is there, or it is damaged or no encoder.
-    MissingExtraError
-        A model of `transformers` is named, which is not installed.
-
-    Examples
-    --------
     >>> encoder = open_encoder("minilm-l6")
     >>> pieces = encoder.tokenize([["Soft", "matching"]])
     >>> pieces.words.tolist(), encoder.encode(pieces, encoder.layers).shape
@@ -74,8 +61,6 @@ def open_encoder(location: EncoderLocation) -> Encoder:
 def encoder_files(location: object) -> list[Path]:
     """Files that an encoder is read from; none where that is not known.
 
-    Examples
-    --------
     >>> [path.name for path in encoder_files("minilm-l6")]
     ['meta.json', 'weights.safetensors', 'tokenizer.json']
     """
@@ -93,16 +78,15 @@ def encoder_names() -> tuple[str, ...]:
     """
     from softbleu.embeddings.encoders.store import WEIGHTS
 
-    room = find_resource(_ROOM)
-    return tuple(sorted(path.parent.name for path in room.glob(f"*/{WEIGHTS}"))) if room else ()
+    return resource_names(_FOLDER, WEIGHTS)
 
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Folder of a store, at that path or else of that name."""
     from softbleu.embeddings.encoders.store import names_encoder
-    from softbleu.embeddings.remote import local_place
+    from softbleu.io.cache import local_place
 
     text = local_place(os.fspath(location))
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
-    return find_resource(_ROOM, text) if isinstance(location, str) and text in encoder_names() else None
+    return find_resource(_FOLDER, text) if isinstance(location, str) and text in encoder_names() else None

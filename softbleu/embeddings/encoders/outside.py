@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.encoders.base import OUTSIDE, Pieces, check_layers, default_layers
 from softbleu.embeddings.encoders.families import FAMILIES, first_position
-from softbleu.embeddings.encoders.pieces import cut_lines
-from softbleu.embeddings.encoders.windows import Window, cut_windows
+from softbleu.embeddings.encoders.pieces import Window, cut_lines, cut_windows
 from softbleu.errors import MissingExtraError, VectorError
 
 if TYPE_CHECKING:
@@ -28,22 +28,12 @@ class OutsideEncoder:
     """A model of `transformers` that has a tokenizer of the `tokenizers` library.
 
     Digits are those of the device, and may depend in the last place on which lines are encoded together. It is sent
-    to a worker as its name, and loaded there.
-
-    Parameters
-    ----------
-    name
-        ``transformers:`` and the model's name on the hub or its folder.
-
-    Raises
-    ------
-    MissingExtraError
-        The packages are not installed.
-    VectorError
-        The model cannot be loaded or used.
+    to a worker as its name, and loaded there. The name is ``transformers:`` and the model's name on the hub or its
+    folder.
     """
 
     threshold: float | None = None
+    quantiles: Mapping[str, float] = MappingProxyType({})
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -99,11 +89,6 @@ class OutsideEncoder:
                 digest.update(name.encode())
                 digest.update(np.ascontiguousarray(tensor.cpu().numpy()).data)
         return digest.hexdigest()
-
-    @property
-    def quantiles(self) -> Mapping[str, float]:
-        """See `Encoder.quantiles`: none."""
-        return {}
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
         """See `Encoder.tokenize`."""

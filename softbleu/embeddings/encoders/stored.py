@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders.architecture import DISTANCES, POSITIONS
 from softbleu.embeddings.encoders.base import Pieces, check_layers
-from softbleu.embeddings.encoders.forward import BLOCK_ROWS, Layer, Linear, Network, Norm, filled_up
-from softbleu.embeddings.encoders.pieces import cut_lines, read_tokenizer
-from softbleu.embeddings.encoders.store import TOKENIZER, map_weights, read_encoder_meta, stored_array, stored_words
-from softbleu.embeddings.encoders.windows import Window, cut_windows
+from softbleu.embeddings.encoders.forward import BLOCK_ROWS, Layer, Linear, Norm, Transformer, filled_up
+from softbleu.embeddings.encoders.pieces import Window, cut_lines, cut_windows, read_tokenizer
+from softbleu.embeddings.encoders.store import (
+    DISTANCES,
+    POSITIONS,
+    TOKENIZER,
+    map_weights,
+    read_encoder_meta,
+    stored_array,
+    stored_words,
+)
 from softbleu.embeddings.measure import QUANTILES
 from softbleu.errors import VectorError
 
@@ -30,79 +36,30 @@ _ROWS = 14 * BLOCK_ROWS
 class StoredEncoder:
     """An encoder of a store that has been checked; holds no weights before it is used, so it is cheap to send away.
 
-    Parameters
-    ----------
-    directory
-        Where the store lies.
-    name
-        What was asked for; the directory's own name if not given.
-
-    Raises
-    ------
-    VectorError
-        The directory is no encoder's store, a damaged one, or one of a newer format.
+    The name is the directory's own unless given.
     """
 
     def __init__(self, directory: Path, name: str | None = None) -> None:
         self.directory = directory
         self.name = name or directory.resolve().name
-        self.meta = read_encoder_meta(directory)
-        map_weights(directory, self.meta)
+        self.meta = meta = read_encoder_meta(directory)
+        self.fingerprint, self.layers, self.threshold = meta.fingerprint, meta.layers, meta.threshold
+        sizes = meta.architecture
+        self.dimension, self.depth, self.vocabulary = sizes.dimension, sizes.depth, sizes.vocabulary
+        kept = meta.everything.get(QUANTILES)
+        cosine = kept.get("cosine") if isinstance(kept, dict) else None
+        self.quantiles: Mapping[str, float] = dict(cosine) if isinstance(cosine, dict) else {}
+        map_weights(directory, meta)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}
-
-    @property
-    def fingerprint(self) -> str:
-        """See `Encoder.fingerprint`."""
-        return self.meta.fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """See `Encoder.dimension`."""
-        return self.meta.architecture.dimension
-
-    @property
-    def depth(self) -> int:
-        """See `Encoder.depth`."""
-        return self.meta.architecture.depth
-
-    @property
-    def vocabulary(self) -> int:
-        """See `Encoder.vocabulary`."""
-        return self.meta.architecture.vocabulary
-
-    @property
-    def layers(self) -> tuple[int, ...]:
-        """See `Encoder.layers`."""
-        return self.meta.layers
-
-    @property
-    def threshold(self) -> float | None:
-        """See `Encoder.threshold`."""
-        return self.meta.threshold
-
-    @property
-    def quantiles(self) -> Mapping[str, float]:
-        """See `Encoder.quantiles`."""
-        kept = self.meta.everything.get(QUANTILES)
-        cosine = kept.get("cosine") if isinstance(kept, dict) else None
-        return dict(cosine) if isinstance(cosine, dict) else {}
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
         """See `Encoder.tokenize`."""
         return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
-        """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows.
-
-        Raises
-        ------
-        InputError
-            There is no such layer.
-        VectorError
-            The store is damaged.
-        """
+        """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows."""
         from threadpoolctl import threadpool_limits
 
         wanted = check_layers(layers, self.depth, self.name)
@@ -110,7 +67,7 @@ class StoredEncoder:
         windows = sorted(cut_windows(pieces, self.meta.architecture.positions), key=len)
         # Products may be rounded otherwise by several threads; work is shared out among processes.
         with threadpool_limits(limits=1, user_api="blas"):
-            for batch in _batches([window for window in windows if len(window)], self._network.period):
+            for batch in _batches([window for window in windows if len(window)], self._transformer.period):
                 self._encode_batch(pieces, batch, wanted, rows)
         if not np.isfinite(rows).all():
             raise VectorError(f"{self.name}: a hidden state is NaN or infinite; convert the model again")
@@ -120,12 +77,12 @@ class StoredEncoder:
         self, pieces: Pieces, batch: Sequence[Window], layers: tuple[int, ...], out: NDArray[np.float32]
     ) -> None:
         lengths = [len(window) for window in batch]
-        starts = np.cumsum([0, *(filled_up(length, self._network.period) for length in lengths)]).tolist()
+        starts = np.cumsum([0, *(filled_up(length, self._transformer.period) for length in lengths)]).tolist()
         embeddings = np.zeros((filled_up(starts.pop(), BLOCK_ROWS), self.dimension), np.float32)
         for window, start in zip(batch, starts, strict=True):
             rows = stored_words(self._tensors, pieces.ids[window.places])
             embeddings[start : start + len(window)] = rows + self._positions[: len(window)]
-        states = self._network.run(embeddings, lengths, layers)
+        states = self._transformer.run(embeddings, lengths, layers)
         for window, start in zip(batch, starts, strict=True):
             out[window.places[window.kept]] = states[start : start + len(window)][window.kept]
 
@@ -146,10 +103,10 @@ class StoredEncoder:
         return {}
 
     @cached_property
-    def _network(self) -> Network:
+    def _transformer(self) -> Transformer:
         architecture = self.meta.architecture
         distances = stored_array(self._tensors, DISTANCES) if architecture.distances else None
-        return Network(architecture, self._norm("norm"), distances, self._layer)
+        return Transformer(architecture, self._norm("norm"), distances, self._layer)
 
     def _layer(self, number: int) -> Layer:
         if number not in self._layers:

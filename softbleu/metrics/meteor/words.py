@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.thesaurus.stems import stem
+from softbleu.thesaurus.resources import stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.data_files import parse_score, read_json
 from softbleu.errors import InputError
-from softbleu.files import hash_files
+from softbleu.io.data_files import parse_score, read_json
+from softbleu.io.files import hash_files
 from softbleu.language import VALUES, Finding, LanguageSet, ModelChoice, open_language
 from softbleu.resources import find_resource
 

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer
 
 from softbleu.embeddings.encoders import encoder_files, is_encoder, open_encoder
 from softbleu.embeddings.encoders.convert import convert_encoder
-from softbleu.embeddings.encoders.inspection import describe_encoder
+from softbleu.embeddings.inspection import describe_encoder
 from softbleu.errors import InputError, MissingExtraError, SoftbleuError, VectorError
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "encoders"

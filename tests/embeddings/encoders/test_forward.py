@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from oracles.encoder import encode_line
 
 from softbleu.embeddings.encoders import Encoder, Pieces, open_encoder
-from softbleu.embeddings.encoders.activations import activate
 from softbleu.embeddings.encoders.convert import convert_encoder
-from softbleu.embeddings.encoders.forward import distance_classes
+from softbleu.embeddings.encoders.forward import activate, distance_classes
 from softbleu.embeddings.encoders.stored import StoredEncoder
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "encoders"

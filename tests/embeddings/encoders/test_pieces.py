@@ -13,8 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from softbleu.embeddings.encoders import Encoder, Pieces, open_encoder
 from softbleu.embeddings.encoders.convert import convert_encoder
-from softbleu.embeddings.encoders.pieces import cut_lines, read_tokenizer
-from softbleu.embeddings.encoders.windows import cut_windows
+from softbleu.embeddings.encoders.pieces import cut_lines, cut_windows, read_tokenizer
 from softbleu.errors import VectorError
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "encoders"

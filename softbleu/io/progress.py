@@ -43,12 +43,8 @@ def hush() -> None:
 class ProgressBar:
     """Called with how much is done and how much there is; draws on standard error if that is a terminal.
 
-    Parameters
-    ----------
-    quiet : draw nothing
-    what : what is being done
-    many : so much is worth a bar at once; less of it only if it takes longer than `PATIENCE`
-    asked : draw wherever a bar can be drawn, in notebooks too
+    `many` is so much that it is worth a bar at once; less of it only if it takes longer than `PATIENCE`. `asked`
+    draws wherever a bar can be drawn, in notebooks too.
     """
 
     def __init__(self, *, quiet: bool, what: str = "scoring", many: int = MANY, asked: bool = False) -> None:

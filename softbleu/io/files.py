@@ -5,13 +5,11 @@ Files and folders are written beside their place, and put there in one step.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import io
 import os
 import re
 import shutil
-import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from softbleu.errors import InputError
+from softbleu.io.platform import exchange
 
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 _DRAFT = re.compile(r"(\..+\.)(\d{1,9})\.[^.]+\.draft", re.DOTALL)
 # Numbers of processes mean nothing on another machine, or in another container, that uses the same folder.
 _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
@@ -32,13 +30,8 @@ _guard = threading.Lock()
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
     """See that a file or folder to be written is no input, and holds none, by whatever name or link.
 
-    Raises
-    ------
-    InputError
-        It is, or does.
+    Raises `InputError` if it does.
 
-    Examples
-    --------
     >>> check_apart("vectors/vocab.txt", ["vectors/meta.json"])
     >>> check_apart("vectors", ["vectors/meta.json"])
     Traceback (most recent call last):
@@ -54,13 +47,7 @@ def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
 
 
 def hash_files(*paths: Path) -> str:
-    """Hex SHA-256 over the bytes of files, one after the other.
-
-    Raises
-    ------
-    OSError
-        One cannot be read.
-    """
+    """Hex SHA-256 over the bytes of files, one after the other."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as handle:
@@ -72,10 +59,7 @@ def hash_files(*paths: Path) -> str:
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
     """Write a file, bytes or pieces of text; what a link points to is replaced, not the link.
 
-    Raises
-    ------
-    OSError
-        It cannot be written; nothing of it is left behind.
+    Raises `OSError` if it cannot be written; then nothing of it is left behind.
     """
     with drafts_of([path.resolve()]) as (draft,):
         if isinstance(content, bytes | memoryview):
@@ -185,11 +169,6 @@ def draft_folder(target: Path) -> Iterator[Path]:
     """Give an empty folder beside a place; it is gone afterwards unless `put_in_place` moved it.
 
     What a killed process left there is removed first.
-
-    Raises
-    ------
-    OSError
-        It cannot be made.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     mend_folder(target)
@@ -209,7 +188,7 @@ def put_in_place(draft: Path, target: Path) -> None:
         _flush(path)
     if not target.exists():
         draft.rename(target)
-    elif _exchange(draft, target):
+    elif exchange(draft, target):
         shutil.rmtree(draft)
     else:
         former = target.with_name(f".{target.name}.{os.getpid()}.former")
@@ -228,17 +207,6 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step, where the system knows how (Linux)."""
-    if not sys.platform.startswith("linux"):
-        return False
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    done: int = rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
-    return done == 0
 
 
 def mend_folder(target: Path) -> None:

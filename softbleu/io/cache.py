@@ -1,24 +1,28 @@
-"""Where results that take a while are kept for the next run, and how they are written there.
+"""Where results that take a while are kept for the next run, and copies of what URLs name.
 
 Losing the cache loses time only: what cannot be read is computed again, what cannot be written is not kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.data_files import map_array, read_json
-from softbleu.errors import InputError
-from softbleu.files import draft_folder, put_in_place, write_whole
+from softbleu.errors import InputError, VectorError
+from softbleu.io.data_files import map_array, read_json
+from softbleu.io.files import draft_folder, put_in_place, write_whole
+from softbleu.io.urls import find_urls, is_url, open_url, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
 _PROGRAM = "softbleu"
@@ -29,13 +33,8 @@ _MOST_SUMMED = 1 << 30
 def cache_folder() -> Path | None:
     """Name the cache folder: ``$SOFTBLEU_CACHE``, else ``$XDG_CACHE_HOME/softbleu``, else ``~/.cache/softbleu``.
 
-    Returns
-    -------
-    Path or None
-        The folder, which need not exist yet; None where there is no home folder either.
+    It need not exist yet; None where there is no home folder either.
 
-    Examples
-    --------
     >>> from unittest.mock import patch
     >>> with patch.dict(os.environ, {"SOFTBLEU_CACHE": "/var/tmp/mine"}):
     ...     print(cache_folder().as_posix())
@@ -55,8 +54,6 @@ def cache_folder() -> Path | None:
 def read_cached(name: str) -> dict[str, NDArray[Any]] | None:
     """Read the arrays kept under a name such as ``graphs/<key>``; None if there are none, or damaged ones.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
@@ -94,8 +91,6 @@ def write_cached(name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
 def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
     """Map large arrays kept under a name into memory; made, and kept, where there are none, or damaged ones.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
@@ -127,15 +122,9 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
     """See that a folder is there, each file with what was written to it; made where it is not, or damaged.
 
-    Parameters
-    ----------
-    target
-        In the cache.
-    make
-        Writes the files into an empty folder, which is then put in the place of the other.
+    `make` writes the files into an empty folder, which is then put in its place. Raises `OSError` if it cannot be
+    written.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     target = Path(place, "copies", "one")
@@ -148,11 +137,6 @@ def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
     first
     first
     second
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
     """
     if _is_whole(target):
         return
@@ -203,3 +187,34 @@ def _sum(array: NDArray[Any]) -> int:
 def _path(name: str) -> Path | None:
     folder = cache_folder()
     return folder / f"{name}.npz" if folder else None
+
+
+def local_place(location: str) -> str:
+    """Path of what a URL names, copied here unless that was done before; anything else stays as it is.
+
+    >>> local_place("glove-6b-100d")
+    'glove-6b-100d'
+    """
+    # Several sets, joined by +, are opened one by one.
+    return _copied(location) if is_url(location) and "+" not in location else location
+
+
+@lru_cache(maxsize=16)
+def _copied(url: str) -> str:
+    found = find_urls(url)
+    folder = cache_folder()
+    if not found:
+        raise VectorError(f"{url}: there is no such file, folder or bucket")
+    if folder is None:
+        raise VectorError(f"{url}: no place to keep a copy: name a folder by SOFTBLEU_CACHE")
+    content = repr([(name, url_state(name)) for name in found])
+    target = folder / "remote" / hashlib.sha256(content.encode()).hexdigest()[:32]
+    name = PurePosixPath(url).name
+
+    def copy_all(place: Path) -> None:
+        for each in found:
+            with open_url(each) as stream, Path(place, PurePosixPath(each).name).open("wb") as copy:
+                shutil.copyfileobj(stream, copy)
+
+    keep_folder(target, copy_all)
+    return str(target / name if len(found) == 1 and PurePosixPath(found[0]).name == name else target)

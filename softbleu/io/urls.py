@@ -34,24 +34,12 @@ def is_url(name: object) -> TypeGuard[str]:
 
 
 def read_range(url: str, start: int, stop: int) -> bytes:
-    """Read the bytes from `start` up to `stop`.
-
-    Raises
-    ------
-    InputError
-        They cannot be read, for good or three times.
-    """
+    """Read the bytes from `start` up to `stop`."""
     return _tried(url, lambda files, path: cast("bytes", files.cat_file(path, start=start, end=stop)))
 
 
 def url_size(url: str) -> int | None:
-    """Bytes of a file that can be read in ranges; None where it is read as a whole only.
-
-    Raises
-    ------
-    InputError
-        There is no such file.
-    """
+    """Bytes of a file that can be read in ranges; None where it is read as a whole only."""
 
     def measured(files: Any, path: str) -> int | None:
         size = files.info(path)["size"]
@@ -67,24 +55,12 @@ def url_state(url: str) -> str:
 
 
 def open_url(url: str) -> IO[bytes]:
-    """Open a file for reading.
-
-    Raises
-    ------
-    InputError
-        It cannot be read.
-    """
+    """Open a file for reading."""
     return _tried(url, lambda files, path: cast("IO[bytes]", files.open(path, "rb")))
 
 
 def write_url(url: str, content: bytes) -> None:
-    """Write a file as a whole.
-
-    Raises
-    ------
-    InputError
-        It cannot be written.
-    """
+    """Write a file as a whole."""
     _tried(url, lambda files, path: files.pipe_file(path, content), "written")
 
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from softbleu.cache import cache_folder
 from softbleu.errors import InputError
+from softbleu.io.cache import cache_folder
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
 DEFAULT_LIMIT = 4096
@@ -38,11 +38,6 @@ def cache_limit() -> int:
     >>> with patch.dict(os.environ, {"SOFTBLEU_CACHE_LIMIT": "10"}):
     ...     cache_limit()
     10000000
-
-    Raises
-    ------
-    InputError
-        It is no whole number from 0.
     """
     text = os.environ.get(LIMIT, str(DEFAULT_LIMIT))
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
@@ -107,17 +102,9 @@ def kept_lines(
 ) -> dict[str, bytes]:
     """What is kept of lines; made, and kept part by part, of those of which there is nothing.
 
-    Parameters
-    ----------
-    judge
-        Names who found it out, with all that it depends on.
-    lines
-        Lines of text.
-    make
-        Finds it out of some lines, and gives it part by part.
+    `judge` names who found it out, with all that it depends on; `make` finds it out of some lines, and gives it part
+    by part.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, WorkerError
-from softbleu.progress import hush
+from softbleu.io.platform import end_processes, processes_of
+from softbleu.io.progress import hush
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ LOST_AFTER = 1.0
 """Seconds after which a worker that is gone counts as lost, though its executor has not said so."""
 _MOST_HELD = 8
 _EACH, _MOST_TOGETHER = 16, 8
-"""Tasks that each worker does singly, and those that one errand has in the end."""
+"""Tasks that each worker does singly, and those that are sent together in the end."""
 _RECOUNT = 5.0
 """Seconds after which workers are counted anew, for some may have joined."""
 _HERE = (None, "127.0.0.1", "localhost", "::1")
@@ -90,7 +91,7 @@ def hold(value: object) -> tuple[Held, bytes]:
 
 
 @dataclass(frozen=True)
-class _Errand(Generic[_Task, Done]):
+class _RemoteTask(Generic[_Task, Done]):
     """Work that goes to another machine, where it may say that it wants something first."""
 
     work: Callable[[_Task], Done]
@@ -123,15 +124,10 @@ def run_in_order(
     """Do the tasks and give their results in order; twice as many are under way as there are workers.
 
     The work may refer to values that `hold` gave by the keys of `contents`. Tasks travel `together` where sending
-    each takes longer.
+    each takes longer. Raises `WorkerError` where workers, or what sends them work, are gone.
 
     >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
-
-    Raises
-    ------
-    WorkerError
-        Workers, or what sends them work, are gone.
     """
     if executor is None:
         yield from map(work, tasks)
@@ -172,7 +168,7 @@ class _Several(Generic[_Task, Done]):
 
 
 def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
-    """Put more and more tasks together where there are many: each errand takes time to send, whatever its size."""
+    """Put more and more tasks together where there are many: sending takes time, whatever the size."""
     rest, sent = iter(tasks), 0
     while some := list(islice(rest, min(1 + sent // (_EACH * workers), _MOST_TOGETHER))):
         sent += len(some)
@@ -185,7 +181,7 @@ class _Queue(Generic[_Task, Done]):
     def __init__(self, work: Callable[[_Task], Done], executor: Executor, contents: Mapping[str, bytes]) -> None:
         self.waiting: deque[tuple[_Task, Future[Any]]] = deque()
         self._executor, self._contents = executor, contents
-        self._work: Any = work if shares_memory(executor) else _Errand(work, len(contents))
+        self._work: Any = work if shares_memory(executor) else _RemoteTask(work, len(contents))
         self._counted = -_RECOUNT
 
     @property
@@ -201,7 +197,7 @@ class _Queue(Generic[_Task, Done]):
         _start_workers(self._executor, len(self.waiting))
 
     def _submit(self, task: _Task, given: Mapping[str, bytes]) -> Future[Any]:
-        sent = (task, given) if isinstance(self._work, _Errand) else (task,)
+        sent = (task, given) if isinstance(self._work, _RemoteTask) else (task,)
         return self._executor.submit(self._work, *sent)
 
     def first(self) -> Done:
@@ -217,19 +213,18 @@ class _Queue(Generic[_Task, Done]):
     def cancel(self) -> None:
         """Let go of what is under way."""
         # Where a process pool breaks, it fails over what was cancelled, and waits for ever at its end.
-        if getattr(self._executor, "_processes", None) is None:
+        if processes_of(self._executor) is None:
             for _, future in self.waiting:
                 future.cancel()
 
     def _result(self, future: Future[Any]) -> Any:
-        processes = getattr(self._executor, "_processes", None)
-        while processes:
+        while processes := processes_of(self._executor):
             with suppress(TimeoutError):
                 return future.result(LOST_AFTER)
             if future.done():
                 break
             # One that is killed while it hands over a result leaves its executor waiting for the rest of it.
-            if not all(process.is_alive() for process in list(processes.values())) and not future.done():
+            if not all(process.is_alive() for process in processes) and not future.done():
                 raise BrokenExecutor
         return future.result()
 
@@ -288,13 +283,6 @@ def cluster_executor(address: str | None, jobs: int = 1) -> Iterator[Executor | 
     """The executor of a Dask cluster: that of the scheduler at an address, or so many workers here by ``local:N``.
 
     Workers here are started when there is work for them, no more than there are tasks.
-
-    Raises
-    ------
-    InputError
-        Nobody answers there, no workers, or jobs as well.
-    MissingExtraError
-        Dask is not installed.
     """
     if address is None:
         yield None
@@ -368,11 +356,6 @@ def chosen_executor(
     """The executor that was given, else one of so many jobs on this machine; None does the work here.
 
     No more workers are started than there are tasks.
-
-    Raises
-    ------
-    InputError
-        Fewer jobs than 1, or more than `MOST_JOBS`.
     """
     if not 1 <= jobs <= MOST_JOBS:
         raise InputError(f"the number of jobs must lie between 1 and {MOST_JOBS}, not {jobs}")
@@ -404,13 +387,7 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
         try:
             yield executor
         finally:
-            # Nobody waits for what they are doing. They are not asked to end: one that was killed at rest may have
-            # taken with it the lock of the queue that the others would hear it from.
-            for process in list((executor._processes or {}).values()):
-                process.terminate()
-            # Nor is the rest of a result awaited whose writer was killed.
-            results: Any = executor._result_queue
-            results._writer.close()
+            end_processes(executor)
 
 
 def _begin_worker(speaks: Lock) -> None:

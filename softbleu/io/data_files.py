@@ -51,18 +51,13 @@ class NotJsonError(InputError):
 def parse_json(text: str, where: str) -> Any:
     """Read JSON that stands at a place, such as a file and its line.
 
-    Examples
-    --------
+    Raises `NotJsonError` for anything else, `InputError` for what is out of bounds.
+
     >>> parse_json('{"a": [1, 2.5, null]}', "x.json")
     {'a': [1, 2.5, None]}
     >>> parse_json("[" * 100_000, "x.json")
     Traceback (most recent call last):
     softbleu.errors.InputError: x.json: lists and objects more than 64 deep: write it flatter
-
-    Raises
-    ------
-    NotJsonError, InputError
-        It is none, or out of bounds.
     """
     number = _floats(where)
     try:
@@ -82,13 +77,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a file of TOML; numbers in it are finite, and no text has a NUL.
-
-    Raises
-    ------
-    InputError
-        It cannot be read, is no TOML, or out of bounds.
-    """
+    """Read a file of TOML; numbers in it are finite, and no text has a NUL."""
     where, text = str(path), _read_text(path)
     try:
         content = tomllib.loads(text, parse_float=_floats(where))
@@ -106,13 +95,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """Map an array of a ``.npy`` file into memory, to be read: numbers, row after row.
-
-    Raises
-    ------
-    InputError
-        It cannot be read, is no such file, or shorter or longer than it says.
-    """
+    """Map an array of a ``.npy`` file into memory, to be read: numbers, row after row."""
     size = _size_of(path)
     try:
         with path.open("rb") as stream:
@@ -144,34 +127,19 @@ def map_array(path: Path) -> NDArray[Any]:
 
 
 def longest_line() -> int:
-    """How many bytes a line of text may have: 100 million, or what the environment says.
-
-    Raises
-    ------
-    InputError
-        It says what is no such number.
-    """
+    """How many bytes a line of text may have: 100 million, or what the environment says."""
     return number_from(LONGEST_LINE, _LONGEST_LINE, _MOST_LINE)
 
 
 def refuse_line(where: str, longest: int) -> NoReturn:
-    """Say that a line is too long, and what raises the limit.
-
-    Raises
-    ------
-    InputError
-        Always.
-    """
+    """Say that a line is too long, and what raises the limit."""
     raise InputError(f"{where}: a line of more than {longest:,} bytes: cut it, or set {LONGEST_LINE} to more")
 
 
 def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[bytes]:
     """Read lines with their ends.
 
-    Raises
-    ------
-    InputError
-        One is too long; it has not been read to its end.
+    Raises `InputError` for one that is too long, which has not been read to its end.
     """
     longest = longest_line()
     for number, line in enumerate(iter(partial(stream.readline, longest + 2), b""), start=1):
@@ -184,13 +152,10 @@ def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[byt
 def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Read rows of CSV, each with the number of the line where it ends.
 
+    Raises `InputError`: a cell is too long.
+
     >>> list(read_rows(["a,b", "1,2"], "x.csv"))
     [(1, ['a', 'b']), (2, ['1', '2'])]
-
-    Raises
-    ------
-    InputError
-        A cell is too long.
     """
     reader = csv.reader(lines, delimiter=delimiter)
     try:
@@ -203,10 +168,7 @@ def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator
 def read_bounded(stream: IO[bytes], name: str) -> bytes:
     """Read all of a file, which is not too large.
 
-    Raises
-    ------
-    InputError
-        It is.
+    Raises `InputError` for a larger one.
     """
     content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
@@ -242,10 +204,7 @@ def parse_score(value: Any) -> float:
 def check_plain(path: Path) -> None:
     """See that a file is one: a pipe would block whoever opens it, a device may have no end.
 
-    Raises
-    ------
-    InputError
-        It is missing, a folder, or one of those.
+    Raises `InputError` for anything else.
     """
     _size_of(path)
 

@@ -1,0 +1,1 @@
+"""Files, URLs, caches and workers: all that reads, writes and hands out."""
