@@ -1,4 +1,4 @@
-"""How often people agree with differences of a metric, by their size: curves, and whether they hold elsewhere."""
+"""Human-agreement curves: how often people agree with differences of a metric, by their size, and on other systems."""
 
 from __future__ import annotations
 
