@@ -1,4 +1,4 @@
-"""Human-agreement curves: how often people agree with differences of a metric, by their size, and on other systems."""
+"""Human-agreement curves: how often people agree with differences of a metric by their size, and on other systems."""
 
 from __future__ import annotations
 

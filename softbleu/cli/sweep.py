@@ -70,7 +70,7 @@ def sweep(
     from softbleu.cli.output import Output, find_table_format
     from softbleu.executors import cluster_executor
     from softbleu.experiments import sweep_corpus
-    from softbleu.experiments.sweep import remove_journal, table_of
+    from softbleu.experiments.sweep import table_of
     from softbleu.progress import ProgressBar
     from softbleu.report import Records
     from softbleu.report.plots import check_plots
@@ -97,8 +97,7 @@ def sweep(
     target.write(write(Records(*table_of(rows), background=["signature"]), layout))
     for picture, draw in pictures:
         picture.write(draw(rows, picture.suffix))
-    if journal is not None:
-        remove_journal(journal)
+    target.drop(journal)
 
 
 def _points(options: Options) -> list[SweepPoint]:

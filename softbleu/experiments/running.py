@@ -105,7 +105,7 @@ def run_definition(
     executor
         Any other executor to use instead.
     journal
-        File for what is done of a sweep, so that an interrupted one goes on; see `sweep_corpus`.
+        Folder of the checkpoint from which an interrupted sweep goes on; see `sweep_corpus`.
     progress
         Called with how much is done and how much there is.
 
