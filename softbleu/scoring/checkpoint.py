@@ -7,6 +7,7 @@ import io
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ class Checkpoint:
         self._place = str(place)
         self._corpus = corpus_identity(corpus)
         self._parts = _parts_of(self._place)
+        self._begun = False
 
     def key(self, *work: object) -> str:
         """What tells some work on the corpus from other work."""
@@ -91,8 +93,12 @@ class Checkpoint:
         if is_url(self._place):
             write_url(f"{self._place}/{name}", content.getvalue())
         else:
-            Path(self._place).mkdir(exist_ok=True)
-            write_whole(Path(self._place, name), content.getbuffer())
+            if not self._begun:
+                Path(self._place).mkdir(exist_ok=True)
+            # Another run of the same may be done and have removed it: nothing is begun anew.
+            with suppress(FileNotFoundError):
+                write_whole(Path(self._place, name), content.getbuffer())
+        self._begun = True
 
     def _read(self, name: str) -> bytes:
         if not is_url(self._place):
