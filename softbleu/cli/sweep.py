@@ -72,7 +72,6 @@ def sweep(
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import table_of
     from softbleu.progress import ProgressBar
-    from softbleu.report import Records
     from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
@@ -94,7 +93,7 @@ def sweep(
         if plot_ranks is not None:
             check_ranks(corpus.systems)
         rows = sweep_corpus(corpus, points, jobs=jobs, executor=executor, journal=journal, progress=progress)
-    target.write(write(Records(*table_of(rows), background=["signature"]), layout))
+    target.write(write(table_of(rows), layout))
     for picture, draw in pictures:
         picture.write(draw(rows, picture.suffix))
     target.drop(journal)

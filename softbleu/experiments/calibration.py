@@ -12,9 +12,8 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.correlation import COEFFICIENTS
 from softbleu.experiments.metaeval import metaeval
 from softbleu.experiments.sweep import sweep_points
-from softbleu.experiments.tables import Cell, ResultTable
 from softbleu.signature import format_value
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular, Value
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -53,25 +52,25 @@ class Calibration(Tabular):
         best = int(others.argmax())
         return best, float(others[best])
 
-    def held_out(self) -> ResultTable:
+    def held_out(self) -> Records:
         """Make a row a set of data: what the settings chosen on the others give on it; and the mean of these."""
-        rows: list[list[Cell]] = []
+        rows: list[list[Value]] = []
         for place, name in enumerate(self.data):
             best, others = self.chosen(place)
             rows.append([name, float(self.values[best, place]), others, *self._settings(best)])
         mean = float(np.mean([row[1] for row in rows]))
         rows.append(["mean", mean, *[None] * (1 + len(self.varied))])
-        return ResultTable(["held out", self.coefficient, "mean of the others", *self.varied], rows)
+        return Records(["held out", self.coefficient, "mean of the others", *self.varied], rows)
 
-    def grid(self) -> ResultTable:
+    def grid(self) -> Records:
         """Make a row a point: its agreement on every set."""
         rows = [
             [*self._settings(number), *values, float(np.mean(values))]
             for number, values in enumerate(self.values.tolist())
         ]
-        return ResultTable([*self.varied, *self.data, "mean"], rows)
+        return Records([*self.varied, *self.data, "mean"], rows)
 
-    def _settings(self, number: int) -> list[Cell]:
+    def _settings(self, number: int) -> list[Value]:
         known = {each.name: value for each, value in self.points[number].settings()}
         return [format_value(known[name]) if name in known else None for name in self.varied]
 

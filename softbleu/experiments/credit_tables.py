@@ -8,16 +8,66 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import UnknownNameError
 from softbleu.experiments.remedies import PLAIN
-from softbleu.experiments.tables import Cell, ResultTable
+from softbleu.tabular import Records, Value
 
 if TYPE_CHECKING:
-    from softbleu.experiments.credit import JudgedCredit
-    from softbleu.experiments.spurious import Analysis
+    from softbleu.experiments.credit import CreditTally, JudgedCredit
+    from softbleu.experiments.partners import PartnerTally
+    from softbleu.experiments.remedies import RemediedMatcher
 
 CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
-_Cells = list[Cell]
+_Cells = list[Value]
 AROUND = 8
 """Tokens on each side of an offender that are shown."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What one variant did with a text."""
+
+    variant: RemediedMatcher
+    """Which one."""
+    thresholds: tuple[float, ...]
+    """Ascending."""
+    at: int
+    """Number of the threshold at which partners were collected."""
+    tally: CreditTally
+    """Its credit by threshold and order."""
+    partners: PartnerTally
+    """What was matched at that threshold."""
+    vectors: str
+    """Name and content of the vectors' set."""
+
+    @property
+    def name(self) -> str:
+        """Of the variant."""
+        return f"{self.variant.matcher}, {self.variant.remedy}"
+
+    @property
+    def curve(self) -> list[JudgedCredit]:
+        """Credit at every threshold."""
+        return [self.tally.credit(number) for number in range(len(self.thresholds))]
+
+    def best(self) -> int | None:
+        """Find the threshold that separates best: its number, of greatest F1, the highest of equals.
+
+        None if F1 is not defined at any.
+        """
+        scores = [credit.f1 for credit in self.curve]
+        known = [score for score in scores if score is not None]
+        return None if not known else max(number for number, score in enumerate(scores) if score == max(known))
+
+    def at_recall(self, recall: float) -> int | None:
+        """Find the highest threshold with at least that recall: its number, or None."""
+        reached = [
+            number for number, each in enumerate(self.curve) if each.recall is not None and each.recall >= recall
+        ]
+        return max(reached, default=None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no approximate match at any threshold."""
+        return not any(credit.matches for credit in self.curve)
 
 
 @dataclass(frozen=True)
@@ -32,7 +82,7 @@ class CreditTable:
 
 def credit_table(
     name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
-) -> ResultTable:
+) -> Records:
     """Make one of `CREDIT_TABLES`.
 
     - `summary`: for aligned text every variant at the given threshold, at the one of its best F1, and at the highest
@@ -70,10 +120,10 @@ def credit_table(
     ]
     empty = [analysis.name for analysis in analyses if analysis.is_empty]
     said = {"without approximate matches": "; ".join(empty)} if empty else {}
-    return ResultTable(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
+    return Records(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
 
 
-def _credit(threshold: float, credit: JudgedCredit) -> list[Cell]:
+def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
     shares = (credit.precision, credit.order_share, credit.spurious_share, credit.recall, credit.f1)
     return [threshold, credit.matches, credit.mass, *(_per_cent(share) for share in shares)]
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.corpora.judgements import Assessments, Comparisons
-    from softbleu.experiments.tables import Cell
     from softbleu.metrics import Metric
     from softbleu.scoring.run import Corpus
+    from softbleu.tabular import Value
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
@@ -55,7 +55,7 @@ class IntervalSettings:
         check_samples(self.samples or 1, self.seed)
         check_samples(self.runs, self.seed)
 
-    def facts(self) -> dict[str, Cell]:
+    def facts(self) -> dict[str, Value]:
         """What is said of samples."""
         return {"samples": self.samples, "seed": self.seed}
 

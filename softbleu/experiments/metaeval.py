@@ -39,8 +39,7 @@ from softbleu.experiments.evidence import (
     score_metrics,
 )
 from softbleu.experiments.preferences import preference_taus
-from softbleu.experiments.tables import Cell, ResultTable
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular, Value
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import ScoreTable
@@ -62,7 +61,7 @@ class MetaEvaluation(Tabular):
 
     question: str
     """Its name."""
-    table: ResultTable
+    table: Records
     """What was found."""
     columns: tuple[Columns, ...] = ()
     """Scores of people and metrics side by side, where the question is about them."""
@@ -244,14 +243,14 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
     names = ["human", "metric", "points"]
     for coefficient in COEFFICIENTS:
         names += [coefficient, f"{coefficient}_low", f"{coefficient}_high"]
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
     for found in chain.from_iterable(correlated):
-        row: list[Cell] = [found.human, found.metric, found.points]
+        row: list[Value] = [found.human, found.metric, found.points]
         for correlation in found.correlations.values():
             row += [correlation.value, *(correlation.interval or (None, None))]
         rows.append(row)
-    table = ResultTable(names, rows, settings.facts())
+    table = Records(names, rows, settings.facts())
     return MetaEvaluation(name, table, tuple(columns), correlated, notes=_left_out(columns))
 
 
@@ -260,18 +259,18 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
-    rows: list[list[Cell]] = [
+    rows: list[list[Value]] = [
         [*(pair.human, pair.coefficient, pair.better, pair.worse), *pair.values, pair.between, *astuple(pair.test)]
         for pair in pairs
     ]
-    table = ResultTable(names, rows)
+    table = Records(names, rows)
     return MetaEvaluation("williams", table, tuple(columns), pairs=pairs, notes=_left_out(columns))
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and system left out: the correlations of the others, and how much more that is."""
     columns = evidence.of_systems()
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for each in columns:
         whole = {found.metric: found.correlations for found in agreements(each, samples=0)}
         for point, found in leave_one_out(each):
@@ -279,7 +278,7 @@ def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
             before = whole[found.metric]["pearson"].value
             change = None if before is None or values[0] is None else values[0] - before
             rows.append([each.human, found.metric, point, *values, change])
-    table = ResultTable(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows)
+    table = Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows)
     return MetaEvaluation("left-out", table, tuple(columns), notes=_left_out(columns))
 
 
@@ -287,7 +286,7 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     """A row a metric and variant of tau, with the interval and the counts."""
     names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
     comparisons = evidence.need_comparisons()
-    rows: list[list[Cell]] = [
+    rows: list[list[Value]] = [
         [*(tau.metric, tau.variant, tau.value), *(tau.interval or (None, None)), *_values(tau, names[5:])]
         for table in evidence.need_metrics()
         for tau in preference_taus(comparisons, table, settings.samples, settings.seed)
@@ -297,7 +296,7 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     }
     notes = tuple(f"{name} lacks {', '.join(systems)}: skipped" for name, systems in lacking.items() if systems)
     facts = {**settings.facts(), "comparisons": len(comparisons)}
-    return MetaEvaluation("preferences", ResultTable(names, rows, facts), notes=notes)
+    return MetaEvaluation("preferences", Records(names, rows, facts), notes=notes)
 
 
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -316,12 +315,12 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     if not found:
         raise InputError("an accuracy needs people: give --human, --rankings or --da, and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
-    rows: list[list[Cell]] = [
+    rows: list[list[Value]] = [
         [*(each.human, each.metric, each.of, each.value), *(each.interval or (None, None)), *_values(each, names[6:])]
         for each in sorted(found, key=lambda each: (each.human, each.of))
     ]
     return MetaEvaluation(
-        "accuracy", ResultTable(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns)
+        "accuracy", Records(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns)
     )
 
 
@@ -329,19 +328,19 @@ def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
     names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
-    rows: list[list[Cell]] = [
+    rows: list[list[Value]] = [
         [by, each.name, *_values(each, names[2:])] for by, ranked in evidence.rankings.items() for each in ranked
     ]
-    facts: dict[str, Cell] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
+    facts: dict[str, Value] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
     facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
-    return MetaEvaluation("ranking", ResultTable(names, rows, facts))
+    return MetaEvaluation("ranking", Records(names, rows, facts))
 
 
 def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a pair of annotators, after the weighted means over different ones and within each one."""
     found = annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for name, within in (("all, with others", False), ("all, with themselves", True)):
         try:
             rows.append([name, "", *_values(mean_agreement(found, within=within), names)])
@@ -349,11 +348,11 @@ def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
             # There may be one kind of agreement without the other, or pairs too small for a mean.
             continue
     rows += [[each.one, each.other, *_values(each, names)] for each in found]
-    table = ResultTable(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
+    table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
     return MetaEvaluation("annotators", table)
 
 
-def _values(found: object, names: Sequence[str]) -> list[Cell]:
+def _values(found: object, names: Sequence[str]) -> list[Value]:
     return [getattr(found, name) for name in names]
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.experiments.calibration import Calibration
+    from softbleu.experiments.credit_tables import Analysis
     from softbleu.experiments.metaeval import MetaEvaluation
-    from softbleu.experiments.spurious import Analysis
     from softbleu.experiments.sweep import SweepRow
     from softbleu.types import Progress
 

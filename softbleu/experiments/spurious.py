@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.experiments.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
-from softbleu.experiments.credit_tables import credit_table
+from softbleu.experiments.credit_tables import Analysis, credit_table
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.partners import PartnerTally, count_pairs
 from softbleu.experiments.remedies import PLAIN, make_variants
@@ -22,17 +22,15 @@ from softbleu.metrics.base import Requirements
 from softbleu.ngrams import check_order
 from softbleu.scoring.blocks import PIECE
 from softbleu.scoring.prepare import prepare_corpus, whole_chunk
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from softbleu.corpora.aligned import AlignedPair
-    from softbleu.experiments.credit import JudgedCredit
     from softbleu.experiments.evidence import Outputs
     from softbleu.experiments.partners import Pairs
     from softbleu.experiments.remedies import RemediedMatcher
-    from softbleu.experiments.tables import ResultTable
     from softbleu.experiments.text import MatchedText
     from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchIntervals
@@ -41,55 +39,6 @@ if TYPE_CHECKING:
     from softbleu.scoring.vectors import PlacedWords
     from softbleu.similarity import Vectors
     from softbleu.types import Flags, Integers, Progress
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """What one variant did with a text."""
-
-    variant: RemediedMatcher
-    """Which one."""
-    thresholds: tuple[float, ...]
-    """Ascending."""
-    at: int
-    """Number of the threshold at which partners were collected."""
-    tally: CreditTally
-    """Its credit by threshold and order."""
-    partners: PartnerTally
-    """What was matched at that threshold."""
-    vectors: str
-    """Name and content of the vectors' set."""
-
-    @property
-    def name(self) -> str:
-        """Of the variant."""
-        return f"{self.variant.matcher}, {self.variant.remedy}"
-
-    @property
-    def curve(self) -> list[JudgedCredit]:
-        """Credit at every threshold."""
-        return [self.tally.credit(number) for number in range(len(self.thresholds))]
-
-    def best(self) -> int | None:
-        """Find the threshold that separates best: its number, of greatest F1, the highest of equals.
-
-        None if F1 is not defined at any.
-        """
-        scores = [credit.f1 for credit in self.curve]
-        known = [score for score in scores if score is not None]
-        return None if not known else max(number for number, score in enumerate(scores) if score == max(known))
-
-    def at_recall(self, recall: float) -> int | None:
-        """Find the highest threshold with at least that recall: its number, or None."""
-        reached = [
-            number for number, each in enumerate(self.curve) if each.recall is not None and each.recall >= recall
-        ]
-        return max(reached, default=None)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no approximate match at any threshold."""
-        return not any(credit.matches for credit in self.curve)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +58,7 @@ class SpuriousCredit(Tabular):
         """What the text was, and the vectors."""
         return self.facts
 
-    def table(self, name: str = "summary", most: int = 20) -> ResultTable:
+    def table(self, name: str = "summary", most: int = 20) -> Records:
         """Make a table; see `credit_table`."""
         return credit_table(name, self.analyses, most, self.facts)
 

@@ -15,7 +15,7 @@ from softbleu.matchers.base import SoftMatcher
 from softbleu.progress import shown
 from softbleu.scoring import Measure, make_results, running
 from softbleu.signature import format_value
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -68,9 +68,7 @@ class SweepRows(list[SweepRow], Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row a system and point; signatures are left out."""
-        columns, rows = table_of(self)
-        kept = columns.index("signature") if self else 0
-        return [dict(zip(columns[:kept], row, strict=False)) for row in rows]
+        return [{name: row[name] for name in row if name != "signature"} for row in table_of(self).records()]
 
 
 def sweep_points(
@@ -259,10 +257,10 @@ def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
     return {system: int(rank) for system, rank in zip(scores, ranks, strict=True)}
 
 
-def table_of(rows: Sequence[SweepRow]) -> tuple[list[str], list[list[str | float | None]]]:
-    """Columns and cells of a tidy table: one row a system and point."""
+def table_of(rows: Sequence[SweepRow]) -> Records:
+    """Make a tidy table: one row a system and point."""
     varied = dict.fromkeys(name for row in rows for name in row.varied)
     labels = ["variant"] if any(row.label for row in rows) else []
     columns = ["system", *labels, *varied, "threshold", "score", "signature"]
     named = [{**asdict(row), "variant": row.label, **row.varied} for row in rows]
-    return columns, [[row.get(name) for name in columns] for row in named]
+    return Records(columns, [[row.get(name) for name in columns] for row in named], background=["signature"])

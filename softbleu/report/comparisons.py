@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from softbleu.report.records import SCHEMA, Records, dump, records_tsv
+from softbleu.report.records import SCHEMA, dump, records_tsv
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout

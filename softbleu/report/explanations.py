@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from softbleu.report.layout import BOLD, align, one_line
-from softbleu.report.records import SCHEMA, Records, dump
+from softbleu.report.records import SCHEMA, dump
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.language import Finding

@@ -9,20 +9,13 @@ from softbleu.errors import UnknownNameError
 from softbleu.experiments.agreement import TESTED
 from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
 from softbleu.report.plots import draw
-from softbleu.report.records import Records
 
 if TYPE_CHECKING:
     from softbleu.experiments.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.experiments.metaeval import MetaEvaluation
-    from softbleu.experiments.tables import ResultTable
 
 DRAWN = ("systems", "outputs", "williams")
 """Questions whose answers have a picture."""
-
-
-def records_of(table: ResultTable, digits: int | None = None) -> Records:
-    """Make what is written of a table, with so many decimals."""
-    return Records(table.columns, table.rows, table.facts, table.empty, digits)
 
 
 def check_picture(question: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
 from softbleu.report.layout import BOLD, align, fit, one_line
+from softbleu.tabular import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -20,7 +21,6 @@ ALIASES = {"md": "markdown", "tex": "latex"}
 """Formats by other names."""
 SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
 """Of files, where they are not the names of the formats."""
-Value = str | int | float | bool | None
 Written = Iterator[str] | bytes
 """Pieces of text, which together are whole lines; or the bytes of a file."""
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
@@ -35,35 +35,6 @@ _LATEX = str.maketrans(
         **{char: f"\\{char}" for char in "&%$#_{}"},
     }
 )
-
-
-@dataclass(frozen=True)
-class Records:
-    r"""A table: a value for each column in every row, and facts about the whole.
-
-    >>> records = Records(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
-    >>> list(RECORD_WRITERS["tsv"](records, None))
-    ['word\tsimilarity\n', 'cat\t0.75\n']
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)
-    """What is true of all rows; before them in text, beside them in JSON."""
-    empty: str = "nothing found"
-    """What text says where there are no rows."""
-    digits: int | None = None
-    """Decimals of this table's floats in text, where they are not scores; else those of the layout."""
-    notes: Sequence[str] = ()
-    """What people are told below the table; LaTeX has it as comments, formats for programs leave it out."""
-    text_columns: int | None = None
-    """How many of the first columns are flush left; else those before the first that has numbers only."""
-    marked: Collection[tuple[int, int]] = ()
-    """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
-    background: Collection[str] = ()
-    """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
-    verbatim: Collection[str] = ()
-    """Columns whose names are not ours: people are shown them as they are."""
 
 
 Found = TypeVar("Found")

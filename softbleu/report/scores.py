@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from softbleu.report.layout import BOLD, align, one_line
 from softbleu.report.records import (
     SCHEMA,
-    Records,
     dump,
     records_latex,
     records_markdown,
     records_text,
 )
-from softbleu.tabular import spread
+from softbleu.tabular import Records, spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score

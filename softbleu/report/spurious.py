@@ -1,4 +1,4 @@
-"""Deserved and spurious credit as tables and pictures. Shares, recall and F1 are in per cent."""
+"""Deserved and spurious credit as pictures. Shares, recall and F1 are in per cent."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.experiments.credit import BINS, VERDICTS
-from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.remedies import PLAIN
-from softbleu.report.metaeval import records_of
 from softbleu.report.pictures import Histogram, Lines, Points, Rows, in_rows
 from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
-    from softbleu.experiments.spurious import Analysis
-    from softbleu.report.records import Records
-
-
-def make_table(
-    name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
-) -> Records:
-    """Make what is written of one of the tables; see `credit_table`."""
-    return records_of(credit_table(name, analyses, most, facts))
+    from softbleu.experiments.credit_tables import Analysis
 
 
 def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:

@@ -13,8 +13,9 @@ from softbleu.report.comparisons import (
     pair_records,
 )
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
-from softbleu.report.records import RECORD_WRITERS, Formats, Records, Written
+from softbleu.report.records import RECORD_WRITERS, Formats, Written
 from softbleu.report.scores import score_records, write_json, write_jsonl, write_latex, write_markdown, write_text
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page

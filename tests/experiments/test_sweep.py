@@ -126,7 +126,8 @@ def test_all_variants_at_once() -> None:
     points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.4, 0.9]}, VARIANTS)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
-    columns, cells = table_of(rows)
+    table = table_of(rows)
+    columns, cells = table.columns, table.rows
     assert columns[:3] == ["system", "variant", "metric"]
     assert {"composition", "assignment", "order", "lowercase", "similarity", "normalize"} < set(columns)
     assert len(cells) == len(rows)
@@ -178,7 +179,7 @@ def test_quantiles() -> None:
     assert by_point["", None].threshold == 0.5
     assert "|quantile:p99|" in by_point["", "p99"].signature
     assert "|quantile:none|" in by_point["", None].signature
-    assert table_of(rows)[0] == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
+    assert table_of(rows).columns == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
 
 
 TAIL = ["threshold", "score", "signature"]
@@ -279,7 +280,8 @@ def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> Non
 
 def test_table() -> None:
     rows = sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5, 0.8]}))
-    columns, cells = table_of(rows)
+    table = table_of(rows)
+    columns, cells = table.columns, table.rows
     assert columns == ["system", "metric", "matcher", *TAIL]
     assert [row[:4] for row in cells[:3]] == [
         ["A", "bleu", "exact", None],
@@ -295,7 +297,8 @@ def test_settings_that_vary_have_columns() -> None:
         {"matcher": ["vleu"], "threshold": [0.5]},
         {"": {}, "x": {"neighbours": 3, "mutual": True, "order": 2}},
     )
-    columns, cells = table_of(sweep_corpus(CORPUS.only("A"), points))
+    table = table_of(sweep_corpus(CORPUS.only("A"), points))
+    columns, cells = table.columns, table.rows
     assert columns == ["system", "variant", "metric", "matcher", "order", "neighbours", "mutual", *TAIL]
     assert [row[4:7] for row in cells] == [["4", None, "no"], ["2", "3", "yes"]]
 
