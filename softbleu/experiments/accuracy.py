@@ -87,11 +87,9 @@ class JudgedPairs:
 
         Parameters
         ----------
-        counts
-            How often each thing was drawn; unless given once.
-        calibrated
-            Whether differences up to the threshold that gives the greatest accuracy count as ties, the smallest of
-            equals (Deutsch, Foster and Freitag 2023); else the threshold is 0.
+        counts : how often each thing was drawn; unless given once
+        calibrated : whether differences up to the threshold that gives the greatest accuracy count as ties, the
+            smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0
 
         Returns
         -------
@@ -198,11 +196,6 @@ def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 10
 
     p is one-sided, from sign flips of the differences segment by segment, on the segments on which people compared the
     two; a difference of people is wins less losses. Systems are drawn for the interval.
-
-    Raises
-    ------
-    InputError
-        See `judged_scores`.
     """  # noqa: E501
     taken, scores = judged_scores(comparisons, table.segments, table.name)
     people, metric = paired_differences(taken, scores)
@@ -246,10 +239,8 @@ def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
 
     Parameters
     ----------
-    differences
-        Of each pair on each segment, (pairs, segments).
-    trials
-        So many times each segment's difference changes its sign or does not; the same for every pair.
+    differences : of each pair on each segment, (pairs, segments)
+    trials : so many times each segment's difference changes its sign or does not; the same for every pair
 
     Examples
     --------

@@ -85,10 +85,7 @@ class MetricPair:
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
     """Find the systems that people and all metrics scored.
 
-    Raises
-    ------
-    InputError
-        A metric without scores of systems; fewer than 3 systems in common: those that are missing are named.
+    InputError: a metric without scores of systems; fewer than 3 systems in common: those that are missing are named.
 
     Examples
     --------
@@ -123,10 +120,7 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
     """Find what the metrics gave to single assessed outputs.
 
-    Raises
-    ------
-    InputError
-        A metric without scores of segments; outputs past the corpus; metrics of different systems; fewer than 3.
+    InputError: a metric without scores of segments; outputs past the corpus; other systems; fewer than 3 outputs.
     """
     columns: dict[str, Floats] = {}
     people: Floats | None = None
@@ -160,10 +154,7 @@ def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
     """Correlate again without each of the points: which of them makes the correlation what it is.
 
-    Raises
-    ------
-    InputError
-        Fewer than 4 points.
+    InputError: fewer than 4 points.
     """
     if len(columns.people) <= FEWEST_POINTS:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.people)}")
@@ -181,12 +172,7 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
 
     Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
 
-    Raises
-    ------
-    InputError
-        Fewer than two metrics, or than 4 points.
-    UnknownNameError
-        No metric is called as `against`.
+    InputError: fewer than two metrics, or than 4 points. UnknownNameError: no metric is called as `against`.
     """
     if against is not None and against not in columns.metrics:
         raise UnknownNameError("metric", against, columns.metrics)

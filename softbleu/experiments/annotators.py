@@ -76,10 +76,7 @@ def mean_agreement(
 ) -> AnnotatorAgreement:
     """Mean kappa over pairs of different annotators, or `within` each one, weighted by their comparisons.
 
-    Raises
-    ------
-    InputError
-        No pair has so many comparisons in common.
+    InputError: no pair has so many comparisons in common.
     """
     kept = [
         each

@@ -88,6 +88,8 @@ def calibrate(
 ) -> Calibration:
     """Choose settings by cross-validation over sets of data: on all but one, for that one.
 
+    InputError, UnknownNameError: fewer than two sets of data, or what `softbleu.metaeval` refuses.
+
     Parameters
     ----------
     base, vary : settings that all points have, the metric among them, and values of those that vary; see
@@ -97,11 +99,6 @@ def calibrate(
     coefficient : `pearson`, `spearman` or `kendall`
     jobs, executor : as in `softbleu.score`; the digits do not depend on it
     progress : called with how many sets are done and how many there are
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        Fewer than two sets of data, or what `softbleu.metaeval` refuses.
 
     Examples
     --------

@@ -51,23 +51,14 @@ def correlate(
 ) -> Correlation:
     """Correlate two columns of numbers, with an interval from samples of the points, drawn with replacement.
 
+    InputError: fewer than 3 points, or different numbers of them.
+
     Parameters
     ----------
-    one, other
-        Of shape (points,); the points are the same.
-    coefficient
-        A key of `COEFFICIENTS`: `pearson`, `spearman` or `kendall` (tau-b).
-    samples
-        Bootstrap samples; those of which one side is constant are left out. With 0 there is no interval.
-    seed
-        Of NumPy's generator; the same seed draws the same points for every pair of columns.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such coefficient.
-    InputError
-        Fewer than 3 points, or different numbers of them.
+    one, other : of shape (points,); the points are the same
+    coefficient : a key of `COEFFICIENTS`: `pearson`, `spearman` or `kendall` (tau-b)
+    samples : bootstrap samples; those of which one side is constant are left out. With 0 there is no interval.
+    seed : of NumPy's generator; the same seed draws the same points for every pair of columns
 
     Examples
     --------
@@ -115,19 +106,13 @@ def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, 
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:
     """Test the difference of two correlations with the same variable (Williams 1959; Steiger 1980, equation 7).
 
+    InputError: fewer than 4 points.
+
     Parameters
     ----------
-    first, second
-        Of either metric with people.
-    between
-        Of both metrics with each other.
-    points
-        That all three were computed of.
-
-    Raises
-    ------
-    InputError
-        Fewer than 4 points.
+    first, second : of either metric with people
+    between : of both metrics with each other
+    points : that all three were computed of
 
     Examples
     --------

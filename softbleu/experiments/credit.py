@@ -102,12 +102,9 @@ class CreditTally:
 
     Parameters
     ----------
-    thresholds
-        How many there are.
-    max_order
-        Highest order of a candidate n-gram.
-    judged
-        Whether there are alignments to judge by.
+    thresholds : how many there are
+    max_order : highest order of a candidate n-gram
+    judged : whether there are alignments to judge by
     """
 
     def __init__(self, thresholds: int, max_order: int, *, judged: bool) -> None:
@@ -186,13 +183,10 @@ class Judge:
 
     Parameters
     ----------
-    chunk
-        Candidates and references.
-    aligned
-        For each candidate token the place of the token of its reference that it is aligned to, from 0, or -1; each
-        place at most once.
-    max_order
-        Highest order.
+    chunk : candidates and references
+    aligned : for each candidate token the place of the token of its reference that it is aligned to, from 0, or -1;
+        each place at most once
+    max_order : highest order
     """
 
     def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:

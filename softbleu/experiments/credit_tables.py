@@ -95,19 +95,10 @@ def credit_table(
 
     Parameters
     ----------
-    name
-        Of the table.
-    analyses
-        One or more.
-    most
-        Rows of each variant in `partners` and `offenders`.
-    facts
-        What else to say of all rows.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such table.
+    name : of the table
+    analyses : one or more
+    most : rows of each variant in `partners` and `offenders`
+    facts : what else to say of all rows
     """
     if name not in CREDIT_TABLES:
         raise UnknownNameError("table", name, CREDIT_TABLES)

@@ -60,13 +60,7 @@ class Definition:
 
     @classmethod
     def read(cls, path: Path) -> Definition:
-        """Read a file.
-
-        Raises
-        ------
-        InputError
-            It cannot be read, is no TOML, or says what is not known.
-        """
+        """Read a file. InputError: it cannot be read, is no TOML, or says what is not known."""
         content = read_toml(path)
         kind, title = content.pop("kind", None), content.pop("title", "")
         if not isinstance(kind, str) or kind not in KINDS:
@@ -79,13 +73,7 @@ class Definition:
         return cls(path, path.stem, kind, str(title), content)
 
     def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
-        """Take a table with these keys.
-
-        Raises
-        ------
-        InputError
-            Unknown or missing keys.
-        """
+        """Take a table with these keys. InputError: unknown or missing keys."""
         return self._checked(name, self.tables.get(name, {}), valid, needed)
 
     def _checked(self, name: str, table: Any, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:

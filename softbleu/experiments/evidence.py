@@ -77,10 +77,7 @@ class Evidence:
     def of_systems(self) -> list[Columns]:
         """Join metrics with each kind of human scores of systems.
 
-        Raises
-        ------
-        InputError
-            There are no metrics or no such scores; see `join_systems`.
+        InputError: there are no metrics or no such scores.
         """
         metrics = self.need_metrics()
         ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
@@ -92,10 +89,7 @@ class Evidence:
     def of_outputs(self) -> list[Columns]:
         """Join metrics with direct assessment of single outputs.
 
-        Raises
-        ------
-        InputError
-            There are no metrics or no assessments; see `join_assessments`.
+        InputError: there are no metrics or no assessments.
         """
         metrics = self.need_metrics()
         if self.assessments is None:
@@ -122,13 +116,7 @@ class Evidence:
 def rank_systems(
     comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
 ) -> dict[str, list[RankedSystem]]:
-    """Rank systems in each of the named `WAYS`.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such way.
-    """
+    """Rank systems in each of the named `WAYS`."""
     for way in ways:
         if way not in WAYS:
             raise UnknownNameError("way of ranking", way, WAYS)
@@ -178,10 +166,7 @@ def score_metrics(
 def read_metrics(metrics: Metrics) -> dict[str, Measure]:
     """Read what to compute, by name: a metric is called as it calls itself unless there is a name before it.
 
-    Raises
-    ------
-    InputError
-        What cannot be read, or two of the same name.
+    InputError: what cannot be read, or two of the same name.
 
     Examples
     --------
@@ -208,13 +193,7 @@ def read_metrics(metrics: Metrics) -> dict[str, Measure]:
 
 
 def read_human(files: Sequence[str], direction: str | None, encoding: str) -> dict[str, Mapping[str, float]]:
-    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name.
-
-    Raises
-    ------
-    InputError
-        See `read_scores`; two of the same name.
-    """
+    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name."""
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_name, files):
         for made in read_scores(file, label=label, direction=direction, encoding=encoding):
@@ -252,13 +231,7 @@ def open_outputs(
     *,
     unescape: bool,
 ) -> Iterator[Corpus]:
-    """Open what metrics are computed of: those texts, or candidates with their references.
-
-    Raises
-    ------
-    InputError
-        There is nothing to score, or it does not go together.
-    """
+    """Open what metrics are computed of: those texts, or candidates with their references."""
     if texts is not None:
         yield texts
     elif isinstance(candidates, Mapping):

@@ -135,12 +135,9 @@ class PartnerTally:
 
     Parameters
     ----------
-    chunk
-        The whole text.
-    words
-        Of its codes.
-    judged
-        Whether somebody knows what is spurious.
+    chunk : the whole text
+    words : of its codes
+    judged : whether somebody knows what is spurious
     """
 
     def __init__(self, chunk: Chunk, words: Sequence[str], *, judged: bool) -> None:

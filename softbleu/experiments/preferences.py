@@ -55,10 +55,7 @@ def judged_scores(
 ) -> tuple[Comparisons, Floats]:
     """Take the comparisons of systems that a metric scored, and its scores: (systems, segments).
 
-    Raises
-    ------
-    InputError
-        No comparison is of two of the systems, or one lies past the scored segments.
+    InputError: no comparison is of two of the systems, or one lies past the scored segments.
     """
     known = set(segments) & set(comparisons.systems)
     if len(known) < 2:
@@ -80,22 +77,14 @@ def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], met
 
     Parameters
     ----------
-    comparisons
-        Of people.
-    segments
-        Of each system the metric's scores of its segments.
-    metric
-        Its name, for messages.
+    comparisons : of people
+    segments : of each system the metric's scores of its segments
+    metric : its name, for messages
 
     Returns
     -------
     Of shape (3, 3): people's outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
     not score both systems are not counted.
-
-    Raises
-    ------
-    InputError
-        See `judged_scores`.
     """
     taken, scores = judged_scores(comparisons, segments, metric)
     outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
@@ -125,10 +114,7 @@ def tau_of(counts: Integers, variant: str) -> float | None:
 def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
     """Compute both variants of tau of a metric, with intervals from samples of the comparisons.
 
-    Raises
-    ------
-    InputError
-        The metric has no scores of segments; see `count_outcomes` and `check_samples`.
+    InputError: the metric has no scores of segments.
     """
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")

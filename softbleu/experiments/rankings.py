@@ -41,13 +41,7 @@ class RankedSystem:
 
 
 def check_samples(samples: int, seed: int) -> None:
-    """See that so many samples can be drawn.
-
-    Raises
-    ------
-    InputError
-        They cannot.
-    """
+    """See that so many samples can be drawn."""
     if not 1 <= samples <= MOST_SAMPLES:
         raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
     if seed < 0:
@@ -59,10 +53,7 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
     The mean over the others of wins / (wins + losses); ties are left out, and so are pairs that only ever tied.
 
-    Raises
-    ------
-    InputError
-        A system has ties only.
+    InputError: a system has ties only.
 
     Examples
     --------
@@ -83,21 +74,13 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
 
     Parameters
     ----------
-    comparisons
-        Of at least two systems.
-    samples
-        So many, of as many comparisons each, drawn with replacement.
-    seed
-        Of NumPy's generator.
+    comparisons : of at least two systems
+    samples : so many, of as many comparisons each, drawn with replacement
+    seed : of NumPy's generator
 
     Returns
     -------
     The best system first.
-
-    Raises
-    ------
-    InputError
-        See `expected_wins` and `check_samples`.
     """
     check_samples(samples, seed)
     scores = np.array(list(expected_wins(comparisons).values()))
@@ -121,12 +104,9 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
 
     Parameters
     ----------
-    comparisons
-        What the scores are of.
-    scores
-        Of the systems.
-    resampled
-        Of samples and systems, of shape (samples, systems).
+    comparisons : what the scores are of
+    scores : of the systems
+    resampled : of samples and systems, of shape (samples, systems)
 
     Returns
     -------

@@ -51,11 +51,6 @@ def find_remedy(name: str) -> dict[str, Any]:
     --------
     >>> find_remedy("aligned+mutual")
     {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
-
-    Raises
-    ------
-    InputError
-        There is no such remedy, or two of them do not go together.
     """
     found: dict[str, Any] = {}
     for part in name.split("+"):
@@ -70,16 +65,13 @@ def find_remedy(name: str) -> dict[str, Any]:
 def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
     """Make every matcher with every remedy.
 
+    InputError: a name that is not valid, or a matcher without approximate matches.
+
     Examples
     --------
     >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
     >>> [(each.matcher, each.make_matcher().composition) for each in variants]
     [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]
-
-    Raises
-    ------
-    InputError
-        A name that is not valid, or a matcher without approximate matches.
     """
     for name in matchers:
         if not issubclass(MATCHERS.find(name), SoftMatcher):

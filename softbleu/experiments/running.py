@@ -96,23 +96,15 @@ def run_definition(
 ) -> Outcome:
     """Run the experiment that a TOML file defines.
 
+    InputError, VectorError: the definition, or what it names, is not right.
+
     Parameters
     ----------
-    definition
-        The file, or what was read of it.
-    jobs
-        Processes to use; the digits do not depend on it.
-    executor
-        Any other executor to use instead.
-    journal
-        Folder of the checkpoint from which an interrupted sweep goes on; see `sweep_corpus`.
-    progress
-        Called with how much is done and how much there is.
-
-    Raises
-    ------
-    InputError, VectorError
-        The definition, or what it names, is not right.
+    definition : the file, or what was read of it
+    jobs : processes to use; the digits do not depend on it
+    executor : any other executor to use instead
+    journal : folder of the checkpoint from which an interrupted sweep goes on; see `sweep_corpus`
+    progress : called with how much is done and how much there is
     """
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()

@@ -153,24 +153,18 @@ def find_spurious(
 ) -> list[Analysis]:
     """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
 
+    InputError, VectorError: a threshold outside 0…1, a segment too long to match, vectors that cannot be read.
+
     Parameters
     ----------
-    text
-        Aligned pairs, whose matches are judged, or any text, whose matches are counted.
-    variants
-        Ways to match; see `make_variants`.
-    thresholds
-        Numbers, or quantiles such as `p99.9`, which are looked up for each variant.
-    at
-        Threshold at which partners are collected; it joins the others.
-    order
-        Longest n-grams.
-    jobs
-        Processes to use; the digits do not depend on it.
-    executor
-        Any other executor to use instead.
-    progress
-        Called with the number of segments done and of all.
+    text : aligned pairs, whose matches are judged, or any text, whose matches are counted
+    variants : ways to match; see `make_variants`
+    thresholds : numbers, or quantiles such as `p99.9`, which are looked up for each variant
+    at : threshold at which partners are collected; it joins the others
+    order : longest n-grams
+    jobs : processes to use; the digits do not depend on it
+    executor : any other executor to use instead
+    progress : called with the number of segments done and of all
 
     Returns
     -------
@@ -188,11 +182,6 @@ def find_spurious(
     >>> credit = find_spurious(MatchedText.of_pairs([pair]), variants, [0.5])[0].curve[0]
     >>> credit.matches, round(credit.deserved, 2), round(credit.spurious, 2), credit.recall
     (3, 1.0, 2.0, 1.0)
-
-    Raises
-    ------
-    InputError, VectorError
-        A threshold outside 0…1, a segment too long to match, vectors that cannot be read.
     """
     check_order(order)
     resolved = [each.measure.resolved() for each in variants]

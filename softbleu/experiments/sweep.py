@@ -78,26 +78,20 @@ def sweep_points(
 ) -> list[SweepPoint]:
     """Make a grid: every variant with every combination of what varies; a measure without a setting once for it.
 
+    InputError, UnknownNameError: nothing to sweep, or settings that are not valid.
+
     Parameters
     ----------
-    base
-        What all points have in common: settings by name, the metric's name or expression among them.
-    vary
-        Values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
-        `p99.9`).
-    variants
-        Further settings by label; one unnamed variant without any if None.
+    base : what all points have in common: settings by name, the metric's name or expression among them
+    vary : values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
+        `p99.9`)
+    variants : further settings by label; one unnamed variant without any if None
 
     Examples
     --------
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
     >>> [str(point.measure) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        Nothing to sweep, or settings that are not valid.
     """
     if any(not values for values in vary.values()):
         raise InputError("a sweep needs at least one value of everything that varies")
@@ -161,26 +155,16 @@ def sweep_corpus(
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
-    for itself.
+    for itself. InputError, VectorError: what cannot be scored.
 
     Parameters
     ----------
-    corpus
-        What to score.
-    points
-        How; see `sweep_points`.
-    jobs, executor
-        Where the work is done; the digits do not depend on it.
-    journal
-        Folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the caller removes it when
-        all is written, see `softbleu.scoring.checkpoint`.
-    progress
-        Called with the number of systems done and of all.
-
-    Raises
-    ------
-    InputError, VectorError
-        What cannot be scored.
+    corpus : what to score
+    points : how; see `sweep_points`
+    jobs, executor : where the work is done; the digits do not depend on it
+    journal : folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the caller removes it
+        when all is written, see `softbleu.scoring.checkpoint`
+    progress : called with the number of systems done and of all
     """
     measures = _resolve([point.measure for point in points])
     varied, rows = _varied(points), SweepRows()

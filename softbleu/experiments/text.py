@@ -42,13 +42,7 @@ class MatchedText:
 
     @classmethod
     def of_corpus(cls, corpus: Corpus, tokenizer: Tokenizer | None = None) -> MatchedText:
-        """Take text without alignments.
-
-        Raises
-        ------
-        InputError
-            It has several systems.
-        """
+        """Take text without alignments. InputError: it has several systems."""
         if len(corpus.systems) != 1:
             raise InputError(f"one system at a time, not {len(corpus.systems)}: name one candidate file")
         return cls(corpus, tokenizer or Tokenizer())
@@ -57,10 +51,7 @@ class MatchedText:
     def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
         """Take aligned pairs.
 
-        Raises
-        ------
-        InputError
-            There are none, or an alignment or token is not possible; the pair is named.
+        InputError: there are none, or an alignment or token is not possible; the pair is named.
         """
         candidates, references, aligned = [], [], []
         for number, pair in enumerate(pairs, start=1):
@@ -97,10 +88,7 @@ def open_matched_text(
 ) -> Iterator[tuple[MatchedText, dict[str, str]]]:
     """Open aligned pairs, generated or given, or text without alignments; and say what it is.
 
-    Raises
-    ------
-    InputError
-        More than one text, or what cannot be read.
+    InputError: more than one text, or what cannot be read.
     """
     plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
     if plain + wanted + (pairs is not None) > 1:

@@ -227,13 +227,7 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
-    """Draw the p-values of all pairs by each metric, the systems by rank.
-
-    Raises
-    ------
-    MissingExtraError, UnknownNameError, InputError
-        As `softbleu.report.plots.draw`.
-    """
+    """Draw the p-values of all pairs by each metric, the systems by rank."""
     from softbleu.report.pictures import HeatMap, in_rows
     from softbleu.report.plots import draw
 

@@ -19,25 +19,13 @@ DRAWN = ("systems", "outputs", "williams")
 
 
 def check_picture(question: str) -> None:
-    """See that there is a picture of an answer.
-
-    Raises
-    ------
-    UnknownNameError
-        There is none.
-    """
+    """See that there is a picture of an answer."""
     if question not in DRAWN:
         raise UnknownNameError("table with a picture", question, DRAWN)
 
 
 def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
-    """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no picture of that answer.
-    """
+    """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`."""
     return draw(metaeval_panels(found), picture_format)
 
 
@@ -46,11 +34,6 @@ def metaeval_panels(found: MetaEvaluation) -> Rows:
 
     Panels that stand in a row have the same people. A p-value is how likely the row's metric is better than the
     column's by chance alone.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no picture of that answer.
     """
     check_picture(found.question)
     if found.question != "williams":

@@ -46,10 +46,7 @@ class Formats(dict[str, Found]):
     def find(self, name: str, others: Iterable[str] = ()) -> Found:
         """Find the writer of that name.
 
-        Raises
-        ------
-        UnknownNameError
-            No such format; the message lists those there are, and others.
+        UnknownNameError: no such format; the message lists those there are, and others.
         """
         found = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
         return self[found]
@@ -211,13 +208,7 @@ def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> li
 
 
 def records_parquet(records: Records, layout: Layout) -> bytes:
-    """Write Parquet.
-
-    Raises
-    ------
-    MissingExtraError
-        pyarrow is not installed.
-    """
+    """Write Parquet. MissingExtraError: pyarrow is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet

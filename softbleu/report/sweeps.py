@@ -32,13 +32,7 @@ def draw_ranks(rows: Sequence[SweepRow], picture_format: str) -> bytes:
 
 
 def check_ranks(systems: Collection[str]) -> None:
-    """See that there are ranks to draw.
-
-    Raises
-    ------
-    InputError
-        There are not: fewer than two systems.
-    """
+    """See that there are ranks to draw. InputError: fewer than two systems."""
     if len(systems) < 2:
         raise InputError(f"ranks need two systems or more, here are {len(systems)}")
 
@@ -68,11 +62,6 @@ def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
 
     What has no threshold is the first place of each panel whose other settings it has; without any threshold,
     matchers and variants are the places of one panel. The systems whose ranks change most have colours.
-
-    Raises
-    ------
-    InputError
-        See `check_ranks`.
     """
     check_ranks({row.system for row in rows})
     several = _several_metrics(rows)
