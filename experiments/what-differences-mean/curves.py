@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.accuracy import draw_counts
-from softbleu.experiments.correlation import INTERVAL
+from softbleu.experiments.resampling import INTERVAL, draw_counts
 from softbleu.scoring.meaning import AgreementCurve
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.correlation import interval_of
 from softbleu.experiments.preferences import judged_scores
-from softbleu.experiments.rankings import check_samples
+from softbleu.experiments.resampling import draw_counts, interval_of
 from softbleu.limits import Limit
 
 if TYPE_CHECKING:
@@ -138,13 +136,6 @@ class JudgedPairs:
         gain = (ranked.people == 0) - right
         last = np.flatnonzero(np.append(np.diff(sizes[order]) != 0, True))
         return ranked, right, gain, last
-
-
-def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
-    """How often each of so many things is drawn, in each of the samples of as many, with replacement."""
-    check_samples(samples or 1, seed)
-    for drawn in np.random.default_rng(seed).integers(things, size=(samples, things)):
-        yield np.bincount(drawn, minlength=things)
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.rankings import check_samples
+from softbleu.experiments.resampling import draw_points, interval_of
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -19,9 +19,6 @@ FEWEST_POINTS = 3
 """Points a correlation needs to mean anything."""
 FEWEST_TO_TEST = 4
 """Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3."""
-INTERVAL = (2.5, 97.5)
-_AT_ONCE = 1 << 24
-"""Points of samples that are looked at together."""
 _MOST_SQUARED = 4000
 """Points of which all pairs are looked at, for all samples at once."""
 
@@ -79,28 +76,11 @@ def correlate(
     value = round(float(COEFFICIENTS[coefficient](one, other, np.arange(len(one))[None])[0]), 14)
     if not samples:
         return Correlation(value, None)
-    check_samples(samples, seed)
     found: list[float] = []
-    for drawn in _draws(len(one), samples, seed):
+    for drawn in draw_points(len(one), samples, seed):
         varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
         found += COEFFICIENTS[coefficient](one, other, drawn[varied]).tolist()
     return Correlation(value, interval_of(found, samples))
-
-
-def _draws(points: int, samples: int, seed: int) -> Iterator[Integers]:
-    """Samples of points, some at a time; which are together makes no difference."""
-    generator = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // points)
-    for start in range(0, samples, step):
-        yield generator.integers(points, size=(min(step, samples - start), points))
-
-
-def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
-    """Interval of what samples gave; None where most of them gave nothing."""
-    if 2 * len(values) < samples:
-        return None
-    low, high = np.percentile(values, INTERVAL)
-    return float(low), float(high)
 
 
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:

@@ -15,7 +15,8 @@ from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, 
 from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.agreement import Columns, join_assessments, join_systems
-from softbleu.experiments.rankings import RankedSystem, check_samples, rank_by_wins
+from softbleu.experiments.rankings import RankedSystem, rank_by_wins
+from softbleu.experiments.resampling import check_samples
 from softbleu.experiments.skill import SkillSettings, rank_by_skill
 from softbleu.scoring import Measure, collect_statistics, make_results
 

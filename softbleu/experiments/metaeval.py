@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -210,9 +211,7 @@ def metaeval(
     evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
     return replace(
-        answer,
-        table=replace(answer.table, facts={**signatures, **answer.table.facts}),
-        signatures=signatures,
+        answer, table=replace(answer.table, facts={**signatures, **answer.table.facts}), signatures=signatures
     )
 
 
@@ -241,17 +240,16 @@ def default_question(metrics: object, of_systems: object, assessments: object) -
 def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and kind of human scores: three coefficients, each with its interval."""
     names = ["human", "metric", "points"]
-    for coefficient in COEFFICIENTS:
-        names += [coefficient, f"{coefficient}_low", f"{coefficient}_high"]
-    rows: list[list[Value]] = []
+    names += [f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in ("", "_low", "_high")]
     correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
-    for found in chain.from_iterable(correlated):
-        row: list[Value] = [found.human, found.metric, found.points]
-        for correlation in found.correlations.values():
-            row += [correlation.value, *(correlation.interval or (None, None))]
-        rows.append(row)
-    table = Records(names, rows, settings.facts())
-    return MetaEvaluation(name, table, tuple(columns), correlated, notes=_left_out(columns))
+    rows = [
+        [
+            *_values(found, names[:3]),
+            *chain.from_iterable((each.value, *_ends(each.interval)) for each in found.correlations.values()),
+        ]
+        for found in chain.from_iterable(correlated)
+    ]
+    return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
 
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -259,12 +257,8 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
-    rows: list[list[Value]] = [
-        [*(pair.human, pair.coefficient, pair.better, pair.worse), *pair.values, pair.between, *astuple(pair.test)]
-        for pair in pairs
-    ]
-    table = Records(names, rows)
-    return MetaEvaluation("williams", table, tuple(columns), pairs=pairs, notes=_left_out(columns))
+    rows = [[*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test)] for pair in pairs]
+    return _answer("williams", Records(names, rows), columns, pairs=pairs)
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -278,16 +272,17 @@ def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
             before = whole[found.metric]["pearson"].value
             change = None if before is None or values[0] is None else values[0] - before
             rows.append([each.human, found.metric, point, *values, change])
-    table = Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows)
-    return MetaEvaluation("left-out", table, tuple(columns), notes=_left_out(columns))
+    return _answer(
+        "left-out", Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows), columns
+    )
 
 
 def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and variant of tau, with the interval and the counts."""
     names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
     comparisons = evidence.need_comparisons()
-    rows: list[list[Value]] = [
-        [*(tau.metric, tau.variant, tau.value), *(tau.interval or (None, None)), *_values(tau, names[5:])]
+    rows = [
+        [tau.metric, tau.variant, tau.value, *_ends(tau.interval), *_values(tau, names[5:])]
         for table in evidence.need_metrics()
         for tau in preference_taus(comparisons, table, settings.samples, settings.seed)
     ]
@@ -304,33 +299,27 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems() if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
-    for table in metrics if evidence.comparisons or evidence.assessments else ():
-        if not table.segments:
-            continue
-        if evidence.comparisons is not None:
+    for table in metrics:
+        if table.segments and evidence.comparisons is not None:
             found += [soft_accuracy(table, evidence.comparisons, *draws)]
             found += output_accuracies(table, evidence.comparisons, *draws)
-        if evidence.assessments is not None:
+        if table.segments and evidence.assessments is not None:
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
     if not found:
         raise InputError("an accuracy needs people: give --human, --rankings or --da, and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
-    rows: list[list[Value]] = [
-        [*(each.human, each.metric, each.of, each.value), *(each.interval or (None, None)), *_values(each, names[6:])]
+    rows = [
+        [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
         for each in sorted(found, key=lambda each: (each.human, each.of))
     ]
-    return MetaEvaluation(
-        "accuracy", Records(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns)
-    )
+    return _answer("accuracy", Records(names, rows, settings.facts()), columns)
 
 
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
     names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
-    rows: list[list[Value]] = [
-        [by, each.name, *_values(each, names[2:])] for by, ranked in evidence.rankings.items() for each in ranked
-    ]
+    rows = [[by, each.name, *_values(each, names[2:])] for by, found in evidence.rankings.items() for each in found]
     facts: dict[str, Value] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
     facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
     return MetaEvaluation("ranking", Records(names, rows, facts))
@@ -342,31 +331,33 @@ def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     names = ["kappa", "observed", "expected", "comparisons"]
     rows: list[list[Value]] = []
     for name, within in (("all, with others", False), ("all, with themselves", True)):
-        try:
+        # There may be one kind of agreement without the other, or pairs too small for a mean.
+        with suppress(InputError):
             rows.append([name, "", *_values(mean_agreement(found, within=within), names)])
-        except InputError:
-            # There may be one kind of agreement without the other, or pairs too small for a mean.
-            continue
     rows += [[each.one, each.other, *_values(each, names)] for each in found]
     table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
     return MetaEvaluation("annotators", table)
 
 
-def _values(found: object, names: Sequence[str]) -> list[Value]:
-    return [getattr(found, name) for name in names]
-
-
-def _left_out(columns: Sequence[Columns]) -> tuple[str, ...]:
-    """Say what was left out, and where no correlation is defined."""
-    found = [
+def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
+    """Answer a question about columns; say what was left out, and where no correlation is defined."""
+    notes = [
         f"{side} lacks {', '.join(names)}: left out" for each in columns for side, names in each.left_out.items()
     ]
-    found += [
+    notes += [
         f"{name} gives the same score to all {len(each.people)}: no correlation with it is defined"
         for each in columns
         for name in each.constant
     ]
-    return tuple(dict.fromkeys(found))
+    return MetaEvaluation(question, table, tuple(columns), notes=tuple(dict.fromkeys(notes)), **more)
+
+
+def _ends(interval: tuple[float, float] | None) -> tuple[Value, Value]:
+    return interval or (None, None)
+
+
+def _values(found: object, names: Sequence[str]) -> list[Value]:
+    return [getattr(found, name) for name in names]
 
 
 QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
@@ -379,14 +370,4 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "ranking": _ranking,
     "annotators": _annotators,
 }
-"""What can be asked:
-
-- `systems`: correlations of metrics with human scores of systems;
-- `outputs`: the same with direct assessment of single outputs;
-- `preferences`: Kendall's tau of metrics with people's comparisons of outputs;
-- `accuracy`: how often a metric says of two systems, or of two outputs, what people say;
-- `williams`: tests of the differences of metrics;
-- `left-out`: the correlations without each system;
-- `ranking`: the systems as people rank them;
-- `annotators`: agreement among people.
-"""
+"""What can be asked; the docstring of each function says what its table has."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.correlation import interval_of
-from softbleu.experiments.rankings import check_samples
+from softbleu.experiments.resampling import interval_of, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons, ScoreTable
@@ -119,10 +118,7 @@ def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
     counts = count_outcomes(comparisons, table.segments, table.name)
-    check_samples(samples, seed)
-    total = int(counts.sum())
-    # To draw comparisons with replacement is to draw how many there are of each pair of outcomes.
-    drawn = np.random.default_rng(seed).multinomial(total, counts.reshape(-1) / total, samples).reshape(-1, 3, 3)
+    total, drawn = int(counts.sum()), redraw(counts, samples, seed)
     found = []
     for variant, (above, below) in _COUNTED.items():
         values = [value for each in drawn if (value := tau_of(each, variant)) is not None]

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.experiments.resampling import redraw
 from softbleu.scoring.significance import rank_ranges
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
     from softbleu.types import Floats, Integers
-
-
-MOST_SAMPLES = 100_000
 
 
 @dataclass(frozen=True)
@@ -38,14 +36,6 @@ class RankedSystem:
     ties: int
     losses: int
     """Of its comparisons."""
-
-
-def check_samples(samples: int, seed: int) -> None:
-    """See that so many samples can be drawn."""
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
-    if seed < 0:
-        raise InputError(f"the seed must be at least 0, not {seed}")
 
 
 def expected_wins(comparisons: Comparisons) -> dict[str, float]:
@@ -82,16 +72,13 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
     -------
     The best system first.
     """
-    check_samples(samples, seed)
     scores = np.array(list(expected_wins(comparisons).values()))
     systems = len(scores)
     tallies = comparisons.tallies()
     upper = np.triu_indices(systems, 1)
     cells = tallies[:, upper[0], upper[1]]
-    # To draw comparisons with replacement is to draw how many there are of each pair and outcome.
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(comparisons), cells.reshape(-1) / len(comparisons), samples)
-    drawn = drawn.reshape(samples, 3, -1)
+    # Comparisons are drawn by drawing how many there are of each pair and outcome.
+    drawn = redraw(cells, samples, seed)
     resampled = np.zeros((samples, 3, systems, systems))
     resampled[:, :, upper[0], upper[1]] = drawn
     resampled[:, :, upper[1], upper[0]] = drawn[:, ::-1]

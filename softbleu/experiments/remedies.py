@@ -80,9 +80,7 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Se
         raise InputError("nothing to compare: name a matcher and a remedy")
     return [
         RemediedMatcher(
-            matcher,
-            remedy,
-            Measure.of(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}),
+            matcher, remedy, Measure.of(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)})
         )
         for matcher in dict.fromkeys(matchers)
         for remedy in dict.fromkeys(remedies)

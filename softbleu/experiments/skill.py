@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.rankings import RankedSystem, check_samples, make_ranking
+from softbleu.experiments.rankings import RankedSystem, make_ranking
+from softbleu.experiments.resampling import check_samples
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons

@@ -238,6 +238,11 @@ class Metric(Declared):
         raise InputError(f"metric {self.name!r} cannot average references: bleu over exact matches and chrf can")
 
     @property
+    def formula(self) -> Mapping[str, object]:
+        """Settings by which a page's script makes the score of matches at other thresholds; empty where it cannot."""
+        return {}
+
+    @property
     def has_corpus_score(self) -> bool:
         """Whether a corpus has a score that is not a mean of segment scores."""
         return True

@@ -115,6 +115,11 @@ class Bleu(Metric):
         return self.matcher
 
     @property
+    def formula(self) -> Mapping[str, object]:
+        """Smoothing, and whether orders that a text is too short for are left out."""
+        return {"smooth": self.smooth, "smooth_value": self.smooth_value, "effective": self.effective_order}
+
+    @property
     def requires(self) -> Requirements:
         """What the matcher looks at."""
         return requirements_of(self.matcher, self.order)

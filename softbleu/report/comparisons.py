@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from softbleu.report.records import SCHEMA, dump, records_tsv
+from softbleu.report.records import SCHEMA, dump, json_rows, records_tsv
 from softbleu.tabular import Records
 
 if TYPE_CHECKING:
@@ -20,24 +20,21 @@ _OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
 """What is known of the first data; JSON has all."""
 
 
-def comparison_tables(
-    tables: Sequence[ComparisonTable], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
-) -> Iterator[str]:
-    """Write a table a metric: a row a system, the best first."""
-    for number, table in enumerate(tables):
-        yield "\n" if number else ""
-        yield from write(_comparison_table(table, layout), layout)
+def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+    """Make a table a metric: a row a system, the best first."""
+    return [_comparison_table(table, layout) for table in tables]
 
 
-def matrix_tables(
-    tables: Sequence[ComparisonTable], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
-) -> Iterator[str]:
-    """Write the same, each followed by a matrix of all pairs."""
-    for number, table in enumerate(tables):
-        yield "\n" if number else ""
-        yield from write(replace(_comparison_table(table, layout), notes=_baseline_notes(table)), layout)
-        yield "\n"
-        yield from write(_matrix(table, layout), layout)
+def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+    """Make the same, each followed by a matrix of all pairs."""
+    return [
+        made
+        for table in tables
+        for made in (
+            replace(_comparison_table(table, layout), notes=_baseline_notes(table)),
+            _matrix(table, layout),
+        )
+    ]
 
 
 def _ranked(table: ComparisonTable) -> list[Comparison]:
@@ -54,20 +51,8 @@ def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
         said = {each.data: str(each) for each in (row.beside.people if row.beside else ())}
         cells = [*_beside(row.beside, layout.digits), *(said.get(name, "") for name in data)]
         rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *cells])
-    numbers = [
-        "system",
-        "rank",
-        "ranks",
-        table.label,
-        "95% from",
-        "to",
-        "difference",
-        "from",
-        "to",
-        "d",
-        "+/=/−",
-        "p",
-    ]
+    numbers = ["system", "rank", "ranks", table.label, "95% from", "to"]
+    numbers += ["difference", "from", "to", "d", "+/=/−", "p"]
     return Records(
         [*numbers, *(f"people, {name}" for name in data)],
         rows,
@@ -171,17 +156,9 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:
     people = pair.people[0] if pair.people else None
-    return [
-        pair.difference,
-        *pair.interval,
-        pair.p_value,
-        pair.corrected,
-        pair.effect,
-        pair.wins,
-        pair.ties,
-        pair.losses,
-        *([None] * 4 if people is None else [people.share, people.low, people.high, people.data]),
-    ]
+    numbers = [pair.difference, *pair.interval, pair.p_value, pair.corrected, pair.effect]
+    said = [None] * 4 if people is None else [people.share, people.low, people.high, people.data]
+    return [*numbers, pair.wins, pair.ties, pair.losses, *said]
 
 
 def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[str]:
@@ -193,24 +170,19 @@ def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[
     several = len(tables) > 1
     signature = "" if several else f'"signature": {dump(tables[0].signature)}, '
     yield f'{{"schema": {SCHEMA}, {signature}"baseline": {dump(tables[0].baseline)}, '
-    yield f'"correction": {dump(tables[0].significance.correction)}, "systems": ['
-    yield from _json_rows(
+    yield f'"correction": {dump(tables[0].significance.correction)}, "systems": '
+    yield from json_rows(
         {"metric": table.metric, "signature": table.signature, **asdict(row)} if several else asdict(row)
         for table in tables
         for row in table.comparisons
     )
-    yield '\n], "pairs": ['
-    yield from _json_rows(
+    yield ', "pairs": '
+    yield from json_rows(
         {"metric": table.metric, **asdict(pair)} if several else asdict(pair)
         for table in tables
         for pair in table.pairs
     )
-    yield "\n]}\n"
-
-
-def _json_rows(rows: Iterator[dict[str, object]]) -> Iterator[str]:
-    for number, row in enumerate(rows):
-        yield (",\n" if number else "\n") + dump(row)
+    yield "}\n"
 
 
 def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:

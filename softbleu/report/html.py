@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.analysis.page_marks import HEAT_STEPS
-from softbleu.metrics.bleu import Bleu
 from softbleu.report.records import dump
 from softbleu.version import __version__
 
@@ -173,17 +172,9 @@ def _without_masses(page: Page) -> Integers:
 
 
 def _metric_of(page: Page) -> dict[str, Any]:
-    metric, segment_metric = page.metric, page.segment_metric
-    if not isinstance(metric, Bleu) or not isinstance(segment_metric, Bleu):
-        return {"name": metric.name, "order": page.order}
-    return {
-        "name": metric.name,
-        "order": page.order,
-        "smooth": metric.smooth,
-        "smooth_value": metric.smooth_value,
-        "effective": metric.effective_order,
-        "segment_effective": segment_metric.effective_order,
-    }
+    formula, of_segments = page.metric.formula, page.segment_metric.formula
+    segment = {"segment_effective": of_segments["effective"]} if formula and of_segments else {}
+    return {"name": page.metric.name, "order": page.order, **(formula if segment else {}), **segment}
 
 
 def _slider_note(page: Page) -> str:
@@ -192,7 +183,7 @@ def _slider_note(page: Page) -> str:
         return ""
     if not page.order:
         return "This metric has no threshold to move."
-    if not isinstance(page.metric, Bleu):
+    if not page.metric.formula:
         return "This metric's matches are shown for all references together; its scores are those of the run."
     return "This matcher has no threshold to move."
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
-from softbleu.report.layout import BOLD, align, fit, one_line
+from softbleu.report.layout import align, fit, one_line
 from softbleu.tabular import Records, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from softbleu.report.layout import Layout
 
 SCHEMA = 1
@@ -57,6 +59,14 @@ def dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    """Write a JSON array, an object a line."""
+    yield "["
+    for number, row in enumerate(rows):
+        yield (",\n" if number else "\n") + dump(row)
+    yield "\n]"
+
+
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
     """Write the facts, a line each, and a table; one that is too wide for a terminal goes on below."""
     records = _for_people(records, layout)
@@ -69,27 +79,15 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
         right = _flush_right(records)
         for number, (cut, columns) in enumerate(fit(rows, right, layout.width)):
             yield "\n" if number else ""
-            yield from _bold_table(cut, [right[n] for n in columns], columns, records.marked, layout)
+            bold = {(0, n) for n in range(len(columns))}
+            bold |= {(row + 1, columns.index(column)) for row, column in records.marked if column in columns}
+            shown = align(cut, [right[n] for n in columns], head=True, bold=bold, layout=layout)
+            yield from (f"{line}\n" for line in shown)
     elif records.columns:
         yield f"{records.empty}\n"
     if records.notes:
         yield "\n"
     yield from (f"{one_line(note)}\n" for note in records.notes)
-
-
-def _bold_table(
-    rows: Sequence[Sequence[str]],
-    right: Sequence[bool],
-    columns: Sequence[int],
-    marked: Collection[tuple[int, int]],
-    layout: Layout,
-) -> Iterator[str]:
-    """Lay out some columns of a table, whose header and marked cells stand out."""
-
-    def styled(row: int, column: int, cell: str) -> str:
-        return layout.styled(cell, BOLD if not row or (row - 1, columns[column]) in marked else "")
-
-    yield from (f"{line}\n" for line in align(rows, right, head=True, styled=styled))
 
 
 def _for_people(records: Records, layout: Layout) -> Records:
@@ -111,10 +109,8 @@ def records_json(records: Records, layout: Layout) -> Iterator[str]:
     facts = "".join(f", {dump(name)}: {dump(value)}" for name, value in records.facts.items())
     yield f'{{"schema": {SCHEMA}{facts}'
     if records.columns:
-        yield ', "rows": ['
-        for number, row in enumerate(records.rows):
-            yield (",\n" if number else "\n") + dump(dict(zip(records.columns, row, strict=True)))
-        yield "\n]"
+        yield ', "rows": '
+        yield from json_rows(records.records())
     yield "}\n"
 
 
@@ -122,8 +118,7 @@ def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
     """Write one JSON object a row; one with the facts where there are no columns."""
     if not records.columns:
         yield dump(dict(records.facts)) + "\n"
-    for row in records.rows:
-        yield dump(dict(zip(records.columns, row, strict=True))) + "\n"
+    yield from (f"{dump(row)}\n" for row in records.records())
 
 
 def records_tsv(records: Records, layout: Layout) -> Iterator[str]:

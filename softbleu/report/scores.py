@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.report.layout import BOLD, align, one_line
-from softbleu.report.records import (
-    SCHEMA,
-    dump,
-    records_latex,
-    records_markdown,
-    records_text,
-)
+from softbleu.report.records import SCHEMA, dump, json_rows, records_latex, records_markdown, records_text
 from softbleu.tabular import Records, spread
 
 if TYPE_CHECKING:
@@ -78,11 +72,9 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
         if not _has_parts(result):
             yield system
             continue
-        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": ['
-        for place, (labels, score) in enumerate(_parts_of(result)):
-            yield ",\n" if place else "\n"
-            yield dump({**labels, **score.as_dict()})
-        yield "\n]}"
+        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": '
+        yield from json_rows({**labels, **score.as_dict()} for labels, score in _parts_of(result))
+        yield "}"
     yield "\n]}\n"
 
 
