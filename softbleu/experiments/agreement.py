@@ -83,9 +83,7 @@ class MetricPair:
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that people and all metrics scored.
-
-    InputError: a metric without scores of systems; fewer than 3 systems in common: those that are missing are named.
+    """Find the systems that people and all metrics scored. InputError: fewer than 3; the missing ones are named.
 
     Examples
     --------
@@ -118,10 +116,7 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
-    """Find what the metrics gave to single assessed outputs.
-
-    InputError: a metric without scores of segments; outputs past the corpus; other systems; fewer than 3 outputs.
-    """
+    """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
     columns: dict[str, Floats] = {}
     people: Floats | None = None
     for table in metrics:
@@ -152,10 +147,7 @@ def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
-    """Correlate again without each of the points: which of them makes the correlation what it is.
-
-    InputError: fewer than 4 points.
-    """
+    """Correlate again without each of the points, 4 or more: which of them makes the correlation what it is."""
     if len(columns.people) <= FEWEST_POINTS:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.people)}")
     for place, point in enumerate(columns.points):

@@ -74,10 +74,7 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
 def mean_agreement(
     agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
 ) -> AnnotatorAgreement:
-    """Mean kappa over pairs of different annotators, or `within` each one, weighted by their comparisons.
-
-    InputError: no pair has so many comparisons in common.
-    """
+    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: too few."""
     kept = [
         each
         for each in agreements

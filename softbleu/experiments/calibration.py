@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.correlation import COEFFICIENTS
 from softbleu.experiments.metaeval import metaeval
 from softbleu.experiments.sweep import sweep_points
@@ -88,7 +88,7 @@ def calibrate(
 ) -> Calibration:
     """Choose settings by cross-validation over sets of data: on all but one, for that one.
 
-    InputError, UnknownNameError: fewer than two sets of data, or what `softbleu.metaeval` refuses.
+    InputError: fewer than two sets of data, or what `softbleu.metaeval` refuses.
 
     Parameters
     ----------
@@ -110,8 +110,7 @@ def calibrate(
     >>> found.values.shape, found.held_out().columns
     ((2, 2), ['held out', 'pearson', 'mean of the others', 'order'])
     """
-    if coefficient not in COEFFICIENTS:
-        raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
+    coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(data) < 2:
         raise InputError(f"cross-validation needs two sets of data or more, here are {len(data)}")
     measures = [point.measure for point in sweep_points(base, vary)]

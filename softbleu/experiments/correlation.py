@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.resampling import draw_points, interval_of
 
 if TYPE_CHECKING:
@@ -64,8 +64,7 @@ def correlate(
     >>> correlate(np.array([1.0, 1.0, 1.0]), np.array([1.0, 3.0, 2.0]))
     Correlation(value=None, interval=None)
     """
-    if coefficient not in COEFFICIENTS:
-        raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
+    coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(one) != len(other):
         raise InputError(f"{len(one)} scores cannot be correlated with {len(other)}")
     if len(one) < FEWEST_POINTS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softbleu.errors import UnknownNameError
+from softbleu.errors import known_name
 from softbleu.experiments.remedies import PLAIN
 from softbleu.tabular import Records, Value
 
@@ -100,8 +100,7 @@ def credit_table(
     most : rows of each variant in `partners` and `offenders`
     facts : what else to say of all rows
     """
-    if name not in CREDIT_TABLES:
-        raise UnknownNameError("table", name, CREDIT_TABLES)
+    name = known_name("table", name, CREDIT_TABLES)
     plain_text = name == "summary" and not analyses[0].tally.judged
     table = _UNALIGNED if plain_text else CREDIT_TABLES[name]
     rows = [

@@ -13,7 +13,7 @@ import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.agreement import Columns, join_assessments, join_systems
 from softbleu.experiments.rankings import RankedSystem, rank_by_wins
 from softbleu.experiments.resampling import check_samples
@@ -76,10 +76,7 @@ class Evidence:
     """The systems as ranked by the comparisons, by the name of the way."""
 
     def of_systems(self) -> list[Columns]:
-        """Join metrics with each kind of human scores of systems.
-
-        InputError: there are no metrics or no such scores.
-        """
+        """Join metrics with each kind of human scores of systems. InputError: there are none of either."""
         metrics = self.need_metrics()
         ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
         sides = {**self.human, **ranked}
@@ -88,10 +85,7 @@ class Evidence:
         return [join_systems(metrics, name, scores) for name, scores in sides.items()]
 
     def of_outputs(self) -> list[Columns]:
-        """Join metrics with direct assessment of single outputs.
-
-        InputError: there are no metrics or no assessments.
-        """
+        """Join metrics with direct assessment of single outputs. InputError: there are none of either."""
         metrics = self.need_metrics()
         if self.assessments is None:
             raise InputError("there is no direct assessment of single outputs: give a file of it")
@@ -118,10 +112,8 @@ def rank_systems(
     comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
 ) -> dict[str, list[RankedSystem]]:
     """Rank systems in each of the named `WAYS`."""
-    for way in ways:
-        if way not in WAYS:
-            raise UnknownNameError("way of ranking", way, WAYS)
-    return {way: WAYS[way](comparisons, settings, progress) for way in ways}
+    known = [known_name("way of ranking", way, WAYS) for way in ways]
+    return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
 
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
@@ -165,9 +157,7 @@ def score_metrics(
 
 
 def read_metrics(metrics: Metrics) -> dict[str, Measure]:
-    """Read what to compute, by name: a metric is called as it calls itself unless there is a name before it.
-
-    InputError: what cannot be read, or two of the same name.
+    """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from softbleu.corpora.judgements import (
     read_rankings,
     read_scores,
 )
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.accuracy import (
     Accuracy,
     assessment_accuracies,
@@ -172,9 +172,8 @@ def metaeval(
     >>> dict(zip(found.columns, found.rows[0]))["spearman"]
     0.8
     """
-    name = question or default_question(scores or metrics, human or rankings, assessments)
-    if name not in QUESTIONS:
-        raise UnknownNameError("table", name, QUESTIONS)
+    asked = question or default_question(scores or metrics, human or rankings, assessments)
+    name = known_name("table", asked, QUESTIONS)
     if rankings_start not in (None, 0, 1):
         raise InputError(f"--rankings-start is 0 or 1, not {rankings_start}")
     for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
@@ -210,9 +209,8 @@ def metaeval(
         ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
-    return replace(
-        answer, table=replace(answer.table, facts={**signatures, **answer.table.facts}), signatures=signatures
-    )
+    table = replace(answer.table, facts={**signatures, **answer.table.facts})
+    return replace(answer, table=table, signatures=signatures)
 
 
 def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:

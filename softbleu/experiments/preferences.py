@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.resampling import interval_of, redraw
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ VARIANTS = tuple(_COUNTED)
 def judged_scores(
     comparisons: Comparisons, segments: Mapping[str, Floats], metric: str
 ) -> tuple[Comparisons, Floats]:
-    """Take the comparisons of systems that a metric scored, and its scores: (systems, segments).
-
-    InputError: no comparison is of two of the systems, or one lies past the scored segments.
-    """
+    """Take the comparisons of systems that a metric scored, and its scores: (systems, segments); InputError: none."""
     known = set(segments) & set(comparisons.systems)
     if len(known) < 2:
         lacking = ", ".join(sorted(set(comparisons.systems) - known))
@@ -103,18 +100,13 @@ def tau_of(counts: Integers, variant: str) -> float | None:
     >>> tau_of(counts, "noties"), round(tau_of(counts, "hties"), 4)
     (0.5555555555555556, 0.6154)
     """
-    if variant not in _COUNTED:
-        raise UnknownNameError("variant", variant, VARIANTS)
-    above, below = _COUNTED[variant]
+    above, below = _COUNTED[known_name("variant", variant, VARIANTS)]
     pairs = int((counts * below).sum())
     return int((counts * above).sum()) / pairs if pairs else None
 
 
 def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
-    """Compute both variants of tau of a metric, with intervals from samples of the comparisons.
-
-    InputError: the metric has no scores of segments.
-    """
+    """Compute both variants of tau of a metric, with intervals from samples of the comparisons."""
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
     counts = count_outcomes(comparisons, table.segments, table.name)

@@ -43,8 +43,6 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
     The mean over the others of wins / (wins + losses); ties are left out, and so are pairs that only ever tied.
 
-    InputError: a system has ties only.
-
     Examples
     --------
     >>> from softbleu.corpora.judgements import Comparisons

@@ -63,9 +63,7 @@ def find_remedy(name: str) -> dict[str, Any]:
 
 
 def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
-    """Make every matcher with every remedy.
-
-    InputError: a name that is not valid, or a matcher without approximate matches.
+    """Make every matcher with every remedy. InputError: a name that is not valid, or a matcher of exact matches.
 
     Examples
     --------

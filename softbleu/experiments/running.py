@@ -79,9 +79,7 @@ def run_definition(
     journal: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the experiment that a TOML file defines.
-
-    InputError, VectorError: the definition, or what it names, is not right.
+    """Run the experiment that a TOML file defines. InputError, VectorError: it, or what it names, is not right.
 
     Parameters
     ----------

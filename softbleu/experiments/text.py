@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.evidence import open_outputs
 from softbleu.tokens import Tokenizer
 
@@ -49,10 +49,7 @@ class MatchedText:
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
-        """Take aligned pairs.
-
-        InputError: there are none, or an alignment or token is not possible; the pair is named.
-        """
+        """Take aligned pairs. InputError: there are none, or a pair, which is named, is not possible."""
         candidates, references, aligned = [], [], []
         for number, pair in enumerate(pairs, start=1):
             candidates.append(" ".join(pair.candidate))
@@ -86,10 +83,7 @@ def open_matched_text(
     encoding: str,
     tokens: Mapping[str, Any],
 ) -> Iterator[tuple[MatchedText, dict[str, str]]]:
-    """Open aligned pairs, generated or given, or text without alignments; and say what it is.
-
-    InputError: more than one text, or what cannot be read.
-    """
+    """Open aligned pairs, generated or given, or text without alignments, and say what it is; InputError: several."""
     plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
     if plain + wanted + (pairs is not None) > 1:
         raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
@@ -103,9 +97,7 @@ def open_matched_text(
             yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
         return
     if pairs is None:
-        pairing: Any = generated["pairing"] or "paraphrase"
-        if pairing not in PAIRINGS:
-            raise UnknownNameError("pairing", pairing, PAIRINGS)
+        pairing: Any = known_name("pairing", generated["pairing"] or "paraphrase", PAIRINGS)
         count = COUNT if generated["count"] is None and pairing == "paraphrase" else generated["count"]
         settings = GenerationSettings(
             generated["grammar"] or GRAMMAR, pairing, generated["seed"] or 0, count, encoding=encoding

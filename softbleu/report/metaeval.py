@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from softbleu.errors import UnknownNameError
+from softbleu.errors import known_name
 from softbleu.experiments.agreement import TESTED
 from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
 from softbleu.report.plots import draw
@@ -20,8 +20,7 @@ DRAWN = ("systems", "outputs", "williams")
 
 def check_picture(question: str) -> None:
     """See that there is a picture of an answer."""
-    if question not in DRAWN:
-        raise UnknownNameError("table with a picture", question, DRAWN)
+    known_name("table with a picture", question, DRAWN)
 
 
 def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:

@@ -46,10 +46,7 @@ class Formats(dict[str, Found]):
     """Writers by the names of their formats."""
 
     def find(self, name: str, others: Iterable[str] = ()) -> Found:
-        """Find the writer of that name.
-
-        UnknownNameError: no such format; the message lists those there are, and others.
-        """
+        """Find the writer of that name. UnknownNameError: the message lists the formats there are, and others."""
         found = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
         return self[found]
 
