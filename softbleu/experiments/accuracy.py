@@ -81,17 +81,11 @@ class JudgedPairs:
         return max(tied, (1 - tied) / 2)
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
-        """Share of the pairs of which the metric says what people say, ties included, and its tie threshold.
+        """Share of the pairs of which the metric says what people say, and its tie threshold; None without pairs.
 
-        Parameters
-        ----------
-        counts : how often each thing was drawn; unless given once
-        calibrated : whether differences up to the threshold that gives the greatest accuracy count as ties, the
-            smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0
-
-        Returns
-        -------
-        None where no pair was drawn.
+        Where it is calibrated, differences up to the threshold that gives the greatest accuracy count as ties, the
+        smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
+        thing was drawn, which is once unless given.
         """
         ranked, right, gain, last = self._ranked
         weights = ranked.base if counts is None else ranked.base * ranked.drawn(counts)
@@ -228,13 +222,9 @@ def paired_differences(
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
     """How likely the first of two is so much better by chance: the share of sign flips with no smaller sum.
 
-    Parameters
-    ----------
-    differences : of each pair on each segment, (pairs, segments)
-    trials : so many times each segment's difference changes its sign or does not; the same for every pair
+    `differences` are those of each pair on each segment, (pairs, segments). In each trial each segment's difference
+    changes its sign or does not, the same for every pair.
 
-    Examples
-    --------
     >>> flip_p_values(np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [0.0, 1.0, -1.0, 0.0, 0.0]]), 1000, 1).round(1).tolist()
     [0.0, 0.7]
     """

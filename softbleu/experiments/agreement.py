@@ -135,15 +135,11 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
     """Correlate every metric with people: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
-    return [
-        MetricAgreement(
-            name,
-            columns.human,
-            len(column),
-            {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS},
-        )
-        for name, column in columns.metrics.items()
-    ]
+    found = []
+    for name, column in columns.metrics.items():
+        correlations = {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS}
+        found.append(MetricAgreement(name, columns.human, len(column), correlations))
+    return found
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:

@@ -97,8 +97,6 @@ def calibrate(
     data : by name, texts and judgements as `softbleu.metaeval` takes them, of one kind of human scores each
     question : `systems` or `outputs`; see `softbleu.metaeval`
     coefficient : `pearson`, `spearman` or `kendall`
-    jobs, executor : as in `softbleu.score`; the digits do not depend on it
-    progress : called with how many sets are done and how many there are
 
     Examples
     --------

@@ -93,12 +93,7 @@ def credit_table(
     - `offenders`: spurious matches (or any) of greatest mass whose partner has function words only, or is among those
       that the most different n-grams were matched with; with the words around them.
 
-    Parameters
-    ----------
-    name : of the table
-    analyses : one or more
-    most : rows of each variant in `partners` and `offenders`
-    facts : what else to say of all rows
+    Of each variant `partners` and `offenders` have so many rows at most; facts are what else to say of all rows.
     """
     name = known_name("table", name, CREDIT_TABLES)
     plain_text = name == "summary" and not analyses[0].tally.judged
@@ -168,16 +163,9 @@ def _orders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iter
 def _partners(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
     judged = analysis.tally.judged
     for each in analysis.partners.partners()[:most]:
-        yield [
-            " ".join(each.ngram),
-            each.is_function,
-            len(each.ngram),
-            each.candidates,
-            each.matches,
-            each.mass,
-            each.suspects if judged else None,
-            each.suspect_mass if judged else None,
-        ]
+        ngram: _Cells = [" ".join(each.ngram), each.is_function, len(each.ngram)]
+        suspects: _Cells = [each.suspects, each.suspect_mass] if judged else [None, None]
+        yield [*ngram, each.candidates, each.matches, each.mass, *suspects]
 
 
 def _offenders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:

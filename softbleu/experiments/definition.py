@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
-from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.data_files import check_plain, read_toml
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.text import MatchedText
+from softbleu.experiments.text import MatchedText, generated_text
 from softbleu.scoring import Measure
 from softbleu.scoring.measure import every_setting, read_settings
 
@@ -41,6 +40,11 @@ _SHAPES = {
     "vary": "a table of lists",
 }
 """What the values of a definition must be."""
+_TYPES: dict[str, tuple[type, ...]] = {
+    **{"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)},
+    **{"a list of text": (str,), "a list of numbers and text": (str, int, float)},
+    "a list of values": (str, int, float, bool),
+}
 
 
 @dataclass(frozen=True)
@@ -176,10 +180,8 @@ class Definition:
             names = _text_names(self.path, table["grammars"])
             for label, name in zip(names, table["grammars"], strict=True):
                 grammar = self.place(name) if "/" in name else name
-                pairing = table.get("pairing", "paraphrase")
-                count = table.get("count", None if pairing == "halves" else 2000)
-                settings = GenerationSettings(grammar, pairing, seed=table.get("seed", 0), count=count)
-                yield label, MatchedText.of_pairs(generate(settings).pairs())
+                chosen: Any = {key: table.get(key) for key in ("pairing", "count", "seed")}
+                yield label, generated_text(grammar, **chosen)[1]
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
@@ -240,15 +242,9 @@ def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
 def _has_shape(value: object, shape: str) -> bool:
     if shape == "a table of lists":
         return isinstance(value, dict) and all(_has_shape(each, "a list of values") for each in value.values())
-    kinds = {
-        "a list of text": (str,),
-        "a list of numbers and text": (str, int, float),
-        "a list of values": (str, int, float, bool),
-    }
-    if shape in kinds:
-        return isinstance(value, list) and all(type(each) in kinds[shape] for each in value)
-    plain = {"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)}
-    return type(value) in plain[shape]
+    if shape.startswith("a list of "):
+        return isinstance(value, list) and all(type(each) in _TYPES[shape] for each in value)
+    return type(value) in _TYPES[shape]
 
 
 KINDS: dict[str, tuple[str, ...]] = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -134,12 +134,9 @@ def score_metrics(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[ScoreTable], dict[str, str]]:
-    """Score a corpus with several metrics, by name: its segments, or else its systems.
+    """Score a corpus with several metrics, by name: its segments, or else its systems; with the signatures by name.
 
-    Returns
-    -------
-    A table a metric, and the signatures by the names. What is better is greater: scores of which less is better, such
-    as error rates, are negative.
+    What is better is greater: scores of which less is better, such as error rates, are negative.
     """
     tables, signatures = [], {}
     measures = [measure.resolved() for measure in metrics.values()]
@@ -165,13 +162,9 @@ def read_metrics(metrics: Metrics) -> dict[str, Measure]:
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
-    named: list[tuple[str | None, str | Metric | Measure]] = (
-        list(metrics.items())
-        if isinstance(metrics, Mapping)
-        else [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]
-    )
+    named: Any = metrics.items() if isinstance(metrics, Mapping) else None
     found: dict[str, Measure] = {}
-    for given, metric in named:
+    for given, metric in named or [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]:
         signed = isinstance(metric, str) and ":" in metric.partition("(")[0]
         measure = Measure.from_signature(str(metric)) if signed else Measure.of(metric)
         matcher = measure.matcher

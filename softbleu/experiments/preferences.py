@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ALIKE = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
 _COUNTED: dict[str, tuple[Integers, Integers]] = {
-    "hties": (_ALIKE + np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]]), np.ones((3, 3), np.int64)),
+    "hties": (_ALIKE + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
     "noties": (_ALIKE, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
 }
 """What each pair of outcomes (people, metric: worse, tied, better) adds to the numerator and the denominator."""
@@ -71,16 +71,8 @@ def judged_scores(
 def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], metric: str) -> Integers:
     """Count what people and a metric say of the same pairs of outputs; the greater score is the better one.
 
-    Parameters
-    ----------
-    comparisons : of people
-    segments : of each system the metric's scores of its segments
-    metric : its name, for messages
-
-    Returns
-    -------
     Of shape (3, 3): people's outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
-    not score both systems are not counted.
+    not score both systems are not counted. `segments` has the metric's scores of each system.
     """
     taken, scores = judged_scores(comparisons, segments, metric)
     outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)

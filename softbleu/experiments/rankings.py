@@ -58,18 +58,7 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
 
 def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> list[RankedSystem]:
-    """Rank systems by Expected Wins, with ranges of ranks from bootstrap samples of the comparisons.
-
-    Parameters
-    ----------
-    comparisons : of at least two systems
-    samples : so many, of as many comparisons each, drawn with replacement
-    seed : of NumPy's generator
-
-    Returns
-    -------
-    The best system first.
-    """
+    """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the comparisons."""
     scores = np.array(list(expected_wins(comparisons).values()))
     systems = len(scores)
     tallies = comparisons.tallies()
@@ -85,18 +74,10 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
 
 
 def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) -> list[RankedSystem]:
-    """Put systems in order, with the range of each one's ranks, and cut the order into clusters.
+    """Put systems in order, the best first, with the range of each one's ranks, and cut the order into clusters.
 
-    Parameters
-    ----------
-    comparisons : what the scores are of
-    scores : of the systems
-    resampled : of samples and systems, of shape (samples, systems)
-
-    Returns
-    -------
-    The best system first. A cluster ends where all that come later have better ranks nowhere than the worst of those
-    before (Bojar et al. 2014; Sakaguchi et al. 2014).
+    A cluster ends where all that come later have better ranks nowhere than the worst of those before (Bojar et al.
+    2014; Sakaguchi et al. 2014). `resampled` has the scores of samples and systems, (samples, systems).
     """
     best, worst = rank_ranges(resampled)
     order = np.argsort(-scores, kind="stable")

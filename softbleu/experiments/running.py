@@ -84,8 +84,7 @@ def run_definition(
     Parameters
     ----------
     definition : the file, or what was read of it
-    jobs : processes to use; the digits do not depend on it
-    executor : any other executor to use instead
+    jobs, executor : as of `softbleu.score`
     journal : folder of the checkpoint from which an interrupted sweep goes on; see `sweep_corpus`
     progress : called with how much is done and how much there is
     """

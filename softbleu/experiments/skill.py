@@ -49,12 +49,7 @@ class SkillSettings:
 def rank_by_skill(
     comparisons: Comparisons, settings: SkillSettings | None = None, progress: Progress | None = None
 ) -> list[RankedSystem]:
-    """Rank systems by their mean TrueSkill over several runs, with ranges of ranks and clusters.
-
-    Returns
-    -------
-    The best system first; see `play_matches` and `softbleu.experiments.rankings.make_ranking`.
-    """
+    """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters."""
     skills = play_matches(comparisons, settings or SkillSettings(), progress)
     return make_ranking(comparisons, skills.mean(axis=0), skills)
 
@@ -63,11 +58,7 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
 
     In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
-    among those it was ever compared with.
-
-    Returns
-    -------
-    Mean skill of each system after each run, of shape (runs, systems).
+    among those it was ever compared with. Mean skill of each system after each run: (runs, systems).
 
     Examples
     --------

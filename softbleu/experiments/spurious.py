@@ -161,15 +161,9 @@ def find_spurious(
     variants : ways to match; see `make_variants`
     thresholds : numbers, or quantiles such as `p99.9`, which are looked up for each variant
     at : threshold at which partners are collected; it joins the others
-    order : longest n-grams
-    jobs : processes to use; the digits do not depend on it
-    executor : any other executor to use instead
-    progress : called with the number of segments done and of all
+    jobs, executor, progress : as of `softbleu.score`
 
-    Returns
-    -------
-    An analysis for each variant. Memory: the coded text, the vectors of its words and what was matched at `at`,
-    once for each pair of different n-grams.
+    Memory: the coded text, the vectors of its words and what was matched at `at`, once for each pair of n-grams.
 
     Examples
     --------

@@ -164,7 +164,6 @@ def sweep_corpus(
     jobs, executor : where the work is done; the digits do not depend on it
     journal : folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the caller removes it
         when all is written, see `softbleu.scoring.checkpoint`
-    progress : called with the number of systems done and of all
     """
     measures = _resolve([point.measure for point in points])
     varied, rows = _varied(points), SweepRows()

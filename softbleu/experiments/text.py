@@ -74,6 +74,16 @@ def _places(number: int, pair: AlignedPair) -> Integers:
     return places
 
 
+def generated_text(
+    grammar: str | None, pairing: str | None, count: int | None, seed: int | None, encoding: str = "utf-8"
+) -> tuple[GenerationSettings, MatchedText]:
+    """Generate aligned pairs; what is None has its default. Of halves there are as many as there can be."""
+    chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
+    count = COUNT if count is None and chosen == "paraphrase" else count
+    settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
+    return settings, MatchedText.of_pairs(generate(settings).pairs())
+
+
 @contextmanager
 def open_matched_text(
     generated: Mapping[str, Any],
@@ -97,13 +107,8 @@ def open_matched_text(
             yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
         return
     if pairs is None:
-        pairing: Any = known_name("pairing", generated["pairing"] or "paraphrase", PAIRINGS)
-        count = COUNT if generated["count"] is None and pairing == "paraphrase" else generated["count"]
-        settings = GenerationSettings(
-            generated["grammar"] or GRAMMAR, pairing, generated["seed"] or 0, count, encoding=encoding
-        )
+        settings, text = generated_text(**generated, encoding=encoding)
         said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
-        text = MatchedText.of_pairs(generate(settings).pairs())
     else:
         said = pairs if isinstance(pairs, str) else "aligned pairs"
         try:

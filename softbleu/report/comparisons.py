@@ -27,14 +27,10 @@ def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list
 
 def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make the same, each followed by a matrix of all pairs."""
-    return [
-        made
-        for table in tables
-        for made in (
-            replace(_comparison_table(table, layout), notes=_baseline_notes(table)),
-            _matrix(table, layout),
-        )
-    ]
+    found = []
+    for table in tables:
+        found += [replace(_comparison_table(table, layout), notes=_baseline_notes(table)), _matrix(table, layout)]
+    return found
 
 
 def _ranked(table: ComparisonTable) -> list[Comparison]:
@@ -119,16 +115,10 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
             for place, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
-    return Records(
-        [table.label, *map(str, range(1, len(names) + 1))],
-        rows,
-        notes=[
-            f"above the diagonal p, {_corrected(table, len(table.pairs))}, * p < {SIGNIFICANT}; below it differences",
-            *_too_few(table, len(table.pairs)),
-            _signature(table, layout),
-        ],
-        text_columns=1,
-    )
+    tests = len(table.pairs)
+    said = f"above the diagonal p, {_corrected(table, tests)}, * p < {SIGNIFICANT}; below it differences"
+    notes = [said, *_too_few(table, tests), _signature(table, layout)]
+    return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
@@ -146,11 +136,8 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a pair of systems (and metric) with all numbers."""
-    rows = [
-        [*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)]
-        for table in tables
-        for pair in table.pairs
-    ]
+    found = [(table, pair) for table in tables for pair in table.pairs]
+    rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
     return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_PEOPLE], rows)
 
 
@@ -207,7 +194,6 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     for table in tables:
         names = [row.name for row in _ranked(table)]
         values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
-        panels.append(
-            HeatMap(f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}", names, values)
-        )
+        title = f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}"
+        panels.append(HeatMap(title, names, values))
     return draw(in_rows(panels, 2), picture_format)
