@@ -85,8 +85,6 @@ class MetricPair:
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
     """Find the systems that people and all metrics scored. InputError: fewer than 3; the missing ones are named.
 
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
     >>> joined = join_systems([table], "people", {"A": 0.6, "B": 0.5, "C": 0.4})

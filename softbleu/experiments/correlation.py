@@ -87,14 +87,8 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
     InputError: fewer than 4 points.
 
-    Parameters
-    ----------
-    first, second : of either metric with people
-    between : of both metrics with each other
-    points : that all three were computed of
+    `first` and `second` are of either metric with people, `between` is of both with each other.
 
-    Examples
-    --------
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
     (-0.891, 0.187)

@@ -156,8 +156,6 @@ def score_metrics(
 def read_metrics(metrics: Metrics) -> dict[str, Measure]:
     """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
 
-    Examples
-    --------
     >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)

@@ -17,8 +17,6 @@ _SWEPT = ("metric", "matcher", "threshold")
 def read_thresholds(texts: Sequence[str]) -> list[float | str]:
     """Read thresholds: numbers, ranges `from:to:step` (the end included) and quantiles, several joined by commas.
 
-    Examples
-    --------
     >>> read_thresholds(["0:0.3:0.1", "0.75,p99.9"])
     [0.0, 0.1, 0.2, 0.3, 0.75, 'p99.9']
     """
@@ -36,8 +34,6 @@ def read_thresholds(texts: Sequence[str]) -> list[float | str]:
 def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Read values of settings, each text `NAME=V1,V2`; a value that has a comma stands in quotes.
 
-    Examples
-    --------
     >>> read_variations(["order=2,4", 'vectors-postprocess=none,"mean,pc:2"'])
     {'order': [2, 4], 'vectors_postprocess': ['none', 'mean,pc:2']}
     """

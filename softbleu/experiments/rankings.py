@@ -43,8 +43,6 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
     The mean over the others of wins / (wins + losses); ties are left out, and so are pairs that only ever tied.
 
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import Comparisons
     >>> rows = [(0, "A", "B", 1, "x"), (1, "A", "B", 1, "x"), (2, "A", "B", -1, "x"), (2, "B", "C", 0, "x")]
     >>> expected_wins(Comparisons.of([*rows, (3, "A", "C", 1, "x")]))

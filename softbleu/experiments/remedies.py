@@ -47,8 +47,6 @@ class RemediedMatcher:
 def find_remedy(name: str) -> dict[str, Any]:
     """Find the settings of a remedy, or of several joined by `+`.
 
-    Examples
-    --------
     >>> find_remedy("aligned+mutual")
     {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
     """
@@ -65,8 +63,6 @@ def find_remedy(name: str) -> dict[str, Any]:
 def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
     """Make every matcher with every remedy. InputError: a name that is not valid, or a matcher of exact matches.
 
-    Examples
-    --------
     >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
     >>> [(each.matcher, each.make_matcher().composition) for each in variants]
     [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]

@@ -60,8 +60,6 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
     among those it was ever compared with. Mean skill of each system after each run: (runs, systems).
 
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import Comparisons
     >>> made = Comparisons.of([(n, *pair, 1, "x") for n in range(50) for pair in (("A", "B"), ("B", "C"))])
     >>> skills = play_matches(made, SkillSettings(runs=20)).mean(axis=0)
