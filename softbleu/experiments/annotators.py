@@ -72,7 +72,7 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
 def mean_agreement(
     agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
 ) -> AnnotatorAgreement:
-    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: too few."""
+    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left."""
     kept = [
         each
         for each in agreements

@@ -76,7 +76,7 @@ class Evidence:
     """The systems as ranked by the comparisons, by the name of the way."""
 
     def of_systems(self) -> list[Columns]:
-        """Join metrics with each kind of human scores of systems. InputError: there are none of either."""
+        """Join metrics with each kind of human scores of systems. InputError: either is missing."""
         metrics = self.need_metrics()
         ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
         sides = {**self.human, **ranked}
@@ -85,7 +85,7 @@ class Evidence:
         return [join_systems(metrics, name, scores) for name, scores in sides.items()]
 
     def of_outputs(self) -> list[Columns]:
-        """Join metrics with direct assessment of single outputs. InputError: there are none of either."""
+        """Join metrics with direct assessment of single outputs. InputError: either is missing."""
         metrics = self.need_metrics()
         if self.assessments is None:
             raise InputError("there is no direct assessment of single outputs: give a file of it")

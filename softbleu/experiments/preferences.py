@@ -52,7 +52,7 @@ VARIANTS = tuple(_COUNTED)
 def judged_scores(
     comparisons: Comparisons, segments: Mapping[str, Floats], metric: str
 ) -> tuple[Comparisons, Floats]:
-    """Take the comparisons of systems that a metric scored, and its scores: (systems, segments); InputError: none."""
+    """Take the comparisons of systems that a metric scored, one at least, and its scores: (systems, segments)."""
     known = set(segments) & set(comparisons.systems)
     if len(known) < 2:
         lacking = ", ".join(sorted(set(comparisons.systems) - known))

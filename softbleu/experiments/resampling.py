@@ -37,7 +37,7 @@ def draw_points(points: int, samples: int, seed: int) -> Iterator[Integers]:
 
 
 def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
-    """How often each of so many things is drawn, in each of the samples of as many; no samples are none."""
+    """How often each of so many things is drawn, in each of the samples of as many; there may be 0 samples."""
     check_samples(samples or 1, seed)
     for drawn in np.random.default_rng(seed).integers(things, size=(samples, things)):
         yield np.bincount(drawn, minlength=things)

@@ -93,7 +93,7 @@ def open_matched_text(
     encoding: str,
     tokens: Mapping[str, Any],
 ) -> Iterator[tuple[MatchedText, dict[str, str]]]:
-    """Open aligned pairs, generated or given, or text without alignments, and say what it is; InputError: several."""
+    """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only."""
     plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
     if plain + wanted + (pairs is not None) > 1:
         raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
