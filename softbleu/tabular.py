@@ -1,14 +1,16 @@
-"""What can be looked at as a table: printed, in a notebook, as plain data, as a frame of pandas or polars."""
+"""Tables: rows of named values, printed, in a notebook, as plain data, as a frame of pandas or polars."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 from softbleu.errors import MissingExtraError
 
+Value = str | int | float | bool | None
 _DIGITS = 4
 """Of numbers that are shown to people."""
 
@@ -54,6 +56,51 @@ class Tabular:
 
     def _notes(self) -> list[str]:
         return [f"{name}: {value}" for name, value in self.described().items()]
+
+
+@dataclass(frozen=True)
+class Records(Tabular):
+    r"""A table: a value for each column in every row, and facts about the whole; `softbleu.report` writes it.
+
+    >>> table = Records(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
+    >>> table.to_dict()
+    {'vectors': 'glove-6b-100d', 'rows': [{'word': 'cat', 'similarity': 0.75}]}
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+    """None where a value is not defined."""
+    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)
+    """What is true of all rows; before them in text, beside them in JSON."""
+    empty: str = "nothing found"
+    """What text says where there are no rows."""
+    digits: int | None = None
+    """Decimals of this table's floats in text, where they are not scores; else those of the layout."""
+    notes: Sequence[str] = ()
+    """What people are told below the table; LaTeX has it as comments, formats for programs leave it out."""
+    text_columns: int | None = None
+    """How many of the first columns are flush left; else those before the first that has numbers only."""
+    marked: Collection[tuple[int, int]] = ()
+    """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
+    background: Collection[str] = ()
+    """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
+    verbatim: Collection[str] = ()
+    """Columns whose names are not ours: people are shown them as they are."""
+
+    @classmethod
+    def of(cls, found: Tabular) -> Records:
+        """Make a table of rows of named values and their facts; a row that lacks a value has none there."""
+        rows = found.records()
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return cls(columns, [[row.get(name) for name in columns] for row in rows], found.described())
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows by the names of the columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def described(self) -> Mapping[str, Any]:
+        """The facts."""
+        return self.facts
 
 
 def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain") -> str:

@@ -15,9 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from curves import SizedPairs, fit_curve, hold_out
+
 from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
-from softbleu.experiments.differences import SizedPairs, fit_curve, hold_out
 from softbleu.experiments.evidence import open_outputs, read_human, read_metrics, score_metrics
 from softbleu.experiments.rankings import expected_wins
 from softbleu.metrics.making import make_metric

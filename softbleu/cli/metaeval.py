@@ -87,7 +87,7 @@ def metaeval(
     from softbleu.io.executors import cluster_executor
     from softbleu.io.progress import ProgressBar
     from softbleu.report import RECORD_WRITERS
-    from softbleu.report.metaeval import check_picture, draw_metaeval, records_of
+    from softbleu.report.metaeval import check_picture, draw_metaeval
     from softbleu.report.plots import check_plots
 
     question = known_name("table", table or default_question(scores or metric, human or rankings, da), _tables())
@@ -137,6 +137,6 @@ def metaeval(
     for note in () if quiet else found.notes:
         say(f"note: {note}")
     drawn = None if picture is None else draw_metaeval(found, picture.suffix)
-    target.write(write(records_of(found.table, digits), layout))
+    target.write(write(found.table, layout))
     if picture is not None and drawn is not None:
         picture.write(drawn)

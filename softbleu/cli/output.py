@@ -110,9 +110,9 @@ class Output:
     def drop(self, journal: str | None) -> None:
         """Remove that folder, once all is written."""
         if journal is not None:
-            from softbleu.scoring.journal import remove_blocks
+            from softbleu.scoring.checkpoint import remove_checkpoint
 
-            remove_blocks(journal)
+            remove_checkpoint(journal)
 
     @property
     def colours(self) -> bool:

@@ -39,8 +39,8 @@ def select(
     from softbleu.cli.output import table_output
     from softbleu.corpora.records import read_lists
     from softbleu.io.progress import ProgressBar
-    from softbleu.report.pairs import choice_records
     from softbleu.scoring.pairs import select as choose
+    from softbleu.tabular import Records
 
     write = table_output(output_format, output, [lists], digits)
     measure = measure_from(ctx.params)
@@ -48,4 +48,4 @@ def select(
         found = choose(
             read_lists(lists, encoding), measure, mean_reference=mean_reference, jobs=jobs, progress=progress
         )
-    write(choice_records(found))
+    write(Records.of(found))

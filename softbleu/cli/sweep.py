@@ -69,10 +69,9 @@ def sweep(
     from softbleu.cli.inputs import input_files, open_corpus
     from softbleu.cli.output import Output, find_table_format
     from softbleu.experiments import sweep_corpus
-    from softbleu.experiments.sweep import remove_journal, table_of
+    from softbleu.experiments.sweep import table_of
     from softbleu.io.executors import cluster_executor
     from softbleu.io.progress import ProgressBar
-    from softbleu.report import Records
     from softbleu.report.plots import check_plots
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
@@ -94,11 +93,10 @@ def sweep(
         if plot_ranks is not None:
             check_ranks(corpus.systems)
         rows = sweep_corpus(corpus, points, jobs=jobs, executor=executor, journal=journal, progress=progress)
-    target.write(write(Records(*table_of(rows), background=["signature"]), layout))
+    target.write(write(table_of(rows), layout))
     for picture, draw in pictures:
         picture.write(draw(rows, picture.suffix))
-    if journal is not None:
-        remove_journal(journal)
+    target.drop(journal)
 
 
 def _points(options: Options) -> list[SweepPoint]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.correlation import interval_of
 from softbleu.experiments.preferences import judged_scores
-from softbleu.experiments.rankings import check_samples
+from softbleu.experiments.resampling import draw_counts, interval_of
 from softbleu.limits import Limit
 
 if TYPE_CHECKING:
@@ -84,19 +82,11 @@ class JudgedPairs:
         return max(tied, (1 - tied) / 2)
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
-        """Share of the pairs of which the metric says what people say, ties included, and its tie threshold.
+        """Share of the pairs of which the metric says what people say, and its tie threshold; None without pairs.
 
-        Parameters
-        ----------
-        counts
-            How often each thing was drawn; unless given once.
-        calibrated
-            Whether differences up to the threshold that gives the greatest accuracy count as ties, the smallest of
-            equals (Deutsch, Foster and Freitag 2023); else the threshold is 0.
-
-        Returns
-        -------
-        None where no pair was drawn.
+        Where it is calibrated, differences up to the threshold that gives the greatest accuracy count as ties, the
+        smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
+        thing was drawn, which is once unless given.
         """
         ranked, right, gain, last = self._ranked
         weights = ranked.base if counts is None else ranked.base * ranked.drawn(counts)
@@ -141,13 +131,6 @@ class JudgedPairs:
         gain = (ranked.people == 0) - right
         last = np.flatnonzero(np.append(np.diff(sizes[order]) != 0, True))
         return ranked, right, gain, last
-
-
-def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
-    """How often each of so many things is drawn, in each of the samples of as many, with replacement."""
-    check_samples(samples or 1, seed)
-    for drawn in np.random.default_rng(seed).integers(things, size=(samples, things)):
-        yield np.bincount(drawn, minlength=things)
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:
@@ -199,11 +182,6 @@ def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 10
 
     p is one-sided, from sign flips of the differences segment by segment, on the segments on which people compared the
     two; a difference of people is wins less losses. Systems are drawn for the interval.
-
-    Raises
-    ------
-    InputError
-        See `judged_scores`.
     """  # noqa: E501
     taken, scores = judged_scores(comparisons, table.segments, table.name)
     people, metric = paired_differences(taken, scores)
@@ -245,15 +223,9 @@ def paired_differences(
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
     """How likely the first of two is so much better by chance: the share of sign flips with no smaller sum.
 
-    Parameters
-    ----------
-    differences
-        Of each pair on each segment, (pairs, segments).
-    trials
-        So many times each segment's difference changes its sign or does not; the same for every pair.
+    `differences` are those of each pair on each segment, (pairs, segments). In each trial each segment's difference
+    changes its sign or does not, the same for every pair.
 
-    Examples
-    --------
     >>> flip_p_values(np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [0.0, 1.0, -1.0, 0.0, 0.0]]), 1000, 1).round(1).tolist()
     [0.0, 0.7]
     """

@@ -83,15 +83,8 @@ class MetricPair:
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that people and all metrics scored.
+    """Find the systems that people and all metrics scored. InputError: fewer than 3; the missing ones are named.
 
-    Raises
-    ------
-    InputError
-        A metric without scores of systems; fewer than 3 systems in common: those that are missing are named.
-
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
     >>> joined = join_systems([table], "people", {"A": 0.6, "B": 0.5, "C": 0.4})
@@ -121,13 +114,7 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
-    """Find what the metrics gave to single assessed outputs.
-
-    Raises
-    ------
-    InputError
-        A metric without scores of segments; outputs past the corpus; metrics of different systems; fewer than 3.
-    """
+    """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
     columns: dict[str, Floats] = {}
     people: Floats | None = None
     for table in metrics:
@@ -146,25 +133,15 @@ def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Ass
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
     """Correlate every metric with people: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
-    return [
-        MetricAgreement(
-            name,
-            columns.human,
-            len(column),
-            {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS},
-        )
-        for name, column in columns.metrics.items()
-    ]
+    found = []
+    for name, column in columns.metrics.items():
+        correlations = {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS}
+        found.append(MetricAgreement(name, columns.human, len(column), correlations))
+    return found
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
-    """Correlate again without each of the points: which of them makes the correlation what it is.
-
-    Raises
-    ------
-    InputError
-        Fewer than 4 points.
-    """
+    """Correlate again without each of the points, 4 or more: which of them makes the correlation what it is."""
     if len(columns.people) <= FEWEST_POINTS:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.people)}")
     for place, point in enumerate(columns.points):
@@ -181,12 +158,7 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
 
     Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
 
-    Raises
-    ------
-    InputError
-        Fewer than two metrics, or than 4 points.
-    UnknownNameError
-        No metric is called as `against`.
+    InputError: fewer than two metrics, or than 4 points. UnknownNameError: no metric is called as `against`.
     """
     if against is not None and against not in columns.metrics:
         raise UnknownNameError("metric", against, columns.metrics)

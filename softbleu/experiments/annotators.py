@@ -41,8 +41,6 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
     Chance is that of WMT (Bojar et al. 2014, section 3.2): the squared shares of the three outcomes in all that both
     said, of the pairs in common; `a` better and `b` better are told apart by the order of the systems' names.
 
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import Comparisons
     >>> rows = [(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y"), (1, "A", "B", -1, "x"), (1, "A", "B", 0, "y")]
     >>> [(each.one, each.other, each.observed, each.expected) for each in annotator_agreement(Comparisons.of(rows))]
@@ -74,13 +72,7 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
 def mean_agreement(
     agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
 ) -> AnnotatorAgreement:
-    """Mean kappa over pairs of different annotators, or `within` each one, weighted by their comparisons.
-
-    Raises
-    ------
-    InputError
-        No pair has so many comparisons in common.
-    """
+    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left."""
     kept = [
         each
         for each in agreements

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.correlation import COEFFICIENTS
 from softbleu.experiments.metaeval import metaeval
 from softbleu.experiments.sweep import sweep_points
-from softbleu.experiments.tables import Cell, ResultTable
 from softbleu.signature import format_value
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular, Value
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -53,25 +52,25 @@ class Calibration(Tabular):
         best = int(others.argmax())
         return best, float(others[best])
 
-    def held_out(self) -> ResultTable:
+    def held_out(self) -> Records:
         """Make a row a set of data: what the settings chosen on the others give on it; and the mean of these."""
-        rows: list[list[Cell]] = []
+        rows: list[list[Value]] = []
         for place, name in enumerate(self.data):
             best, others = self.chosen(place)
             rows.append([name, float(self.values[best, place]), others, *self._settings(best)])
         mean = float(np.mean([row[1] for row in rows]))
         rows.append(["mean", mean, *[None] * (1 + len(self.varied))])
-        return ResultTable(["held out", self.coefficient, "mean of the others", *self.varied], rows)
+        return Records(["held out", self.coefficient, "mean of the others", *self.varied], rows)
 
-    def grid(self) -> ResultTable:
+    def grid(self) -> Records:
         """Make a row a point: its agreement on every set."""
         rows = [
             [*self._settings(number), *values, float(np.mean(values))]
             for number, values in enumerate(self.values.tolist())
         ]
-        return ResultTable([*self.varied, *self.data, "mean"], rows)
+        return Records([*self.varied, *self.data, "mean"], rows)
 
-    def _settings(self, number: int) -> list[Cell]:
+    def _settings(self, number: int) -> list[Value]:
         known = {each.name: value for each, value in self.points[number].settings()}
         return [format_value(known[name]) if name in known else None for name in self.varied]
 
@@ -89,6 +88,8 @@ def calibrate(
 ) -> Calibration:
     """Choose settings by cross-validation over sets of data: on all but one, for that one.
 
+    InputError: fewer than two sets of data, or what `softbleu.metaeval` refuses.
+
     Parameters
     ----------
     base, vary : settings that all points have, the metric among them, and values of those that vary; see
@@ -96,13 +97,6 @@ def calibrate(
     data : by name, texts and judgements as `softbleu.metaeval` takes them, of one kind of human scores each
     question : `systems` or `outputs`; see `softbleu.metaeval`
     coefficient : `pearson`, `spearman` or `kendall`
-    jobs, executor : as in `softbleu.score`; the digits do not depend on it
-    progress : called with how many sets are done and how many there are
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        Fewer than two sets of data, or what `softbleu.metaeval` refuses.
 
     Examples
     --------
@@ -114,8 +108,7 @@ def calibrate(
     >>> found.values.shape, found.held_out().columns
     ((2, 2), ['held out', 'pearson', 'mean of the others', 'order'])
     """
-    if coefficient not in COEFFICIENTS:
-        raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
+    coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(data) < 2:
         raise InputError(f"cross-validation needs two sets of data or more, here are {len(data)}")
     measures = [point.measure for point in sweep_points(base, vary)]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.rankings import check_samples
+from softbleu.errors import InputError, known_name
+from softbleu.experiments.resampling import draw_points, interval_of
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -19,9 +19,6 @@ FEWEST_POINTS = 3
 """Points a correlation needs to mean anything."""
 FEWEST_TO_TEST = 4
 """Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3."""
-INTERVAL = (2.5, 97.5)
-_AT_ONCE = 1 << 24
-"""Points of samples that are looked at together."""
 _MOST_SQUARED = 4000
 """Points of which all pairs are looked at, for all samples at once."""
 
@@ -51,23 +48,14 @@ def correlate(
 ) -> Correlation:
     """Correlate two columns of numbers, with an interval from samples of the points, drawn with replacement.
 
+    InputError: fewer than 3 points, or different numbers of them.
+
     Parameters
     ----------
-    one, other
-        Of shape (points,); the points are the same.
-    coefficient
-        A key of `COEFFICIENTS`: `pearson`, `spearman` or `kendall` (tau-b).
-    samples
-        Bootstrap samples; those of which one side is constant are left out. With 0 there is no interval.
-    seed
-        Of NumPy's generator; the same seed draws the same points for every pair of columns.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such coefficient.
-    InputError
-        Fewer than 3 points, or different numbers of them.
+    one, other : of shape (points,); the points are the same
+    coefficient : a key of `COEFFICIENTS`: `pearson`, `spearman` or `kendall` (tau-b)
+    samples : bootstrap samples; those of which one side is constant are left out. With 0 there is no interval.
+    seed : of NumPy's generator; the same seed draws the same points for every pair of columns
 
     Examples
     --------
@@ -76,8 +64,7 @@ def correlate(
     >>> correlate(np.array([1.0, 1.0, 1.0]), np.array([1.0, 3.0, 2.0]))
     Correlation(value=None, interval=None)
     """
-    if coefficient not in COEFFICIENTS:
-        raise UnknownNameError("coefficient", coefficient, COEFFICIENTS)
+    coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(one) != len(other):
         raise InputError(f"{len(one)} scores cannot be correlated with {len(other)}")
     if len(one) < FEWEST_POINTS:
@@ -88,49 +75,20 @@ def correlate(
     value = round(float(COEFFICIENTS[coefficient](one, other, np.arange(len(one))[None])[0]), 14)
     if not samples:
         return Correlation(value, None)
-    check_samples(samples, seed)
     found: list[float] = []
-    for drawn in _draws(len(one), samples, seed):
+    for drawn in draw_points(len(one), samples, seed):
         varied = (np.ptp(one[drawn], axis=1) > 0) & (np.ptp(other[drawn], axis=1) > 0)
         found += COEFFICIENTS[coefficient](one, other, drawn[varied]).tolist()
     return Correlation(value, interval_of(found, samples))
 
 
-def _draws(points: int, samples: int, seed: int) -> Iterator[Integers]:
-    """Samples of points, some at a time; which are together makes no difference."""
-    generator = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // points)
-    for start in range(0, samples, step):
-        yield generator.integers(points, size=(min(step, samples - start), points))
-
-
-def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
-    """Interval of what samples gave; None where most of them gave nothing."""
-    if 2 * len(values) < samples:
-        return None
-    low, high = np.percentile(values, INTERVAL)
-    return float(low), float(high)
-
-
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:
     """Test the difference of two correlations with the same variable (Williams 1959; Steiger 1980, equation 7).
 
-    Parameters
-    ----------
-    first, second
-        Of either metric with people.
-    between
-        Of both metrics with each other.
-    points
-        That all three were computed of.
+    InputError: fewer than 4 points.
 
-    Raises
-    ------
-    InputError
-        Fewer than 4 points.
+    `first` and `second` are of either metric with people, `between` is of both with each other.
 
-    Examples
-    --------
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
     (-0.891, 0.187)

@@ -43,8 +43,6 @@ class JudgedCredit:
 
     Masses are in n-grams: 1 is what an exact match counts. What needs alignments is None without them.
 
-    Examples
-    --------
     >>> credit = JudgedCredit(4, mass=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
     >>> credit.precision, credit.recall, round(credit.f1, 4)
     (0.5, 0.4, 0.4444)
@@ -98,17 +96,7 @@ class JudgedCredit:
 
 
 class CreditTally:
-    """Adds up matches, piece by piece, for ascending thresholds at once.
-
-    Parameters
-    ----------
-    thresholds
-        How many there are.
-    max_order
-        Highest order of a candidate n-gram.
-    judged
-        Whether there are alignments to judge by.
-    """
+    """Adds up matches, piece by piece, for ascending thresholds at once; judged where there are alignments."""
 
     def __init__(self, thresholds: int, max_order: int, *, judged: bool) -> None:
         self.judged = judged
@@ -184,15 +172,8 @@ def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
 class Judge:
     """Judges the matches of a chunk whose segments have one reference each.
 
-    Parameters
-    ----------
-    chunk
-        Candidates and references.
-    aligned
-        For each candidate token the place of the token of its reference that it is aligned to, from 0, or -1; each
-        place at most once.
-    max_order
-        Highest order.
+    `aligned` has for each candidate token the place of the token of its reference that it is aligned to, from 0, or
+    -1; each place at most once.
     """
 
     def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:

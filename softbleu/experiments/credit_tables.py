@@ -6,18 +6,68 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softbleu.errors import UnknownNameError
+from softbleu.errors import known_name
 from softbleu.experiments.remedies import PLAIN
-from softbleu.experiments.tables import Cell, ResultTable
+from softbleu.tabular import Records, Value
 
 if TYPE_CHECKING:
-    from softbleu.experiments.credit import JudgedCredit
-    from softbleu.experiments.spurious import Analysis
+    from softbleu.experiments.credit import CreditTally, JudgedCredit
+    from softbleu.experiments.partners import PartnerTally
+    from softbleu.experiments.remedies import RemediedMatcher
 
 CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
-_Cells = list[Cell]
+_Cells = list[Value]
 AROUND = 8
 """Tokens on each side of an offender that are shown."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What one variant did with a text."""
+
+    variant: RemediedMatcher
+    """Which one."""
+    thresholds: tuple[float, ...]
+    """Ascending."""
+    at: int
+    """Number of the threshold at which partners were collected."""
+    tally: CreditTally
+    """Its credit by threshold and order."""
+    partners: PartnerTally
+    """What was matched at that threshold."""
+    vectors: str
+    """Name and content of the vectors' set."""
+
+    @property
+    def name(self) -> str:
+        """Of the variant."""
+        return f"{self.variant.matcher}, {self.variant.remedy}"
+
+    @property
+    def curve(self) -> list[JudgedCredit]:
+        """Credit at every threshold."""
+        return [self.tally.credit(number) for number in range(len(self.thresholds))]
+
+    def best(self) -> int | None:
+        """Find the threshold that separates best: its number, of greatest F1, the highest of equals.
+
+        None if F1 is not defined at any.
+        """
+        scores = [credit.f1 for credit in self.curve]
+        known = [score for score in scores if score is not None]
+        return None if not known else max(number for number, score in enumerate(scores) if score == max(known))
+
+    def at_recall(self, recall: float) -> int | None:
+        """Find the highest threshold with at least that recall: its number, or None."""
+        reached = [
+            number for number, each in enumerate(self.curve) if each.recall is not None and each.recall >= recall
+        ]
+        return max(reached, default=None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no approximate match at any threshold."""
+        return not any(credit.matches for credit in self.curve)
 
 
 @dataclass(frozen=True)
@@ -32,7 +82,7 @@ class CreditTable:
 
 def credit_table(
     name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
-) -> ResultTable:
+) -> Records:
     """Make one of `CREDIT_TABLES`.
 
     - `summary`: for aligned text every variant at the given threshold, at the one of its best F1, and at the highest
@@ -43,24 +93,9 @@ def credit_table(
     - `offenders`: spurious matches (or any) of greatest mass whose partner has function words only, or is among those
       that the most different n-grams were matched with; with the words around them.
 
-    Parameters
-    ----------
-    name
-        Of the table.
-    analyses
-        One or more.
-    most
-        Rows of each variant in `partners` and `offenders`.
-    facts
-        What else to say of all rows.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such table.
+    Of each variant `partners` and `offenders` have so many rows at most; facts are what else to say of all rows.
     """
-    if name not in CREDIT_TABLES:
-        raise UnknownNameError("table", name, CREDIT_TABLES)
+    name = known_name("table", name, CREDIT_TABLES)
     plain_text = name == "summary" and not analyses[0].tally.judged
     table = _UNALIGNED if plain_text else CREDIT_TABLES[name]
     rows = [
@@ -70,10 +105,10 @@ def credit_table(
     ]
     empty = [analysis.name for analysis in analyses if analysis.is_empty]
     said = {"without approximate matches": "; ".join(empty)} if empty else {}
-    return ResultTable(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
+    return Records(["matcher", "remedy", *table.columns], rows, {**(facts or {}), **said})
 
 
-def _credit(threshold: float, credit: JudgedCredit) -> list[Cell]:
+def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
     shares = (credit.precision, credit.order_share, credit.spurious_share, credit.recall, credit.f1)
     return [threshold, credit.matches, credit.mass, *(_per_cent(share) for share in shares)]
 
@@ -128,16 +163,9 @@ def _orders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iter
 def _partners(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
     judged = analysis.tally.judged
     for each in analysis.partners.partners()[:most]:
-        yield [
-            " ".join(each.ngram),
-            each.is_function,
-            len(each.ngram),
-            each.candidates,
-            each.matches,
-            each.mass,
-            each.suspects if judged else None,
-            each.suspect_mass if judged else None,
-        ]
+        ngram: _Cells = [" ".join(each.ngram), each.is_function, len(each.ngram)]
+        suspects: _Cells = [each.suspects, each.suspect_mass] if judged else [None, None]
+        yield [*ngram, each.candidates, each.matches, each.mass, *suspects]
 
 
 def _offenders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from softbleu.corpora import ParallelFiles, read_segments, split_name
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
-from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.text import MatchedText
+from softbleu.experiments.text import MatchedText, generated_text
 from softbleu.io.data_files import check_plain, read_toml
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
@@ -41,6 +40,11 @@ _SHAPES = {
     "vary": "a table of lists",
 }
 """What the values of a definition must be."""
+_TYPES: dict[str, tuple[type, ...]] = {
+    **{"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)},
+    **{"a list of text": (str,), "a list of numbers and text": (str, int, float)},
+    "a list of values": (str, int, float, bool),
+}
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,7 @@ class Definition:
 
     @classmethod
     def read(cls, path: Path) -> Definition:
-        """Read a file.
-
-        Raises
-        ------
-        InputError
-            It cannot be read, is no TOML, or says what is not known.
-        """
+        """Read a file. InputError: it cannot be read, is no TOML, or says what is not known."""
         content = read_toml(path)
         kind, title = content.pop("kind", None), content.pop("title", "")
         if not isinstance(kind, str) or kind not in KINDS:
@@ -79,13 +77,7 @@ class Definition:
         return cls(path, path.stem, kind, str(title), content)
 
     def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
-        """Take a table with these keys.
-
-        Raises
-        ------
-        InputError
-            Unknown or missing keys.
-        """
+        """Take a table with these keys. InputError: unknown or missing keys."""
         return self._checked(name, self.tables.get(name, {}), valid, needed)
 
     def _checked(self, name: str, table: Any, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
@@ -188,10 +180,8 @@ class Definition:
             names = _text_names(self.path, table["grammars"])
             for label, name in zip(names, table["grammars"], strict=True):
                 grammar = self.place(name) if "/" in name else name
-                pairing = table.get("pairing", "paraphrase")
-                count = table.get("count", None if pairing == "halves" else 2000)
-                settings = GenerationSettings(grammar, pairing, seed=table.get("seed", 0), count=count)
-                yield label, MatchedText.of_pairs(generate(settings).pairs())
+                chosen: Any = {key: table.get(key) for key in ("pairing", "count", "seed")}
+                yield label, generated_text(grammar, **chosen)[1]
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
@@ -252,15 +242,9 @@ def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
 def _has_shape(value: object, shape: str) -> bool:
     if shape == "a table of lists":
         return isinstance(value, dict) and all(_has_shape(each, "a list of values") for each in value.values())
-    kinds = {
-        "a list of text": (str,),
-        "a list of numbers and text": (str, int, float),
-        "a list of values": (str, int, float, bool),
-    }
-    if shape in kinds:
-        return isinstance(value, list) and all(type(each) in kinds[shape] for each in value)
-    plain = {"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)}
-    return type(value) in plain[shape]
+    if shape.startswith("a list of "):
+        return isinstance(value, list) and all(type(each) in _TYPES[shape] for each in value)
+    return type(value) in _TYPES[shape]
 
 
 KINDS: dict[str, tuple[str, ...]] = {

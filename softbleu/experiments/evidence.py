@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.agreement import Columns, join_assessments, join_systems
-from softbleu.experiments.rankings import RankedSystem, check_samples, rank_by_wins
+from softbleu.experiments.rankings import RankedSystem, rank_by_wins
+from softbleu.experiments.resampling import check_samples
 from softbleu.experiments.skill import SkillSettings, rank_by_skill
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.corpora.judgements import Assessments, Comparisons
-    from softbleu.experiments.tables import Cell
     from softbleu.metrics import Metric
     from softbleu.scoring.run import Corpus
+    from softbleu.tabular import Value
     from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
@@ -59,7 +60,7 @@ class IntervalSettings:
         check_samples(self.samples or 1, self.seed)
         check_samples(self.runs, self.seed)
 
-    def facts(self) -> dict[str, Cell]:
+    def facts(self) -> dict[str, Value]:
         """What is said of samples."""
         return {"samples": self.samples, "seed": self.seed}
 
@@ -79,13 +80,7 @@ class Evidence:
     """The systems as ranked by the comparisons, by the name of the way."""
 
     def of_systems(self) -> list[Columns]:
-        """Join metrics with each kind of human scores of systems.
-
-        Raises
-        ------
-        InputError
-            There are no metrics or no such scores; see `join_systems`.
-        """
+        """Join metrics with each kind of human scores of systems. InputError: either is missing."""
         metrics = self.need_metrics()
         ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
         sides = {**self.human, **ranked}
@@ -94,13 +89,7 @@ class Evidence:
         return [join_systems(metrics, name, scores) for name, scores in sides.items()]
 
     def of_outputs(self) -> list[Columns]:
-        """Join metrics with direct assessment of single outputs.
-
-        Raises
-        ------
-        InputError
-            There are no metrics or no assessments; see `join_assessments`.
-        """
+        """Join metrics with direct assessment of single outputs. InputError: either is missing."""
         metrics = self.need_metrics()
         if self.assessments is None:
             raise InputError("there is no direct assessment of single outputs: give a file of it")
@@ -126,17 +115,9 @@ class Evidence:
 def rank_systems(
     comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
 ) -> dict[str, list[RankedSystem]]:
-    """Rank systems in each of the named `WAYS`.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such way.
-    """
-    for way in ways:
-        if way not in WAYS:
-            raise UnknownNameError("way of ranking", way, WAYS)
-    return {way: WAYS[way](comparisons, settings, progress) for way in ways}
+    """Rank systems in each of the named `WAYS`."""
+    known = [known_name("way of ranking", way, WAYS) for way in ways]
+    return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
 
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
@@ -157,12 +138,9 @@ def score_metrics(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[ScoreTable], dict[str, str]]:
-    """Score a corpus with several metrics, by name: its segments, or else its systems.
+    """Score a corpus with several metrics, by name: its segments, or else its systems; with the signatures by name.
 
-    Returns
-    -------
-    A table a metric, and the signatures by the names. What is better is greater: scores of which less is better, such
-    as error rates, are negative.
+    What is better is greater: scores of which less is better, such as error rates, are negative.
     """
     tables, signatures = [], {}
     measures = [resolve_metric(measure) for measure in metrics.values()]
@@ -180,26 +158,15 @@ def score_metrics(
 
 
 def read_metrics(metrics: Metrics) -> dict[str, Metric]:
-    """Read what to compute, by name: a metric is called as it calls itself unless there is a name before it.
+    """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
 
-    Raises
-    ------
-    InputError
-        What cannot be read, or two of the same name.
-
-    Examples
-    --------
     >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
-    named: list[tuple[str | None, str | Metric]] = (
-        list(metrics.items())
-        if isinstance(metrics, Mapping)
-        else [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]
-    )
+    named: Any = metrics.items() if isinstance(metrics, Mapping) else None
     found: dict[str, Metric] = {}
-    for given, metric in named:
+    for given, metric in named or [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]:
         signed = isinstance(metric, str) and ":" in metric.partition("(")[0]
         measure = metric_from_signature(str(metric)) if signed else make_metric(metric)
         matcher = matcher_of(measure)
@@ -212,13 +179,7 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
 
 
 def read_human(files: Sequence[str], direction: str | None, encoding: str) -> dict[str, Mapping[str, float]]:
-    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name.
-
-    Raises
-    ------
-    InputError
-        See `read_scores`; two of the same name.
-    """
+    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name."""
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_name, files):
         for made in read_scores(file, label=label, direction=direction, encoding=encoding):
@@ -256,13 +217,7 @@ def open_outputs(
     *,
     unescape: bool,
 ) -> Iterator[Corpus]:
-    """Open what metrics are computed of: those texts, or candidates with their references.
-
-    Raises
-    ------
-    InputError
-        There is nothing to score, or it does not go together.
-    """
+    """Open what metrics are computed of: those texts, or candidates with their references."""
     if texts is not None:
         yield texts
     elif isinstance(candidates, Mapping):

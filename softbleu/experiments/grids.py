@@ -17,15 +17,8 @@ _SWEPT = ("metric", "matcher", "threshold")
 def read_thresholds(texts: Sequence[str]) -> list[float | str]:
     """Read thresholds: numbers, ranges `from:to:step` (the end included) and quantiles, several joined by commas.
 
-    Examples
-    --------
     >>> read_thresholds(["0:0.3:0.1", "0.75,p99.9"])
     [0.0, 0.1, 0.2, 0.3, 0.75, 'p99.9']
-
-    Raises
-    ------
-    InputError
-        Anything else.
     """
     found: list[float | str] = []
     for part in (part.strip() for text in texts for part in text.split(",")):
@@ -41,15 +34,8 @@ def read_thresholds(texts: Sequence[str]) -> list[float | str]:
 def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
     """Read values of settings, each text `NAME=V1,V2`; a value that has a comma stands in quotes.
 
-    Examples
-    --------
     >>> read_variations(["order=2,4", 'vectors-postprocess=none,"mean,pc:2"'])
     {'order': [2, 4], 'vectors_postprocess': ['none', 'mean,pc:2']}
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        No such setting, or no such value of it.
     """
     found: dict[str, list[Any]] = {}
     known = every_setting()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from softbleu.corpora.judgements import (
     read_rankings,
     read_scores,
 )
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.accuracy import (
     Accuracy,
     assessment_accuracies,
@@ -39,8 +40,7 @@ from softbleu.experiments.evidence import (
     score_metrics,
 )
 from softbleu.experiments.preferences import preference_taus
-from softbleu.experiments.tables import Cell, ResultTable
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular, Value
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import ScoreTable
@@ -62,7 +62,7 @@ class MetaEvaluation(Tabular):
 
     question: str
     """Its name."""
-    table: ResultTable
+    table: Records
     """What was found."""
     columns: tuple[Columns, ...] = ()
     """Scores of people and metrics side by side, where the question is about them."""
@@ -172,9 +172,8 @@ def metaeval(
     >>> dict(zip(found.columns, found.rows[0]))["spearman"]
     0.8
     """
-    name = question or default_question(scores or metrics, human or rankings, assessments)
-    if name not in QUESTIONS:
-        raise UnknownNameError("table", name, QUESTIONS)
+    asked = question or default_question(scores or metrics, human or rankings, assessments)
+    name = known_name("table", asked, QUESTIONS)
     if rankings_start not in (None, 0, 1):
         raise InputError(f"--rankings-start is 0 or 1, not {rankings_start}")
     for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
@@ -210,11 +209,8 @@ def metaeval(
         ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
     evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
-    return replace(
-        answer,
-        table=replace(answer.table, facts={**signatures, **answer.table.facts}),
-        signatures=signatures,
-    )
+    table = replace(answer.table, facts={**signatures, **answer.table.facts})
+    return replace(answer, table=table, signatures=signatures)
 
 
 def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
@@ -242,17 +238,16 @@ def default_question(metrics: object, of_systems: object, assessments: object) -
 def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and kind of human scores: three coefficients, each with its interval."""
     names = ["human", "metric", "points"]
-    for coefficient in COEFFICIENTS:
-        names += [coefficient, f"{coefficient}_low", f"{coefficient}_high"]
-    rows: list[list[Cell]] = []
+    names += [f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in ("", "_low", "_high")]
     correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
-    for found in chain.from_iterable(correlated):
-        row: list[Cell] = [found.human, found.metric, found.points]
-        for correlation in found.correlations.values():
-            row += [correlation.value, *(correlation.interval or (None, None))]
-        rows.append(row)
-    table = ResultTable(names, rows, settings.facts())
-    return MetaEvaluation(name, table, tuple(columns), correlated, notes=_left_out(columns))
+    rows = [
+        [
+            *_values(found, names[:3]),
+            *chain.from_iterable((each.value, *_ends(each.interval)) for each in found.correlations.values()),
+        ]
+        for found in chain.from_iterable(correlated)
+    ]
+    return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
 
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -260,18 +255,14 @@ def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
-    rows: list[list[Cell]] = [
-        [*(pair.human, pair.coefficient, pair.better, pair.worse), *pair.values, pair.between, *astuple(pair.test)]
-        for pair in pairs
-    ]
-    table = ResultTable(names, rows)
-    return MetaEvaluation("williams", table, tuple(columns), pairs=pairs, notes=_left_out(columns))
+    rows = [[*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test)] for pair in pairs]
+    return _answer("williams", Records(names, rows), columns, pairs=pairs)
 
 
 def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and system left out: the correlations of the others, and how much more that is."""
     columns = evidence.of_systems()
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for each in columns:
         whole = {found.metric: found.correlations for found in agreements(each, samples=0)}
         for point, found in leave_one_out(each):
@@ -279,16 +270,17 @@ def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
             before = whole[found.metric]["pearson"].value
             change = None if before is None or values[0] is None else values[0] - before
             rows.append([each.human, found.metric, point, *values, change])
-    table = ResultTable(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows)
-    return MetaEvaluation("left-out", table, tuple(columns), notes=_left_out(columns))
+    return _answer(
+        "left-out", Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows), columns
+    )
 
 
 def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a metric and variant of tau, with the interval and the counts."""
     names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
     comparisons = evidence.need_comparisons()
-    rows: list[list[Cell]] = [
-        [*(tau.metric, tau.variant, tau.value), *(tau.interval or (None, None)), *_values(tau, names[5:])]
+    rows = [
+        [tau.metric, tau.variant, tau.value, *_ends(tau.interval), *_values(tau, names[5:])]
         for table in evidence.need_metrics()
         for tau in preference_taus(comparisons, table, settings.samples, settings.seed)
     ]
@@ -297,7 +289,7 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     }
     notes = tuple(f"{name} lacks {', '.join(systems)}: skipped" for name, systems in lacking.items() if systems)
     facts = {**settings.facts(), "comparisons": len(comparisons)}
-    return MetaEvaluation("preferences", ResultTable(names, rows, facts), notes=notes)
+    return MetaEvaluation("preferences", Records(names, rows, facts), notes=notes)
 
 
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -305,69 +297,65 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems() if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
-    for table in metrics if evidence.comparisons or evidence.assessments else ():
-        if not table.segments:
-            continue
-        if evidence.comparisons is not None:
+    for table in metrics:
+        if table.segments and evidence.comparisons is not None:
             found += [soft_accuracy(table, evidence.comparisons, *draws)]
             found += output_accuracies(table, evidence.comparisons, *draws)
-        if evidence.assessments is not None:
+        if table.segments and evidence.assessments is not None:
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
     if not found:
         raise InputError("an accuracy needs people: give --human, --rankings or --da, and for outputs their scores")
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
-    rows: list[list[Cell]] = [
-        [*(each.human, each.metric, each.of, each.value), *(each.interval or (None, None)), *_values(each, names[6:])]
+    rows = [
+        [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
         for each in sorted(found, key=lambda each: (each.human, each.of))
     ]
-    return MetaEvaluation(
-        "accuracy", ResultTable(names, rows, settings.facts()), tuple(columns), notes=_left_out(columns)
-    )
+    return _answer("accuracy", Records(names, rows, settings.facts()), columns)
 
 
 def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a system and way of ranking, the best first."""
     comparisons = evidence.need_comparisons()
     names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
-    rows: list[list[Cell]] = [
-        [by, each.name, *_values(each, names[2:])] for by, ranked in evidence.rankings.items() for each in ranked
-    ]
-    facts: dict[str, Cell] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
+    rows = [[by, each.name, *_values(each, names[2:])] for by, found in evidence.rankings.items() for each in found]
+    facts: dict[str, Value] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
     facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
-    return MetaEvaluation("ranking", ResultTable(names, rows, facts))
+    return MetaEvaluation("ranking", Records(names, rows, facts))
 
 
 def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """A row a pair of annotators, after the weighted means over different ones and within each one."""
     found = annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for name, within in (("all, with others", False), ("all, with themselves", True)):
-        try:
+        # There may be one kind of agreement without the other, or pairs too small for a mean.
+        with suppress(InputError):
             rows.append([name, "", *_values(mean_agreement(found, within=within), names)])
-        except InputError:
-            # There may be one kind of agreement without the other, or pairs too small for a mean.
-            continue
     rows += [[each.one, each.other, *_values(each, names)] for each in found]
-    table = ResultTable(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
+    table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
     return MetaEvaluation("annotators", table)
 
 
-def _values(found: object, names: Sequence[str]) -> list[Cell]:
-    return [getattr(found, name) for name in names]
-
-
-def _left_out(columns: Sequence[Columns]) -> tuple[str, ...]:
-    """Say what was left out, and where no correlation is defined."""
-    found = [
+def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
+    """Answer a question about columns; say what was left out, and where no correlation is defined."""
+    notes = [
         f"{side} lacks {', '.join(names)}: left out" for each in columns for side, names in each.left_out.items()
     ]
-    found += [
+    notes += [
         f"{name} gives the same score to all {len(each.people)}: no correlation with it is defined"
         for each in columns
         for name in each.constant
     ]
-    return tuple(dict.fromkeys(found))
+    return MetaEvaluation(question, table, tuple(columns), notes=tuple(dict.fromkeys(notes)), **more)
+
+
+def _ends(interval: tuple[float, float] | None) -> tuple[Value, Value]:
+    return interval or (None, None)
+
+
+def _values(found: object, names: Sequence[str]) -> list[Value]:
+    return [getattr(found, name) for name in names]
 
 
 QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
@@ -380,14 +368,4 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "ranking": _ranking,
     "annotators": _annotators,
 }
-"""What can be asked:
-
-- `systems`: correlations of metrics with human scores of systems;
-- `outputs`: the same with direct assessment of single outputs;
-- `preferences`: Kendall's tau of metrics with people's comparisons of outputs;
-- `accuracy`: how often a metric says of two systems, or of two outputs, what people say;
-- `williams`: tests of the differences of metrics;
-- `left-out`: the correlations without each system;
-- `ranking`: the systems as people rank them;
-- `annotators`: agreement among people.
-"""
+"""What can be asked; the docstring of each function says what its table has."""

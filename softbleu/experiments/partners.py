@@ -69,15 +69,9 @@ class Context:
         """
         end = self.start + self.order
         low, high = max(self.start - most, 0), min(end + most, len(self.tokens))
-        return " ".join(
-            (
-                *(["…"] if low else []),
-                *self.tokens[low : self.start],
-                f"[{' '.join(self.ngram)}]",
-                *self.tokens[end:high],
-                *(["…"] if high < len(self.tokens) else []),
-            )
-        )
+        before, behind = ["…"] * bool(low), ["…"] * (high < len(self.tokens))
+        shown = [*self.tokens[low : self.start], f"[{' '.join(self.ngram)}]", *self.tokens[end:high]]
+        return " ".join([*before, *shown, *behind])
 
     @property
     def ngram(self) -> Ngram:
@@ -109,15 +103,9 @@ def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> P
     """Count approximate matches of a piece of text; tokens of either side are numbered from its start."""
     pairs: Pairs = {}
     text, split = piece.positions.codes.astype("<i4").tobytes(), piece.positions.split
-    columns = (
-        classes,
-        intervals.starts,
-        intervals.order,
-        intervals.partner_starts,
-        intervals.partner_orders,
-        intervals.matched,
-    )
-    for kind, left, n, right, m, mass in zip(*(each.tolist() for each in columns), strict=True):
+    names = ("starts", "order", "partner_starts", "partner_orders", "matched")
+    columns = [classes.tolist(), *(getattr(intervals, name).tolist() for name in names)]
+    for kind, left, n, right, m, mass in zip(*columns, strict=True):
         key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
         entry = pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
         entry[0] += 1
@@ -131,16 +119,9 @@ def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> P
 
 
 class PartnerTally:
-    """Collects approximate matches at one threshold; grows with the number of different ones.
+    """Collects approximate matches of a text at one threshold; grows with the number of different ones.
 
-    Parameters
-    ----------
-    chunk
-        The whole text.
-    words
-        Of its codes.
-    judged
-        Whether somebody knows what is spurious.
+    It is judged where somebody knows what is spurious.
     """
 
     def __init__(self, chunk: Chunk, words: Sequence[str], *, judged: bool) -> None:

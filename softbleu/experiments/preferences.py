@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError, UnknownNameError
-from softbleu.experiments.correlation import interval_of
-from softbleu.experiments.rankings import check_samples
+from softbleu.errors import InputError, known_name
+from softbleu.experiments.resampling import interval_of, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons, ScoreTable
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 _ALIKE = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
 _COUNTED: dict[str, tuple[Integers, Integers]] = {
-    "hties": (_ALIKE + np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]]), np.ones((3, 3), np.int64)),
+    "hties": (_ALIKE + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
     "noties": (_ALIKE, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
 }
 """What each pair of outcomes (people, metric: worse, tied, better) adds to the numerator and the denominator."""
@@ -53,13 +52,7 @@ VARIANTS = tuple(_COUNTED)
 def judged_scores(
     comparisons: Comparisons, segments: Mapping[str, Floats], metric: str
 ) -> tuple[Comparisons, Floats]:
-    """Take the comparisons of systems that a metric scored, and its scores: (systems, segments).
-
-    Raises
-    ------
-    InputError
-        No comparison is of two of the systems, or one lies past the scored segments.
-    """
+    """Take the comparisons of systems that a metric scored, one at least, and its scores: (systems, segments)."""
     known = set(segments) & set(comparisons.systems)
     if len(known) < 2:
         lacking = ", ".join(sorted(set(comparisons.systems) - known))
@@ -78,24 +71,8 @@ def judged_scores(
 def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], metric: str) -> Integers:
     """Count what people and a metric say of the same pairs of outputs; the greater score is the better one.
 
-    Parameters
-    ----------
-    comparisons
-        Of people.
-    segments
-        Of each system the metric's scores of its segments.
-    metric
-        Its name, for messages.
-
-    Returns
-    -------
     Of shape (3, 3): people's outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
-    not score both systems are not counted.
-
-    Raises
-    ------
-    InputError
-        See `judged_scores`.
+    not score both systems are not counted. `segments` has the metric's scores of each system.
     """
     taken, scores = judged_scores(comparisons, segments, metric)
     outcome = np.sign(scores[taken.first, taken.segment] - scores[taken.second, taken.segment]).astype(np.int64)
@@ -115,28 +92,17 @@ def tau_of(counts: Integers, variant: str) -> float | None:
     >>> tau_of(counts, "noties"), round(tau_of(counts, "hties"), 4)
     (0.5555555555555556, 0.6154)
     """
-    if variant not in _COUNTED:
-        raise UnknownNameError("variant", variant, VARIANTS)
-    above, below = _COUNTED[variant]
+    above, below = _COUNTED[known_name("variant", variant, VARIANTS)]
     pairs = int((counts * below).sum())
     return int((counts * above).sum()) / pairs if pairs else None
 
 
 def preference_taus(comparisons: Comparisons, table: ScoreTable, samples: int = 1000, seed: int = 12345) -> list[Tau]:
-    """Compute both variants of tau of a metric, with intervals from samples of the comparisons.
-
-    Raises
-    ------
-    InputError
-        The metric has no scores of segments; see `count_outcomes` and `check_samples`.
-    """
+    """Compute both variants of tau of a metric, with intervals from samples of the comparisons."""
     if not table.segments:
         raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
     counts = count_outcomes(comparisons, table.segments, table.name)
-    check_samples(samples, seed)
-    total = int(counts.sum())
-    # To draw comparisons with replacement is to draw how many there are of each pair of outcomes.
-    drawn = np.random.default_rng(seed).multinomial(total, counts.reshape(-1) / total, samples).reshape(-1, 3, 3)
+    total, drawn = int(counts.sum()), redraw(counts, samples, seed)
     found = []
     for variant, (above, below) in _COUNTED.items():
         values = [value for each in drawn if (value := tau_of(each, variant)) is not None]

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.experiments.resampling import redraw
 from softbleu.scoring.significance import rank_ranges
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
     from softbleu.types import Floats, Integers
-
-
-MOST_SAMPLES = 100_000
 
 
 @dataclass(frozen=True)
@@ -40,32 +38,11 @@ class RankedSystem:
     """Of its comparisons."""
 
 
-def check_samples(samples: int, seed: int) -> None:
-    """See that so many samples can be drawn.
-
-    Raises
-    ------
-    InputError
-        They cannot.
-    """
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
-    if seed < 0:
-        raise InputError(f"the seed must be at least 0, not {seed}")
-
-
 def expected_wins(comparisons: Comparisons) -> dict[str, float]:
     """How likely each system is to win against another one (Bojar et al. 2014, section 3.3).
 
     The mean over the others of wins / (wins + losses); ties are left out, and so are pairs that only ever tied.
 
-    Raises
-    ------
-    InputError
-        A system has ties only.
-
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import Comparisons
     >>> rows = [(0, "A", "B", 1, "x"), (1, "A", "B", 1, "x"), (2, "A", "B", -1, "x"), (2, "B", "C", 0, "x")]
     >>> expected_wins(Comparisons.of([*rows, (3, "A", "C", 1, "x")]))
@@ -79,36 +56,14 @@ def expected_wins(comparisons: Comparisons) -> dict[str, float]:
 
 
 def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> list[RankedSystem]:
-    """Rank systems by Expected Wins, with ranges of ranks from bootstrap samples of the comparisons.
-
-    Parameters
-    ----------
-    comparisons
-        Of at least two systems.
-    samples
-        So many, of as many comparisons each, drawn with replacement.
-    seed
-        Of NumPy's generator.
-
-    Returns
-    -------
-    The best system first.
-
-    Raises
-    ------
-    InputError
-        See `expected_wins` and `check_samples`.
-    """
-    check_samples(samples, seed)
+    """Rank systems by Expected Wins, the best first, with ranges of ranks in samples of the comparisons."""
     scores = np.array(list(expected_wins(comparisons).values()))
     systems = len(scores)
     tallies = comparisons.tallies()
     upper = np.triu_indices(systems, 1)
     cells = tallies[:, upper[0], upper[1]]
-    # To draw comparisons with replacement is to draw how many there are of each pair and outcome.
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(comparisons), cells.reshape(-1) / len(comparisons), samples)
-    drawn = drawn.reshape(samples, 3, -1)
+    # Comparisons are drawn by drawing how many there are of each pair and outcome.
+    drawn = redraw(cells, samples, seed)
     resampled = np.zeros((samples, 3, systems, systems))
     resampled[:, :, upper[0], upper[1]] = drawn
     resampled[:, :, upper[1], upper[0]] = drawn[:, ::-1]
@@ -117,21 +72,10 @@ def rank_by_wins(comparisons: Comparisons, samples: int = 1000, seed: int = 1234
 
 
 def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) -> list[RankedSystem]:
-    """Put systems in order, with the range of each one's ranks, and cut the order into clusters.
+    """Put systems in order, the best first, with the range of each one's ranks, and cut the order into clusters.
 
-    Parameters
-    ----------
-    comparisons
-        What the scores are of.
-    scores
-        Of the systems.
-    resampled
-        Of samples and systems, of shape (samples, systems).
-
-    Returns
-    -------
-    The best system first. A cluster ends where all that come later have better ranks nowhere than the worst of those
-    before (Bojar et al. 2014; Sakaguchi et al. 2014).
+    A cluster ends where all that come later have better ranks nowhere than the worst of those before (Bojar et al.
+    2014; Sakaguchi et al. 2014). `resampled` has the scores of samples and systems, (samples, systems).
     """
     best, worst = rank_ranges(resampled)
     order = np.argsort(-scores, kind="stable")

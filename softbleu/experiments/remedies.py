@@ -48,15 +48,8 @@ class RemediedMatcher:
 def find_remedy(name: str) -> dict[str, Any]:
     """Find the settings of a remedy, or of several joined by `+`.
 
-    Examples
-    --------
     >>> find_remedy("aligned+mutual")
     {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
-
-    Raises
-    ------
-    InputError
-        There is no such remedy, or two of them do not go together.
     """
     found: dict[str, Any] = {}
     for part in name.split("+"):
@@ -69,18 +62,11 @@ def find_remedy(name: str) -> dict[str, Any]:
 
 
 def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
-    """Make every matcher with every remedy.
+    """Make every matcher with every remedy. InputError: a name that is not valid, or a matcher of exact matches.
 
-    Examples
-    --------
     >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
     >>> [(each.matcher, each.make_matcher().composition) for each in variants]
     [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]
-
-    Raises
-    ------
-    InputError
-        A name that is not valid, or a matcher without approximate matches.
     """
     for name in matchers:
         if not issubclass(MATCHERS.find(name), SoftMatcher):
@@ -89,9 +75,7 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Se
         raise InputError("nothing to compare: name a matcher and a remedy")
     return [
         RemediedMatcher(
-            matcher,
-            remedy,
-            make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)}),
+            matcher, remedy, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)})
         )
         for matcher in dict.fromkeys(matchers)
         for remedy in dict.fromkeys(remedies)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.experiments.calibration import Calibration
+    from softbleu.experiments.credit_tables import Analysis
     from softbleu.experiments.metaeval import MetaEvaluation
-    from softbleu.experiments.spurious import Analysis
     from softbleu.experiments.sweep import SweepRow
     from softbleu.types import Progress
 
@@ -71,21 +71,6 @@ class Outcome:
         }
 
 
-@dataclass(frozen=True)
-class _Run:
-    """How an experiment is run."""
-
-    jobs: int
-    executor: Executor | None
-    journal: Path | None
-    progress: Progress | None
-
-    def where(self, *, progress: bool = True) -> dict[str, Any]:
-        """Keywords of what does the work."""
-        shown = {"progress": self.progress} if progress else {}
-        return {"jobs": self.jobs, "executor": self.executor, **shown}
-
-
 def run_definition(
     definition: Path | Definition,
     *,
@@ -94,33 +79,24 @@ def run_definition(
     journal: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the experiment that a TOML file defines.
+    """Run the experiment that a TOML file defines. InputError, VectorError: it, or what it names, is not right.
 
     Parameters
     ----------
-    definition
-        The file, or what was read of it.
-    jobs
-        Processes to use; the digits do not depend on it.
-    executor
-        Any other executor to use instead.
-    journal
-        File for what is done of a sweep, so that an interrupted one goes on; see `sweep_corpus`.
-    progress
-        Called with how much is done and how much there is.
-
-    Raises
-    ------
-    InputError, VectorError
-        The definition, or what it names, is not right.
+    definition : the file, or what was read of it
+    jobs, executor : as of `softbleu.score`
+    journal : folder of the checkpoint from which an interrupted sweep goes on; see `sweep_corpus`
+    progress : called with how much is done and how much there is
     """
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
-    found = _RUNNERS[definition.kind](definition, _Run(jobs, executor, journal, progress))
+    run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
+    run |= {"journal": journal} if definition.kind == "sweep" else {}
+    found = _RUNNERS[definition.kind](definition, **run)
     return Outcome(definition, started, perf_counter() - clock, **found)
 
 
-def _run_sweep(definition: Definition, run: _Run) -> dict[str, list[SweepRow]]:
+def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
     table = definition.table("sweep", {"metrics", "matchers", "thresholds", "vary"})
     vary = {"metric": table.get("metrics"), "matcher": table.get("matchers"), **table.get("vary", {})}
     if "thresholds" in table:
@@ -130,10 +106,10 @@ def _run_sweep(definition: Definition, run: _Run) -> dict[str, list[SweepRow]]:
         raise InputError(f"{definition.path}: [sweep] needs 'matchers', 'thresholds', 'metrics' or 'vary'")
     points = sweep_points(definition.settings(), varied, definition.variants())
     with definition.corpus() as corpus:
-        return {"sweep": sweep_corpus(corpus, points, journal=run.journal, **run.where())}
+        return {"sweep": sweep_corpus(corpus, points, **run)}
 
 
-def _run_spurious(definition: Definition, run: _Run) -> dict[str, dict[str, list[Analysis]]]:
+def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, list[Analysis]]]:
     table = definition.table("spurious", {"matchers", "remedies", "thresholds", "at"}, {"matchers", "thresholds"})
     base = definition.settings()
     remedies = table.get("remedies", [*REMEDIES, *COMBINATIONS])
@@ -142,33 +118,33 @@ def _run_spurious(definition: Definition, run: _Run) -> dict[str, dict[str, list
     order = base.get("order", 4)
     return {
         "analyses": {
-            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, **run.where())
+            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, **run)
             for name, text in definition.texts()
         }
     }
 
 
-def _run_metaeval(definition: Definition, run: _Run) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
+def _run_metaeval(
+    definition: Definition, progress: Progress | None, **run: Any
+) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
     table = definition.table("metaeval", {"questions", "against", "samples", "runs", "seed"})
     questions, metrics, data = table.pop("questions", [None]), definition.metrics(), definition.data()
     answers: dict[str, dict[str, MetaEvaluation]] = {}
     for number, (name, given) in enumerate(data.items(), start=1):
         for question in questions:
-            answer = metaeval(question, metrics=metrics, **given, **table, **run.where(progress=False))
+            answer = metaeval(question, metrics=metrics, **given, **table, **run)
             answers.setdefault(answer.question, {})[name] = answer
-        if run.progress is not None:
-            run.progress(number, len(data))
+        if progress is not None:
+            progress(number, len(data))
     return {"answers": answers}
 
 
-def _run_calibration(definition: Definition, run: _Run) -> dict[str, Calibration]:
+def _run_calibration(definition: Definition, **run: Any) -> dict[str, Calibration]:
     table = definition.table("calibration", {"vary", "coefficient", "question"}, {"vary"})
-    return {
-        "calibration": calibrate(definition.settings(), table.pop("vary"), definition.data(), **table, **run.where())
-    }
+    return {"calibration": calibrate(definition.settings(), table.pop("vary"), definition.data(), **table, **run)}
 
 
-_RUNNERS: dict[str, Callable[[Definition, _Run], dict[str, Any]]] = {
+_RUNNERS: dict[str, Callable[..., dict[str, Any]]] = {
     "sweep": _run_sweep,
     "spurious": _run_spurious,
     "metaeval": _run_metaeval,

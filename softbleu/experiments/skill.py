@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.rankings import RankedSystem, check_samples, make_ranking
+from softbleu.experiments.rankings import RankedSystem, make_ranking
+from softbleu.experiments.resampling import check_samples
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
@@ -48,12 +49,7 @@ class SkillSettings:
 def rank_by_skill(
     comparisons: Comparisons, settings: SkillSettings | None = None, progress: Progress | None = None
 ) -> list[RankedSystem]:
-    """Rank systems by their mean TrueSkill over several runs, with ranges of ranks and clusters.
-
-    Returns
-    -------
-    The best system first; see `play_matches` and `softbleu.experiments.rankings.make_ranking`.
-    """
+    """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters."""
     skills = play_matches(comparisons, settings or SkillSettings(), progress)
     return make_ranking(comparisons, skills.mean(axis=0), skills)
 
@@ -62,14 +58,8 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
 
     In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
-    among those it was ever compared with.
+    among those it was ever compared with. Mean skill of each system after each run: (runs, systems).
 
-    Returns
-    -------
-    Mean skill of each system after each run, of shape (runs, systems).
-
-    Examples
-    --------
     >>> from softbleu.corpora.judgements import Comparisons
     >>> made = Comparisons.of([(n, *pair, 1, "x") for n in range(50) for pair in (("A", "B"), ("B", "C"))])
     >>> skills = play_matches(made, SkillSettings(runs=20)).mean(axis=0)

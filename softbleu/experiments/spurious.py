@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.experiments.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
-from softbleu.experiments.credit_tables import credit_table
+from softbleu.experiments.credit_tables import Analysis, credit_table
 from softbleu.experiments.grids import read_thresholds
 from softbleu.experiments.partners import PartnerTally, count_pairs
 from softbleu.experiments.remedies import PLAIN, make_variants
@@ -23,17 +23,15 @@ from softbleu.ngrams import check_order
 from softbleu.scoring.blocks import PIECE
 from softbleu.scoring.plan import resolve_metric, threshold_of, with_threshold
 from softbleu.scoring.prepare import prepare_corpus, whole_chunk
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from softbleu.corpora.aligned import AlignedPair
-    from softbleu.experiments.credit import JudgedCredit
     from softbleu.experiments.evidence import Outputs
     from softbleu.experiments.partners import Pairs
     from softbleu.experiments.remedies import RemediedMatcher
-    from softbleu.experiments.tables import ResultTable
     from softbleu.experiments.text import MatchedText
     from softbleu.matchers.base import SoftMatcher
     from softbleu.matchers.sweep import MatchIntervals
@@ -42,55 +40,6 @@ if TYPE_CHECKING:
     from softbleu.scoring.vectors import PlacedWords
     from softbleu.similarity import Vectors
     from softbleu.types import Flags, Integers, Progress
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """What one variant did with a text."""
-
-    variant: RemediedMatcher
-    """Which one."""
-    thresholds: tuple[float, ...]
-    """Ascending."""
-    at: int
-    """Number of the threshold at which partners were collected."""
-    tally: CreditTally
-    """Its credit by threshold and order."""
-    partners: PartnerTally
-    """What was matched at that threshold."""
-    vectors: str
-    """Name and content of the vectors' set."""
-
-    @property
-    def name(self) -> str:
-        """Of the variant."""
-        return f"{self.variant.matcher}, {self.variant.remedy}"
-
-    @property
-    def curve(self) -> list[JudgedCredit]:
-        """Credit at every threshold."""
-        return [self.tally.credit(number) for number in range(len(self.thresholds))]
-
-    def best(self) -> int | None:
-        """Find the threshold that separates best: its number, of greatest F1, the highest of equals.
-
-        None if F1 is not defined at any.
-        """
-        scores = [credit.f1 for credit in self.curve]
-        known = [score for score in scores if score is not None]
-        return None if not known else max(number for number, score in enumerate(scores) if score == max(known))
-
-    def at_recall(self, recall: float) -> int | None:
-        """Find the highest threshold with at least that recall: its number, or None."""
-        reached = [
-            number for number, each in enumerate(self.curve) if each.recall is not None and each.recall >= recall
-        ]
-        return max(reached, default=None)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no approximate match at any threshold."""
-        return not any(credit.matches for credit in self.curve)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,7 +59,7 @@ class SpuriousCredit(Tabular):
         """What the text was, and the vectors."""
         return self.facts
 
-    def table(self, name: str = "summary", most: int = 20) -> ResultTable:
+    def table(self, name: str = "summary", most: int = 20) -> Records:
         """Make a table; see `credit_table`."""
         return credit_table(name, self.analyses, most, self.facts)
 
@@ -205,29 +154,17 @@ def find_spurious(
 ) -> list[Analysis]:
     """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
 
+    InputError, VectorError: a threshold outside 0…1, a segment too long to match, vectors that cannot be read.
+
     Parameters
     ----------
-    text
-        Aligned pairs, whose matches are judged, or any text, whose matches are counted.
-    variants
-        Ways to match; see `make_variants`.
-    thresholds
-        Numbers, or quantiles such as `p99.9`, which are looked up for each variant.
-    at
-        Threshold at which partners are collected; it joins the others.
-    order
-        Longest n-grams.
-    jobs
-        Processes to use; the digits do not depend on it.
-    executor
-        Any other executor to use instead.
-    progress
-        Called with the number of segments done and of all.
+    text : aligned pairs, whose matches are judged, or any text, whose matches are counted
+    variants : ways to match; see `make_variants`
+    thresholds : numbers, or quantiles such as `p99.9`, which are looked up for each variant
+    at : threshold at which partners are collected; it joins the others
+    jobs, executor, progress : as of `softbleu.score`
 
-    Returns
-    -------
-    An analysis for each variant. Memory: the coded text, the vectors of its words and what was matched at `at`,
-    once for each pair of different n-grams.
+    Memory: the coded text, the vectors of its words and what was matched at `at`, once for each pair of n-grams.
 
     Examples
     --------
@@ -240,11 +177,6 @@ def find_spurious(
     >>> credit = find_spurious(MatchedText.of_pairs([pair]), variants, [0.5])[0].curve[0]
     >>> credit.matches, round(credit.deserved, 2), round(credit.spurious, 2), credit.recall
     (3, 1.0, 2.0, 1.0)
-
-    Raises
-    ------
-    InputError, VectorError
-        A threshold outside 0…1, a segment too long to match, vectors that cannot be read.
     """
     check_order(order)
     resolved = [resolve_metric(each.measure) for each in variants]

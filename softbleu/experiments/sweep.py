@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softbleu import version
 from softbleu.corpora.segments import make_corpus
 from softbleu.errors import InputError
-from softbleu.io.data_files import parse_json
-from softbleu.io.files import write_whole
 from softbleu.io.progress import shown
-from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
 from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
@@ -28,7 +19,7 @@ from softbleu.metrics.optional import matcher_of
 from softbleu.scoring import make_results, running
 from softbleu.scoring.plan import key_of, resolve_metric, threshold_of, with_threshold
 from softbleu.signature import format_value
-from softbleu.tabular import Tabular
+from softbleu.tabular import Records, Tabular
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -42,8 +33,6 @@ if TYPE_CHECKING:
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
 """Settings with a column of their own in every table; others have one where they vary."""
-_MARK = b'{"sweep": "'
-"""What a journal begins with."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +72,7 @@ class SweepRows(list[SweepRow], Tabular):
 
     def records(self) -> list[dict[str, Any]]:
         """A row a system and point; signatures are left out."""
-        columns, rows = table_of(self)
-        kept = columns.index("signature") if self else 0
-        return [dict(zip(columns[:kept], row, strict=False)) for row in rows]
+        return [{name: row[name] for name in row if name != "signature"} for row in table_of(self).records()]
 
 
 def sweep_points(
@@ -95,26 +82,20 @@ def sweep_points(
 ) -> list[SweepPoint]:
     """Make a grid: every variant with every combination of what varies; a measure without a setting once for it.
 
+    InputError, UnknownNameError: nothing to sweep, or settings that are not valid.
+
     Parameters
     ----------
-    base
-        What all points have in common: settings by name, the metric's name or expression among them.
-    vary
-        Values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
-        `p99.9`).
-    variants
-        Further settings by label; one unnamed variant without any if None.
+    base : what all points have in common: settings by name, the metric's name or expression among them
+    vary : values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
+        `p99.9`)
+    variants : further settings by label; one unnamed variant without any if None
 
     Examples
     --------
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
     >>> [str(point.measure) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        Nothing to sweep, or settings that are not valid.
     """
     if any(not values for values in vary.values()):
         raise InputError("a sweep needs at least one value of everything that varies")
@@ -178,44 +159,28 @@ def sweep_corpus(
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
-    for itself.
+    for itself. InputError, VectorError: what cannot be scored.
 
     Parameters
     ----------
-    corpus
-        What to score.
-    points
-        How; see `sweep_points`.
-    jobs, executor
-        Where the work is done; the digits do not depend on it.
-    journal
-        A file, by path or URL, that what is done is noted in, system by system, so that an interrupted sweep goes on
-        where it was; the caller removes it when all is written.
-    progress
-        Called with the number of systems done and of all.
-
-    Raises
-    ------
-    InputError, VectorError
-        What cannot be scored.
+    corpus : what to score
+    points : how; see `sweep_points`
+    jobs, executor : where the work is done; the digits do not depend on it
+    journal : folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the caller removes it
+        when all is written, see `softbleu.scoring.checkpoint`
     """
     measures = _resolve([point.measure for point in points])
-    varied = _varied(points)
-    log = _Journal(journal, _identity(corpus, points))
-    with running(corpus, measures, jobs=jobs, executor=executor) as runner:
-        for number, system in enumerate(corpus.systems):
-            if system not in log.done:
-                for measure in measures:
-                    runner.prepared(measure.tokenizer)
-                statistics = runner.collect(measures, system=system)
-                found = zip(points, measures, statistics, strict=True)
-                log.note(
-                    system,
-                    [_row(point, measure, make_results(each)[0], varied) for point, measure, each in found],
-                )
+    varied, rows = _varied(points), SweepRows()
+    with running(corpus, measures, jobs=jobs, executor=executor, journal=journal) as runner:
+        for number, system in enumerate(corpus.systems, start=1):
+            for measure in measures:
+                runner.prepared(measure.tokenizer)
+            statistics = runner.collect(measures, system=system)
+            found = zip(points, measures, statistics, strict=True)
+            rows += [_row(point, measure, make_results(each)[0], varied) for point, measure, each in found]
             if progress is not None:
-                progress(number + 1, len(corpus.systems))
-    return SweepRows(row for system in corpus.systems for row in log.done[system])
+                progress(number, len(corpus.systems))
+    return rows
 
 
 def _resolve(measures: Sequence[Metric]) -> list[Metric]:
@@ -266,144 +231,6 @@ def _row(point: SweepPoint, measure: Metric, result: Result, varied: Sequence[st
     )
 
 
-def _identity(corpus: Corpus, points: Sequence[SweepPoint]) -> str:
-    """Hex SHA-256 of what a sweep computes: text, settings, version."""
-    digest = hashlib.sha256(version.__version__.encode())
-    for point in points:
-        measure = point.measure
-        parts = repr((point.label, measure, measure.tokenizer, measure.vector_choice))
-        digest.update(parts.encode("utf-8", "surrogatepass"))
-    places = dict.fromkeys(point.measure.vector_choice.key for point in points)
-    for place in dict.fromkeys(place for place, _ in places if isinstance(place, str)):
-        digest.update(repr(_state(Path(place))).encode("utf-8", "surrogatepass"))
-    for block in corpus.blocks():
-        segments = block.load()
-        text = repr((dict(segments.candidates), segments.references, segments.source))
-        digest.update(text.encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
-def _state(path: Path) -> list[tuple[str, int, int]]:
-    """Names, sizes and times of the files of a set of vectors, which may have changed since; nothing of a name."""
-    files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
-    return [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-
-
-class _Journal:
-    """Rows of the systems that are done, kept in a file if there is one: a line with what it is, a line a system."""
-
-    def __init__(self, place: str | Path | None, identity: str) -> None:
-        self.done: dict[str, list[SweepRow]] = {}
-        self._place = place
-        self._identity = identity
-        self._begun = False
-        if place is not None:
-            check_journal(place)
-            if (content := _content(place)) is not None:
-                self._read(content, str(place), identity)
-
-    def _read(self, content: bytes, name: str, identity: str) -> None:
-        try:
-            lines = content.decode().split("\n")
-            if parse_json(lines[0], name).get("sweep") != identity:
-                return
-            # The last line may be cut off; it is computed anew.
-            for line in lines[1:-1]:
-                entry = parse_json(line, name)
-                if entry["sum"] != _sum_of(entry["system"], entry["rows"]):
-                    raise ValueError
-                self.done[entry["system"]] = [_read_row(row) for row in entry["rows"]]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            self.done.clear()
-
-    def note(self, system: str, rows: list[SweepRow]) -> None:
-        """Note a system that is done."""
-        self.done[system] = rows
-        if self._place is None:
-            return
-        # At first written anew: the last line of an interrupted sweep may be cut off.
-        lines: list[dict[str, Any]] = [_entry(system, rows)]
-        if not self._begun or is_url(self._place):
-            lines = [{"sweep": self._identity}, *(_entry(name, each) for name, each in self.done.items())]
-        texts = [json.dumps(line) + "\n" for line in lines]
-        if is_url(self._place):
-            write_url(self._place, "".join(texts).encode())
-        elif self._begun:
-            # Another sweep that writes the same may be done and have removed it: nothing is begun anew.
-            with suppress(FileNotFoundError), Path(self._place).open("r+", encoding="utf-8") as handle:
-                handle.seek(0, os.SEEK_END)
-                handle.writelines(texts)
-        else:
-            write_whole(Path(self._place), texts)
-        self._begun = True
-
-
-def check_journal(place: str | Path) -> None:
-    """See that a journal may lie there: what is there already is one.
-
-    Raises
-    ------
-    InputError
-        It is something else, which is not ours to replace.
-    """
-    there = find_urls(place) if is_url(place) else os.path.lexists(place)
-    if there and not _is_journal(place):
-        raise InputError(f"{place}: no journal of an interrupted sweep, which would lie there: move it away")
-
-
-def remove_journal(place: str | Path) -> None:
-    """Remove the journal of a sweep, once what it notes is kept elsewhere; anything else stays."""
-    if not _is_journal(place):
-        return
-    if is_url(place):
-        remove_urls([place])
-    else:
-        Path(place).unlink()
-
-
-def _is_journal(place: str | Path) -> bool:
-    # Of one that a power cut emptied nothing is lost.
-    return _content(place, len(_MARK)) in (_MARK, b"")
-
-
-def _content(place: str | Path, most: int = -1) -> bytes | None:
-    """What a file begins with, or all of it; None where there is no plain one."""
-    if is_url(place):
-        if not find_urls(place):
-            return None
-        with open_url(place) as stream:
-            return stream.read(most)
-    path = Path(place)
-    if path.is_symlink() or not path.is_file():
-        return None
-    with path.open("rb") as handle:
-        return handle.read(most)
-
-
-def _read_row(noted: Mapping[str, Any]) -> SweepRow:
-    """Make a row of what was noted; ValueError or TypeError where it cannot have been one."""
-    row = SweepRow(**noted)
-    texts, tables = (row.system, row.label, row.signature), (row.varied, row.numbers)
-    numbers = (row.score, 0.0 if row.threshold is None else row.threshold)
-    if not all(
-        isinstance(value, kind)
-        for kind, values in ((str, texts), (dict, tables), (float, numbers))
-        for value in values
-    ):
-        raise TypeError(f"no row of a sweep: {row}")
-    return row
-
-
-def _entry(system: str, rows: Sequence[SweepRow]) -> dict[str, Any]:
-    noted = [asdict(row) for row in rows]
-    return {"system": system, "rows": noted, "sum": _sum_of(system, noted)}
-
-
-def _sum_of(*noted: object) -> int:
-    """A checksum, for what was damaged may still look like rows."""
-    return zlib.crc32(json.dumps(noted).encode())
-
-
 def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
     """Rank systems by their scores at one point: 1 is the best, and equal scores share the better rank.
 
@@ -419,10 +246,10 @@ def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
     return {system: int(rank) for system, rank in zip(scores, ranks, strict=True)}
 
 
-def table_of(rows: Sequence[SweepRow]) -> tuple[list[str], list[list[str | float | None]]]:
-    """Columns and cells of a tidy table: one row a system and point."""
+def table_of(rows: Sequence[SweepRow]) -> Records:
+    """Make a tidy table: one row a system and point."""
     varied = dict.fromkeys(name for row in rows for name in row.varied)
     labels = ["variant"] if any(row.label for row in rows) else []
     columns = ["system", *labels, *varied, "threshold", "score", "signature"]
     named = [{**asdict(row), "variant": row.label, **row.varied} for row in rows]
-    return columns, [[row.get(name) for name in columns] for row in named]
+    return Records(columns, [[row.get(name) for name in columns] for row in named], background=["signature"])

@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 from softbleu.experiments.evidence import open_outputs
 from softbleu.tokens import Tokenizer
 
@@ -42,26 +42,14 @@ class MatchedText:
 
     @classmethod
     def of_corpus(cls, corpus: Corpus, tokenizer: Tokenizer | None = None) -> MatchedText:
-        """Take text without alignments.
-
-        Raises
-        ------
-        InputError
-            It has several systems.
-        """
+        """Take text without alignments. InputError: it has several systems."""
         if len(corpus.systems) != 1:
             raise InputError(f"one system at a time, not {len(corpus.systems)}: name one candidate file")
         return cls(corpus, tokenizer or Tokenizer())
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
-        """Take aligned pairs.
-
-        Raises
-        ------
-        InputError
-            There are none, or an alignment or token is not possible; the pair is named.
-        """
+        """Take aligned pairs. InputError: there are none, or a pair, which is named, is not possible."""
         candidates, references, aligned = [], [], []
         for number, pair in enumerate(pairs, start=1):
             candidates.append(" ".join(pair.candidate))
@@ -86,6 +74,16 @@ def _places(number: int, pair: AlignedPair) -> Integers:
     return places
 
 
+def generated_text(
+    grammar: str | None, pairing: str | None, count: int | None, seed: int | None, encoding: str = "utf-8"
+) -> tuple[GenerationSettings, MatchedText]:
+    """Generate aligned pairs; what is None has its default. Of halves there are as many as there can be."""
+    chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
+    count = COUNT if count is None and chosen == "paraphrase" else count
+    settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
+    return settings, MatchedText.of_pairs(generate(settings).pairs())
+
+
 @contextmanager
 def open_matched_text(
     generated: Mapping[str, Any],
@@ -95,13 +93,7 @@ def open_matched_text(
     encoding: str,
     tokens: Mapping[str, Any],
 ) -> Iterator[tuple[MatchedText, dict[str, str]]]:
-    """Open aligned pairs, generated or given, or text without alignments; and say what it is.
-
-    Raises
-    ------
-    InputError
-        More than one text, or what cannot be read.
-    """
+    """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only."""
     plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
     if plain + wanted + (pairs is not None) > 1:
         raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
@@ -115,15 +107,8 @@ def open_matched_text(
             yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
         return
     if pairs is None:
-        pairing: Any = generated["pairing"] or "paraphrase"
-        if pairing not in PAIRINGS:
-            raise UnknownNameError("pairing", pairing, PAIRINGS)
-        count = COUNT if generated["count"] is None and pairing == "paraphrase" else generated["count"]
-        settings = GenerationSettings(
-            generated["grammar"] or GRAMMAR, pairing, generated["seed"] or 0, count, encoding=encoding
-        )
+        settings, text = generated_text(**generated, encoding=encoding)
         said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
-        text = MatchedText.of_pairs(generate(settings).pairs())
     else:
         said = pairs if isinstance(pairs, str) else "aligned pairs"
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from softbleu.io.progress import note
-from softbleu.report.records import DATA_FORMATS, SCHEMA, Records, dump, records_tsv
+from softbleu.report.records import DATA_FORMATS, SCHEMA, dump, json_rows, records_tsv
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
@@ -22,24 +23,17 @@ _OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
 """What is known of the first data; JSON has all."""
 
 
-def comparison_tables(
-    tables: Sequence[ComparisonTable], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
-) -> Iterator[str]:
-    """Write a table a metric: a row a system, the best first."""
-    for number, table in enumerate(tables):
-        yield "\n" if number else ""
-        yield from write(_comparison_table(table, layout), layout)
+def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+    """Make a table a metric: a row a system, the best first."""
+    return [_comparison_table(table, layout) for table in tables]
 
 
-def matrix_tables(
-    tables: Sequence[ComparisonTable], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
-) -> Iterator[str]:
-    """Write the same, each followed by a matrix of all pairs."""
-    for number, table in enumerate(tables):
-        yield "\n" if number else ""
-        yield from write(replace(_comparison_table(table, layout), notes=_baseline_notes(table)), layout)
-        yield "\n"
-        yield from write(_matrix(table, layout), layout)
+def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+    """Make the same, each followed by a matrix of all pairs."""
+    found = []
+    for table in tables:
+        found += [replace(_comparison_table(table, layout), notes=_baseline_notes(table)), _matrix(table, layout)]
+    return found
 
 
 def _ranked(table: ComparisonTable) -> list[Comparison]:
@@ -56,20 +50,8 @@ def _comparison_table(table: ComparisonTable, layout: Layout) -> Records:
         said = {each.data: str(each) for each in (row.beside.people if row.beside else ())}
         cells = [*_beside(row.beside, layout.digits), *(said.get(name, "") for name in data)]
         rows.append([row.name, str(row.rank), f"{best}–{worst}", *scores, *cells])
-    numbers = [
-        "system",
-        "rank",
-        "ranks",
-        table.label,
-        "95% from",
-        "to",
-        "difference",
-        "from",
-        "to",
-        "d",
-        "+/=/−",
-        "p",
-    ]
+    numbers = ["system", "rank", "ranks", table.label, "95% from", "to"]
+    numbers += ["difference", "from", "to", "d", "+/=/−", "p"]
     return Records(
         [*numbers, *(f"people, {name}" for name in data)],
         rows,
@@ -148,16 +130,10 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
             for place, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
-    return Records(
-        [table.label, *map(str, range(1, len(names) + 1))],
-        rows,
-        notes=[
-            f"above the diagonal p, {_corrected(table, len(table.pairs))}, * p < {SIGNIFICANT}; below it differences",
-            *_too_few(table.significance, len(table.pairs)),
-            _signature(table, layout),
-        ],
-        text_columns=1,
-    )
+    tests = len(table.pairs)
+    said = f"above the diagonal p, {_corrected(table, tests)}, * p < {SIGNIFICANT}; below it differences"
+    notes = [said, *_too_few(table.significance, tests), _signature(table, layout)]
+    return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
@@ -175,27 +151,16 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
 
 def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a pair of systems (and metric) with all numbers."""
-    rows = [
-        [*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)]
-        for table in tables
-        for pair in table.pairs
-    ]
+    found = [(table, pair) for table in tables for pair in table.pairs]
+    rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
     return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_PEOPLE], rows)
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:
     people = pair.people[0] if pair.people else None
-    return [
-        pair.difference,
-        *pair.interval,
-        pair.p_value,
-        pair.corrected,
-        pair.effect,
-        pair.wins,
-        pair.ties,
-        pair.losses,
-        *([None] * 4 if people is None else [people.share, people.low, people.high, people.data]),
-    ]
+    numbers = [pair.difference, *pair.interval, pair.p_value, pair.corrected, pair.effect]
+    said = [None] * 4 if people is None else [people.share, people.low, people.high, people.data]
+    return [*numbers, pair.wins, pair.ties, pair.losses, *said]
 
 
 def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[str]:
@@ -207,24 +172,19 @@ def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[
     several = len(tables) > 1
     signature = "" if several else f'"signature": {dump(tables[0].signature)}, '
     yield f'{{"schema": {SCHEMA}, {signature}"baseline": {dump(tables[0].baseline)}, '
-    yield f'"correction": {dump(tables[0].significance.correction)}, "systems": ['
-    yield from _json_rows(
+    yield f'"correction": {dump(tables[0].significance.correction)}, "systems": '
+    yield from json_rows(
         {"metric": table.metric, "signature": table.signature, **asdict(row)} if several else asdict(row)
         for table in tables
         for row in table.comparisons
     )
-    yield '\n], "pairs": ['
-    yield from _json_rows(
+    yield ', "pairs": '
+    yield from json_rows(
         {"metric": table.metric, **asdict(pair)} if several else asdict(pair)
         for table in tables
         for pair in table.pairs
     )
-    yield "\n]}\n"
-
-
-def _json_rows(rows: Iterator[dict[str, object]]) -> Iterator[str]:
-    for number, row in enumerate(rows):
-        yield (",\n" if number else "\n") + dump(row)
+    yield "}\n"
 
 
 def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
@@ -241,13 +201,7 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
-    """Draw the p-values of all pairs by each metric, the systems by rank.
-
-    Raises
-    ------
-    MissingExtraError, UnknownNameError, InputError
-        As `softbleu.report.plots.draw`.
-    """
+    """Draw the p-values of all pairs by each metric, the systems by rank."""
     from softbleu.report.pictures import HeatMap, in_rows
     from softbleu.report.plots import draw
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from softbleu.report.layout import BOLD, align, one_line
-from softbleu.report.records import RECORD_WRITERS, Formats, Records, Written
+from softbleu.report.records import RECORD_WRITERS, Formats, Written
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
@@ -14,16 +16,12 @@ if TYPE_CHECKING:
     from softbleu.tabular import Tabular
 
 
-def tabular_records(found: Tabular) -> Records:
-    """Make a table of rows of named values; one that lacks a value has none there."""
-    rows = found.records()
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    systems = getattr(found, "systems", ())
-    return Records(columns, [[row.get(name) for name in columns] for row in rows], verbatim=systems)
-
-
 def _table(name: str) -> Callable[[Tabular, Layout], Written]:
-    return lambda found, layout: RECORD_WRITERS[name](tabular_records(found), layout)
+    def write(found: Tabular, layout: Layout) -> Written:
+        table = replace(Records.of(found), verbatim=getattr(found, "systems", ()))
+        return RECORD_WRITERS[name](table, layout)
+
+    return write
 
 
 VIEWS: Formats[Callable[[Tabular, Layout], Written]] = Formats({name: _table(name) for name in RECORD_WRITERS})

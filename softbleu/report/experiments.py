@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.metaeval import QUESTIONS
 from softbleu.experiments.remedies import PLAIN
 from softbleu.experiments.sweep import table_of
-from softbleu.report.metaeval import records_of
 from softbleu.report.plots import draw
-from softbleu.report.records import Records
-from softbleu.report.spurious import make_table, partner_histograms, similarity_histograms, spurious_lines
+from softbleu.report.spurious import partner_histograms, similarity_histograms, spurious_lines
 from softbleu.report.sweeps import draw_ranks, draw_sweep
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.experiments.running import Outcome
@@ -41,25 +41,25 @@ def output_names(kind: str, table_format: str) -> list[str]:
 def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
     """Make the tables; each with what its file is called beside the experiment's name."""
     if outcome.sweep:
-        yield "", Records(*table_of(outcome.sweep), background=["signature"])
+        yield "", table_of(outcome.sweep)
     if outcome.analyses:
         judged = next(iter(outcome.analyses.values()))[0].tally.judged
         for name in _JUDGED if judged else _COUNTED:
-            parts = {text: make_table(name, found) for text, found in outcome.analyses.items()}
-            columns = next(iter(parts.values())).columns
-            rows = [[text, *row] for text, part in parts.items() for row in part.rows]
-            yield f".{name}", Records(["text", *columns], rows)
+            yield (
+                f".{name}",
+                _joined("text", {text: credit_table(name, each) for text, each in outcome.analyses.items()}),
+            )
     for question, found in outcome.answers.items():
-        columns = next(iter(found.values())).table.columns
-        yield (
-            f".{question}",
-            Records(
-                ["data", *columns], [[name, *row] for name, answer in found.items() for row in answer.table.rows]
-            ),
-        )
+        yield f".{question}", _joined("data", {name: answer.table for name, answer in found.items()})
     if outcome.calibration is not None:
-        yield "", records_of(outcome.calibration.held_out())
-        yield ".grid", records_of(outcome.calibration.grid())
+        yield "", outcome.calibration.held_out()
+        yield ".grid", outcome.calibration.grid()
+
+
+def _joined(column: str, parts: Mapping[str, Records]) -> Records:
+    """Put tables of the same columns one below the other; a column more says which is which."""
+    columns = next(iter(parts.values())).columns
+    return Records([column, *columns], [[name, *row] for name, part in parts.items() for row in part.rows])
 
 
 def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[tuple[str, bytes]]:

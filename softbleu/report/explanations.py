@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from softbleu.report.layout import BOLD, align, one_line
-from softbleu.report.records import SCHEMA, Records, dump
+from softbleu.report.records import SCHEMA, dump, json_rows
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.language import Finding
@@ -24,16 +25,14 @@ _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write one JSON object, an explained segment a line; positions count from 0, segments from 1."""
-    yield f'{{"schema": {SCHEMA}, "segments": ['
-    for number, explanation in enumerate(explanations):
-        yield (",\n" if number else "\n") + dump(asdict(explanation))
-    yield "\n]}\n"
+    yield f'{{"schema": {SCHEMA}, "segments": '
+    yield from json_rows(map(asdict, explanations))
+    yield "}\n"
 
 
 def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write one JSON object an explained segment."""
-    for explanation in explanations:
-        yield dump(asdict(explanation)) + "\n"
+    yield from (f"{dump(asdict(each))}\n" for each in explanations)
 
 
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:

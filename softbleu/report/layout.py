@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from softbleu.errors import InputError
@@ -62,11 +62,12 @@ def align(
     gap: str = GAP,
     *,
     head: bool = False,
-    styled: Callable[[int, int, str], str] = lambda row, column, cell: cell,
+    bold: Collection[tuple[int, int]] = (),
+    layout: Layout | None = None,
 ) -> Iterator[str]:
     """Lay rows out in columns, flush right where `right` says so, without blanks at the end.
 
-    A rule follows the first row if that is the `head`; `styled` makes what is printed of a cell of a row and column.
+    A rule follows the first row if that is the `head`; `bold` has the row and column of cells that stand out.
 
     >>> for line in align([["system", "score"], ["A", "7.5"]], [False, True], head=True):
     ...     print(line)
@@ -78,7 +79,8 @@ def align(
     for number, row in enumerate(rows):
         cells = []
         for place, (cell, width, flush) in enumerate(zip(row, widths, right, strict=True)):
-            blanks, shown = " " * (width - _display_width(cell)), styled(number, place, cell)
+            blanks = " " * (width - _display_width(cell))
+            shown = layout.styled(cell, BOLD) if layout and (number, place) in bold else cell
             cells.append(blanks + shown if flush else shown + blanks)
         yield gap.join(cells).rstrip()
         if head and number == 0:

@@ -5,46 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from softbleu.errors import UnknownNameError
+from softbleu.errors import known_name
 from softbleu.experiments.agreement import TESTED
 from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
 from softbleu.report.plots import draw
-from softbleu.report.records import Records
 
 if TYPE_CHECKING:
     from softbleu.experiments.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.experiments.metaeval import MetaEvaluation
-    from softbleu.experiments.tables import ResultTable
 
 DRAWN = ("systems", "outputs", "williams")
 """Questions whose answers have a picture."""
 
 
-def records_of(table: ResultTable, digits: int | None = None) -> Records:
-    """Make what is written of a table, with so many decimals."""
-    return Records(table.columns, table.rows, table.facts, table.empty, digits)
-
-
 def check_picture(question: str) -> None:
-    """See that there is a picture of an answer.
-
-    Raises
-    ------
-    UnknownNameError
-        There is none.
-    """
-    if question not in DRAWN:
-        raise UnknownNameError("table with a picture", question, DRAWN)
+    """See that there is a picture of an answer."""
+    known_name("table with a picture", question, DRAWN)
 
 
 def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
-    """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no picture of that answer.
-    """
+    """Draw what there is to draw of an answer; see `metaeval_panels` and `plots.draw`."""
     return draw(metaeval_panels(found), picture_format)
 
 
@@ -53,11 +33,6 @@ def metaeval_panels(found: MetaEvaluation) -> Rows:
 
     Panels that stand in a row have the same people. A p-value is how likely the row's metric is better than the
     column's by chance alone.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no picture of that answer.
     """
     check_picture(found.question)
     if found.question != "williams":

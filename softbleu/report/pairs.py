@@ -1,14 +1,14 @@
-"""Scores of all pairs of texts, and what was chosen by them, as tables."""
+"""Scores of all pairs of texts as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from softbleu.report.records import Records
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
-    from softbleu.scoring.pairs import Choices, PairScores
+    from softbleu.scoring.pairs import PairScores
 
 
 def matrix_records(found: PairScores) -> Records:
@@ -27,9 +27,3 @@ def text_pair_records(lists: Iterable[PairScores]) -> Records:
         for other, score in zip(each.references, row, strict=True)
     ]
     return Records(["segment", "candidate", "reference", "score"], rows, listed[0].described())
-
-
-def choice_records(found: Choices) -> Records:
-    """Make a row a list."""
-    rows = found.records()
-    return Records(list(rows[0]), [list(row.values()) for row in rows], found.described())

@@ -14,26 +14,16 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines over one axis: points by the name of the line.
-
-    Attributes
-    ----------
-    title, x_label, y_label
-        As text.
-    lines
-        (x, y) of the points of each line, in order.
-    behind
-        Lines to compare with, drawn in grey: each is dashed like the line of that name.
-    behind_name
-        What these are.
-    """
+    """Lines over one axis: points by the name of the line, in order."""
 
     title: str
     x_label: str
     y_label: str
     lines: Mapping[str, Points]
     behind: Mapping[str, Points] = field(default_factory=dict)
+    """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
     behind_name: str = ""
+    """What these are."""
 
 
 @dataclass(frozen=True)
@@ -49,73 +39,42 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Points over two axes, each with its name or none.
-
-    Attributes
-    ----------
-    title, x_label, y_label
-        As text.
-    points
-        (x, y) of each.
-    names
-        Written beside the points, or numbered if they are many or long; none where there are no names.
-    note
-        Written below the title.
-    """
+    """Points over two axes."""
 
     title: str
     x_label: str
     y_label: str
     points: Points
     names: Sequence[str] = ()
+    """Written beside the points, or numbered if they are many or long; of all points, or none."""
     note: str = ""
+    """Written below the title."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """Who is where in an order, from place to place: a bump chart, with the names at both ends.
-
-    Attributes
-    ----------
-    title, x_label
-        As text.
-    places
-        Names of the places.
-    ranks
-        By name the rank at each place, 1 on top; several may share one.
-    coloured
-        Names to set off, `MOST_COLOURS` at most; the others are grey.
-    """
+    """Who is where in an order, from place to place: a bump chart, with the names at both ends."""
 
     title: str
     x_label: str
     places: Sequence[str]
+    """Names of the places."""
     ranks: Mapping[str, Sequence[int]]
+    """By name the rank at each place, 1 on top; several may share one."""
     coloured: Collection[str] = ()
+    """Names to set off, `MOST_COLOURS` at most; the others are grey."""
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """A square of values between rows and columns of the same names; None is left blank.
-
-    Attributes
-    ----------
-    title
-        As text.
-    names
-        Of the rows, and of the columns.
-    values
-        By row, each from 0, which is drawn darkest, to `most`.
-    most
-        What is as good as blank.
-    note
-        Written below the title.
-    """
+    """A square of values between rows and columns of the same names; None is left blank."""
 
     title: str
     names: Sequence[str]
     values: Sequence[Sequence[float | None]]
+    """By row, each from 0, which is drawn darkest, to `most`."""
     most: float = 0.1
+    """What is as good as blank."""
     note: str = ""
 
 

@@ -54,14 +54,7 @@ _GREY = "#999999"
 def draw(picture: Picture | Rows, picture_format: str) -> bytes:
     """Draw a picture, or rows of them, in one of `PICTURE_FORMATS`.
 
-    Raises
-    ------
-    MissingExtraError
-        matplotlib or textalloc is not installed.
-    UnknownNameError
-        Another format.
-    InputError
-        There is nothing to draw.
+    MissingExtraError: matplotlib or textalloc is not installed. UnknownNameError: another format.
     """
     if picture_format not in PICTURE_FORMATS:
         raise UnknownNameError("picture format", picture_format, PICTURE_FORMATS)
@@ -73,13 +66,7 @@ def draw(picture: Picture | Rows, picture_format: str) -> bytes:
 
 @contextmanager
 def make_figure(rows: Rows) -> Iterator[Any]:
-    """Make the figure of what is drawn, and see to its style as long as it is used.
-
-    Raises
-    ------
-    MissingExtraError, InputError
-        See `draw`.
-    """
+    """Make the figure of what is drawn, and see to its style as long as it is used."""
     panels = [panel for row in rows for panel in row]
     if not panels:
         raise InputError("there is nothing to draw")
@@ -108,13 +95,7 @@ def make_figure(rows: Rows) -> Iterator[Any]:
 
 
 def check_plots() -> None:
-    """See that pictures can be drawn.
-
-    Raises
-    ------
-    MissingExtraError
-        They cannot: matplotlib or textalloc is not installed.
-    """
+    """See that pictures can be drawn. MissingExtraError: matplotlib or textalloc is not installed."""
     with _matplotlib():
         pass
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
-from softbleu.report.layout import BOLD, align, fit, one_line
+from softbleu.report.layout import align, fit, one_line
+from softbleu.tabular import Records, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from softbleu.report.layout import Layout
 
 SCHEMA = 1
@@ -20,7 +23,6 @@ ALIASES = {"md": "markdown", "tex": "latex"}
 """Formats by other names."""
 SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
 """Of files, where they are not the names of the formats."""
-Value = str | int | float | bool | None
 Written = Iterator[str] | bytes
 """Pieces of text, which together are whole lines; or the bytes of a file."""
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
@@ -38,35 +40,6 @@ _LATEX = str.maketrans(
 )
 
 
-@dataclass(frozen=True)
-class Records:
-    r"""A table: a value for each column in every row, and facts about the whole.
-
-    >>> records = Records(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
-    >>> list(RECORD_WRITERS["tsv"](records, None))
-    ['word\tsimilarity\n', 'cat\t0.75\n']
-    """
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)
-    """What is true of all rows; before them in text, beside them in JSON."""
-    empty: str = "nothing found"
-    """What text says where there are no rows."""
-    digits: int | None = None
-    """Decimals of this table's floats in text, where they are not scores; else those of the layout."""
-    notes: Sequence[str] = ()
-    """What people are told below the table; LaTeX has it as comments, formats for programs leave it out."""
-    text_columns: int | None = None
-    """How many of the first columns are flush left; else those before the first that has numbers only."""
-    marked: Collection[tuple[int, int]] = ()
-    """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
-    background: Collection[str] = ()
-    """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
-    verbatim: Collection[str] = ()
-    """Columns whose names are not ours: people are shown them as they are."""
-
-
 Found = TypeVar("Found")
 
 
@@ -74,13 +47,7 @@ class Formats(dict[str, Found]):
     """Writers by the names of their formats."""
 
     def find(self, name: str, others: Iterable[str] = ()) -> Found:
-        """Find the writer of that name.
-
-        Raises
-        ------
-        UnknownNameError
-            No such format; the message lists those there are, and others.
-        """
+        """Find the writer of that name. UnknownNameError: the message lists the formats there are, and others."""
         found = known_name("format", ALIASES.get(name.lower(), name), [*self, *others])
         return self[found]
 
@@ -88,6 +55,14 @@ class Formats(dict[str, Found]):
 def dump(value: object) -> str:
     """Write JSON on one line; a number that JSON cannot express is an error, never `NaN`."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
+    """Write a JSON array, an object a line."""
+    yield "["
+    for number, row in enumerate(rows):
+        yield (",\n" if number else "\n") + dump(row)
+    yield "\n]"
 
 
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
@@ -102,27 +77,15 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
         right = _flush_right(records)
         for number, (cut, columns) in enumerate(fit(rows, right, layout.width)):
             yield "\n" if number else ""
-            yield from _bold_table(cut, [right[n] for n in columns], columns, records.marked, layout)
+            bold = {(0, n) for n in range(len(columns))}
+            bold |= {(row + 1, columns.index(column)) for row, column in records.marked if column in columns}
+            shown = align(cut, [right[n] for n in columns], head=True, bold=bold, layout=layout)
+            yield from (f"{line}\n" for line in shown)
     elif records.columns:
         yield f"{records.empty}\n"
     if records.notes:
         yield "\n"
     yield from (f"{one_line(note)}\n" for note in records.notes)
-
-
-def _bold_table(
-    rows: Sequence[Sequence[str]],
-    right: Sequence[bool],
-    columns: Sequence[int],
-    marked: Collection[tuple[int, int]],
-    layout: Layout,
-) -> Iterator[str]:
-    """Lay out some columns of a table, whose header and marked cells stand out."""
-
-    def styled(row: int, column: int, cell: str) -> str:
-        return layout.styled(cell, BOLD if not row or (row - 1, columns[column]) in marked else "")
-
-    yield from (f"{line}\n" for line in align(rows, right, head=True, styled=styled))
 
 
 def _for_people(records: Records, layout: Layout) -> Records:
@@ -144,10 +107,8 @@ def records_json(records: Records, layout: Layout) -> Iterator[str]:
     facts = "".join(f", {dump(name)}: {dump(value)}" for name, value in records.facts.items())
     yield f'{{"schema": {SCHEMA}{facts}'
     if records.columns:
-        yield ', "rows": ['
-        for number, row in enumerate(records.rows):
-            yield (",\n" if number else "\n") + dump(dict(zip(records.columns, row, strict=True)))
-        yield "\n]"
+        yield ', "rows": '
+        yield from json_rows(records.records())
     yield "}\n"
 
 
@@ -155,8 +116,7 @@ def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
     """Write one JSON object a row; one with the facts where there are no columns."""
     if not records.columns:
         yield dump(dict(records.facts)) + "\n"
-    for row in records.rows:
-        yield dump(dict(zip(records.columns, row, strict=True))) + "\n"
+    yield from (f"{dump(row)}\n" for row in records.records())
 
 
 def records_tsv(records: Records, layout: Layout) -> Iterator[str]:
@@ -241,13 +201,7 @@ def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> li
 
 
 def records_parquet(records: Records, layout: Layout) -> bytes:
-    """Write Parquet.
-
-    Raises
-    ------
-    MissingExtraError
-        pyarrow is not installed.
-    """
+    """Write Parquet. MissingExtraError: pyarrow is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from softbleu.report.records import Records
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.scoring.runs import RunDifference

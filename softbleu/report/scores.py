@@ -7,15 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.report.layout import BOLD, align, one_line
-from softbleu.report.records import (
-    SCHEMA,
-    Records,
-    dump,
-    records_latex,
-    records_markdown,
-    records_text,
-)
-from softbleu.tabular import spread
+from softbleu.report.records import SCHEMA, dump, json_rows, records_latex, records_markdown, records_text
+from softbleu.tabular import Records, spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
@@ -79,11 +72,9 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
         if not _has_parts(result):
             yield system
             continue
-        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": ['
-        for place, (labels, score) in enumerate(_parts_of(result)):
-            yield ",\n" if place else "\n"
-            yield dump({**labels, **score.as_dict()})
-        yield "\n]}"
+        yield system.removesuffix("}") + f', "{"segments" if result.segments is not None else "references"}": '
+        yield from json_rows({**labels, **score.as_dict()} for labels, score in _parts_of(result))
+        yield "}"
     yield "\n]}\n"
 
 
@@ -135,7 +126,7 @@ def _tables(
         return
     for number, group in enumerate(groups):
         yield "\n" if number else ""
-        table = _part_table(group, layout) if _has_parts(group[0]) else _system_table(group, layout)
+        table = (_part_table if _has_parts(group[0]) else _system_table)(group, layout)
         yield from write(replace(table, notes=[_signature(group[0], layout)]), layout)
 
 
@@ -149,13 +140,9 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
         [systems[0].name, *(_show(each.score, "score", layout.digits) for each in systems)]
         for systems in zip(*groups, strict=True)
     ]
-    return Records(
-        ["system", *names],
-        rows,
-        notes=[f"{name} {_signature(group[0], layout)}" for name, group in zip(names, groups, strict=True)],
-        text_columns=1,
-        marked=[(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)],
-    )
+    notes = [f"{name} {_signature(group[0], layout)}" for name, group in zip(names, groups, strict=True)]
+    marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)]
+    return Records(["system", *names], rows, notes=notes, text_columns=1, marked=marked)
 
 
 def _best(results: Sequence[Result]) -> list[int]:
@@ -184,11 +171,8 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
         rows.append(cells)
     coverage = results[0].coverage
     notes = [] if coverage is None else [f"with a vector: {_reference_coverage(coverage)}"]
-    return replace(
-        _people(rows),
-        notes=[*notes, _signature(results[0], layout)],
-        marked=[(number, column) for number in _best(results) for column in (0, 1)],
-    )
+    marked = [(number, column) for number in _best(results) for column in (0, 1)]
+    return replace(_people(rows), notes=[*notes, _signature(results[0], layout)], marked=marked)
 
 
 def _people(rows: Sequence[dict[str, str | None]]) -> Records:

@@ -1,4 +1,4 @@
-"""Deserved and spurious credit as tables and pictures. Shares, recall and F1 are in per cent."""
+"""Deserved and spurious credit as pictures. Shares, recall and F1 are in per cent."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.experiments.credit import BINS, VERDICTS
-from softbleu.experiments.credit_tables import credit_table
 from softbleu.experiments.remedies import PLAIN
-from softbleu.report.metaeval import records_of
 from softbleu.report.pictures import Histogram, Lines, Points, Rows, in_rows
 from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
-    from softbleu.experiments.spurious import Analysis
-    from softbleu.report.records import Records
-
-
-def make_table(
-    name: str, analyses: Sequence[Analysis], most: int = 20, facts: dict[str, str] | None = None
-) -> Records:
-    """Make what is written of one of the tables; see `credit_table`."""
-    return records_of(credit_table(name, analyses, most, facts))
+    from softbleu.experiments.credit_tables import Analysis
 
 
 def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
@@ -38,16 +28,12 @@ def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
     shares: dict[str, dict[str, Points]] = {}
     trades: dict[str, dict[str, Points]] = {}
     for each in analyses:
-        curve = list(zip(each.thresholds, each.curve, strict=True))
-        shares.setdefault(each.variant.remedy, {})[each.variant.matcher] = [
-            (threshold, 100 * credit.spurious_share)
-            for threshold, credit in curve
-            if credit.spurious_share is not None
-        ]
-        trades.setdefault(each.variant.remedy, {})[each.variant.matcher] = [
-            (100 * credit.recall, 100 * credit.precision)
-            for _, credit in curve
-            if credit.recall is not None and credit.precision is not None
+        remedy, matcher = each.variant.remedy, each.variant.matcher
+        spurious = zip(each.thresholds, (credit.spurious_share for credit in each.curve), strict=True)
+        shares.setdefault(remedy, {})[matcher] = [(at, 100 * share) for at, share in spurious if share is not None]
+        both = ((credit.recall, credit.precision) for credit in each.curve)
+        trades.setdefault(remedy, {})[matcher] = [
+            (100 * x, 100 * y) for x, y in both if x is not None and y is not None
         ]
     return [
         *_remedy_panels("threshold", "spurious credit, per cent", shares),
@@ -57,33 +43,19 @@ def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
 
 def _remedy_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str, Points]]) -> Rows:
     plain = curves.get(PLAIN, {})
-    return in_rows(
-        [
-            Lines(remedy, x_label, y_label, lines, {} if remedy == PLAIN else plain, PLAIN)
-            for remedy, lines in curves.items()
-        ]
-    )
+    behind = {remedy: {} if remedy == PLAIN else plain for remedy in curves}
+    return in_rows([Lines(name, x_label, y_label, curves[name], behind[name], PLAIN) for name in curves])
 
 
 def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
     """How alike deserved and spurious matches are, a panel a variant: matches at the lowest threshold."""
     edges = [number / BINS for number in range(BINS + 1)]
-    return in_rows(
-        [
-            Histogram(
-                f"{each.name}, threshold {each.thresholds[0]:g}",
-                "similarity",
-                "matches",
-                edges,
-                {
-                    VERDICTS[number]: each.tally.histogram[number].tolist()
-                    for number in range(len(VERDICTS))
-                    if each.tally.histogram[number].any()
-                },
-            )
-            for each in analyses
-        ]
-    )
+    panels = []
+    for each in analyses:
+        counts = {name: row.tolist() for name, row in zip(VERDICTS, each.tally.histogram, strict=True) if row.any()}
+        title = f"{each.name}, threshold {each.thresholds[0]:g}"
+        panels.append(Histogram(title, "similarity", "matches", edges, counts))
+    return in_rows(panels)
 
 
 def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
@@ -98,15 +70,9 @@ def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
         ]
     found = [number for matchers in numbers.values() for each in matchers.values() for number in each]
     bins = range(1 + max(found, default=0))
-    return in_rows(
-        [
-            Histogram(
-                remedy,
-                "different candidate n-grams (logarithm to base 2, rounded down)",
-                "reference n-grams",
-                [*bins, len(bins)],
-                {matcher: [each.count(number) for number in bins] for matcher, each in matchers.items()},
-            )
-            for remedy, matchers in numbers.items()
-        ]
-    )
+    label = "different candidate n-grams (logarithm to base 2, rounded down)"
+    panels = []
+    for remedy, matchers in numbers.items():
+        counts = {matcher: [each.count(number) for number in bins] for matcher, each in matchers.items()}
+        panels.append(Histogram(remedy, label, "reference n-grams", [*bins, len(bins)], counts))
+    return in_rows(panels)

@@ -22,23 +22,17 @@ MOST_LINES = 8
 
 
 def draw_sweep(rows: Sequence[SweepRow], picture_format: str) -> bytes:
-    """Draw score against threshold; see `sweep_lines` and `plots.draw`."""
+    """Draw score against threshold."""
     return draw(sweep_lines(rows), picture_format)
 
 
 def draw_ranks(rows: Sequence[SweepRow], picture_format: str) -> bytes:
-    """Draw ranks of systems by threshold; see `sweep_ranks` and `plots.draw`."""
+    """Draw ranks of systems by threshold."""
     return draw(sweep_ranks(rows), picture_format)
 
 
 def check_ranks(systems: Collection[str]) -> None:
-    """See that there are ranks to draw.
-
-    Raises
-    ------
-    InputError
-        There are not: fewer than two systems.
-    """
+    """See that there are ranks to draw. InputError: fewer than two systems."""
     if len(systems) < 2:
         raise InputError(f"ranks need two systems or more, here are {len(systems)}")
 
@@ -68,11 +62,6 @@ def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
 
     What has no threshold is the first place of each panel whose other settings it has; without any threshold,
     matchers and variants are the places of one panel. The systems whose ranks change most have colours.
-
-    Raises
-    ------
-    InputError
-        See `check_ranks`.
     """
     check_ranks({row.system for row in rows})
     several = _several_metrics(rows)
@@ -91,18 +80,11 @@ def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
         for system in ranks[0][0]
     }
     moved = sorted((system for system in spans if spans[system]), key=lambda system: -spans[system])
-    return [
-        [
-            Ranks(
-                title,
-                x_label,
-                list(places),
-                {system: [each[system] for each in found] for system in spans},
-                moved[:MOST_COLOURS],
-            )
-        ]
-        for (title, x_label, places), found in zip(panels, ranks, strict=True)
-    ]
+    drawn = []
+    for (title, x_label, places), at in zip(panels, ranks, strict=True):
+        own = {system: [each[system] for each in at] for system in spans}
+        drawn.append([Ranks(title, x_label, list(places), own, moved[:MOST_COLOURS])])
+    return drawn
 
 
 def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]) -> Lines:

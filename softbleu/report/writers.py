@@ -13,8 +13,9 @@ from softbleu.report.comparisons import (
     pair_records,
 )
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
-from softbleu.report.records import RECORD_WRITERS, Formats, Records, Written
+from softbleu.report.records import RECORD_WRITERS, Formats, Written
 from softbleu.report.scores import score_records, write_json, write_jsonl, write_latex, write_markdown, write_text
+from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page
@@ -64,37 +65,25 @@ EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Format
     }
 )
 _Tables = Sequence["ComparisonTable"]
-_Writers = dict[str, Callable[[_Tables, "Layout"], Written]]
+_Comparers = Formats[Callable[[_Tables, "Layout"], Written]]
 
 
-def _of_tables(
-    write: Callable[[_Tables, Layout, Callable[[Records, Layout], Iterator[str]]], Iterator[str]], *names: str
-) -> _Writers:
-    """Writers of several tables, one after the other."""
+def _comparers(tables: Callable[[_Tables, Layout], list[Records]], rows: Callable[[_Tables, Layout], Records]) -> Any:
+    """Writers of comparisons: for people several tables, one after the other, for programs all rows."""
 
-    def writer(name: str) -> Callable[[_Tables, Layout], Written]:
-        each: Any = RECORD_WRITERS[name]
-        return lambda tables, layout: write(tables, layout, each)
+    def of_tables(name: str) -> Callable[[_Tables, Layout], Iterator[str]]:
+        def write(found: _Tables, layout: Layout) -> Iterator[str]:
+            for number, table in enumerate(tables(found, layout)):
+                yield "\n" if number else ""
+                yield from RECORD_WRITERS[name](table, layout)  # type: ignore[misc]  # no bytes are written for people
 
-    return {name: writer(name) for name in names}
+        return write
+
+    found: dict[str, Any] = {name: of_tables(name) for name in ("text", "markdown", "latex")}
+    found |= {"json": compare_json, **_through(rows, "jsonl", "tsv", "csv", "parquet")}
+    return Formats({name: found[name] for name in RECORD_WRITERS})
 
 
-COMPARERS: Formats[Callable[[_Tables, Layout], Written]] = Formats(
-    {
-        **_of_tables(comparison_tables, "text"),
-        "json": compare_json,
-        **_through(comparison_records, "jsonl", "tsv"),
-        **_of_tables(comparison_tables, "markdown", "latex"),
-        **_through(comparison_records, "csv", "parquet"),
-    }
-)
-MATRIX_WRITERS: Formats[Callable[[_Tables, Layout], Written]] = Formats(
-    {
-        **_of_tables(matrix_tables, "text"),
-        "json": compare_json,
-        **_through(pair_records, "jsonl", "tsv"),
-        **_of_tables(matrix_tables, "markdown", "latex"),
-        **_through(pair_records, "csv", "parquet"),
-    }
-)
+COMPARERS: _Comparers = _comparers(comparison_tables, comparison_records)
+MATRIX_WRITERS: _Comparers = _comparers(matrix_tables, pair_records)
 """The same with all pairs of systems."""

@@ -92,7 +92,7 @@ def score_corpus(
         `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
     journal
         Folder, by path or URL, where what is done is noted, and found again by another run of the same; see
-        `softbleu.scoring.journal`.
+        `softbleu.scoring.checkpoint`.
     progress
         Called with the number of segments done and of all.
 

@@ -18,9 +18,9 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.result import Coverage, Results
 from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task
+from softbleu.scoring.checkpoint import EVERY, Checkpoint
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.gathering import Gathering
-from softbleu.scoring.journal import EVERY, BlockJournal
 from softbleu.scoring.plan import resolve_metric, without_vectors
 from softbleu.scoring.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
 from softbleu.scoring.results import Statistics, check_level, make_results
@@ -28,6 +28,8 @@ from softbleu.scoring.stretches import stretches
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from softbleu.corpora.parallel import FileBlock
     from softbleu.corpora.segments import Segments
     from softbleu.metrics.base import Level, Metric, Requirements
@@ -105,7 +107,7 @@ class Runner:
     corpus: Corpus
     executor: Executor | None
     kernels: KernelName
-    journal: BlockJournal | None = field(repr=False)
+    journal: Checkpoint | None = field(repr=False)
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
@@ -237,7 +239,7 @@ class Runner:
             noted, known = self.journal.read(name, len(tasks))
             for found in known:
                 add(found)
-        done = noted
+        begun = done = noted
         todo, lengths = tee(stretches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
         results = run_in_order(work, todo, self.executor, sent, together=False)
         for stretch, found in zip(lengths, results, strict=True):
@@ -246,10 +248,14 @@ class Runner:
             if self.journal is not None:
                 since.add(found)
                 if done - noted >= EVERY * step:
-                    self.journal.note(name, noted, done, since.taken())
+                    self.journal.write(name, noted, done, since.taken())
                     noted = done
             if progress is not None:
                 progress(done, len(corpus))
+        if self.journal is not None and done > noted:
+            self.journal.write(name, noted, done, since.taken())
+        if progress is not None and begun and done == begun:
+            progress(done, len(corpus))
         return total.taken()
 
 
@@ -262,7 +268,7 @@ def running(
     executor: Executor | None = None,
     kernels: KernelName = "auto",
     whole: bool = False,
-    journal: str | None = None,
+    journal: str | Path | None = None,
 ) -> Iterator[Runner]:
     """Run measures over a corpus, on an executor, on so many jobs of this machine, or here.
 
@@ -275,7 +281,7 @@ def running(
     kernels : `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
     whole : whether references and source are prepared even where no measure needs them
     journal : folder, by path or URL, where what is done is noted, and found again by another run of the same; the
-        caller removes it by `remove_blocks`
+        caller removes it by `remove_checkpoint`
     """
     # What compares words takes longer: being compiled pays for less text.
     slowness = 4 if any(measure.requires.vectors for measure in measures) else 1
@@ -295,7 +301,7 @@ def running(
     tasks = -(-len(corpus) // segments_at_once(measures))
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(executor, jobs, tasks, threads=threads))
-        kept = None if journal is None else BlockJournal(journal, corpus)
+        kept = None if journal is None else Checkpoint(journal, corpus)
         yield Runner(corpus, chosen, name, kept, needed, stack)
 
 

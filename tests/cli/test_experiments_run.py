@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pyarrow.parquet
 import pytest
 
-from softbleu.experiments.sweep import _sum_of
+from softbleu.scoring.checkpoint import Checkpoint
 
 DEFINITION = """
 kind = "sweep"
@@ -187,16 +187,18 @@ def test_an_unfinished_run_goes_on(
         patch.setattr(Runner, "collect", stop)
         assert command("experiments", "run", definition).code == 130
     assert names_in(files.folder) == INPUTS | {"tiny.unfinished"}
-    journal = files.folder / "tiny.unfinished"
-    lines = journal.read_text().split("\n")
-    entry = json.loads(lines[1])
-    entry["rows"][0]["score"] = 1234.5
-    entry["sum"] = _sum_of(entry["system"], entry["rows"])
-    journal.write_text("\n".join([lines[0], json.dumps(entry), ""]))
+    journal, known = files.folder / "tiny.unfinished", []
+    read = Checkpoint.read
+
+    def seen(*given: Any) -> Any:
+        known.append(read(*given))
+        return known[-1]
+
+    monkeypatch.setattr(Checkpoint, "read", seen)
     assert command("experiments", "run", definition, "--quiet").code == 0
     rows = list(csv.DictReader(io.StringIO((files.folder / "tiny.csv").read_text(), newline="")))
-    assert rows[0]["score"] == "1234.5"
-    assert rows[3]["system"] == "second"
+    assert [blocks for blocks, _ in known] == [3, 0]
+    assert [row["system"] for row in rows] == ["candidate"] * 3 + ["second"] * 3
     assert not journal.exists()
 
 

@@ -175,6 +175,6 @@ def test_notes_where_a_journal_would_lie(
         path.write_text("my notes\n")
     before = contents(files.folder)
     done = command("experiments", "run", "x.toml", "--no-picture")
-    assert (done.code, "x.unfinished: no journal of an interrupted sweep" in done.err) == (2, True)
+    assert (done.code, "x.unfinished: no checkpoint of an interrupted run" in done.err) == (2, True)
     assert contents(files.folder) == before
     assert path.is_symlink() == link

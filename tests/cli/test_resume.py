@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from softbleu.corpora import ParallelFiles
-from softbleu.scoring import journal, run
+from softbleu.experiments import sweep_corpus, sweep_points
+from softbleu.scoring import checkpoint, run
 from softbleu.scoring.api import compare_corpus, score_corpus
 
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf"]
@@ -71,6 +72,25 @@ def test_a_comparison_goes_on(texts: list[str], tmp_path: Path) -> None:
         assert compare_corpus(corpus, journal=str(tmp_path / "journal")).records() == whole
 
 
+def test_a_sweep_goes_on_within_a_system(texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points, place = sweep_points({}, {"order": [2, 4]}), tmp_path / "journal"
+    with ParallelFiles.open({"one": texts[0], "two": texts[1]}, texts[1:]) as corpus:
+        whole = sweep_corpus(corpus, points)
+        write = checkpoint.Checkpoint.write
+
+        def stop(kept: Any, key: str, start: int, *given: Any) -> None:
+            write(kept, key, start, *given)
+            if start == 2048 and len(parts_of(place)) > 3:
+                raise StopError
+
+        with monkeypatch.context() as patch:
+            patch.setattr(checkpoint.Checkpoint, "write", stop)
+            with pytest.raises(StopError):
+                sweep_corpus(corpus, points, journal=place)
+        assert parts_of(place) == ["0-2048.npz"] * 2 + ["2048-4096.npz"] * 2 + ["4096-5000.npz"]
+        assert sweep_corpus(corpus, points, journal=place) == whole
+
+
 def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tmp_path: Path) -> None:
     place = tmp_path / "journal"
 
@@ -100,8 +120,8 @@ def test_a_journal_at_a_url(texts: list[str]) -> None:
         again = score_corpus(corpus, journal=place, progress=lambda done, _: seen.append(done))
         assert again == score_corpus(corpus)
     assert seen == [LINES]
-    journal.remove_blocks(place)
-    assert journal.find_urls(place) == []
+    checkpoint.remove_checkpoint(place)
+    assert checkpoint.find_urls(place) == []
 
 
 def test_the_command_removes_the_journal_once_all_is_written(command: Any, texts: list[str], tmp_path: Path) -> None:
@@ -130,7 +150,7 @@ def test_a_journal_needs_a_place_of_its_own(command: Any, texts: list[str], tmp_
             (place / "letter.txt").write_text("mine")
         done = command(*options, "-o", tmp_path / "out.json")
         assert (done.code, done.err.count("\n")) == (2, 1)
-        assert "no journal of an interrupted run" in done.err
+        assert "no checkpoint of an interrupted run" in done.err
         if place.is_file():
             place.unlink()
     assert (place / "letter.txt").read_text() == "mine"

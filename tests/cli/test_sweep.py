@@ -18,7 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from softbleu.cli.examples import EXAMPLES
-from softbleu.experiments.sweep import _sum_of
+from softbleu.scoring.checkpoint import Checkpoint
 
 TAIL = ["threshold", "score", "signature"]
 
@@ -252,59 +252,53 @@ def slow(files: Any) -> list[Any]:
 KILLED = """
 import os, signal
 from softbleu.cli import main
-from softbleu.experiments import sweep
+from softbleu.scoring.checkpoint import Checkpoint
 
-note = sweep._Journal.note
+write = Checkpoint.write
 
 def once(*given):
-    note(*given)
+    write(*given)
     os.kill(os.getpid(), signal.SIGKILL)
 
-sweep._Journal.note = once
+Checkpoint.write = once
 main()
 """
 
 
-def kill_after_the_first_system(arguments: list[Any], journal: Path) -> list[str]:
-    """Run, be killed as soon as one system is noted, and return the journal's lines."""
-    done = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    return journal.read_text().split("\n")
-
-
 @pytest.mark.skipif(os.name != "posix", reason="kills as POSIX does")
 @pytest.mark.parametrize("torn", [False, True])
-def test_a_killed_sweep_goes_on_where_it_was(program: Any, files: Any, slow: list[Any], torn: bool) -> None:
-    output, journal = files.folder / "out.csv", files.folder / ".out.csv.sweep"
-    lines = kill_after_the_first_system(["sweep", *slow, "-o", output], journal)
-    assert not output.exists()
-    assert [json.loads(line).get("system") for line in lines[:2]] == [None, "s1"]
-    assert len(lines) == 3
-    # Mark what is noted, to see that it is not computed anew.
-    entry = json.loads(lines[1])
-    for row in entry["rows"]:
-        row["score"] += 1000
-    entry["sum"] = _sum_of(entry["system"], entry["rows"])
-    rest = lines[2:] if not torn else ['{"system": "s2", "rows": [{"sys']
-    journal.write_text("\n".join([lines[0], json.dumps(entry), *rest]))
-    done = program("sweep", *slow, "-o", output)
+def test_a_killed_sweep_goes_on_where_it_was(
+    command: Any, files: Any, slow: list[Any], torn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, place = files.folder / "out.csv", files.folder / ".out.csv.sweep"
+    arguments = ["sweep", *slow, "-o", output]
+    done = subprocess.run([sys.executable, "-c", KILLED, *map(str, arguments)], check=False)
+    assert (done.returncode, output.exists()) == (-signal.SIGKILL, False)
+    (part,) = place.iterdir()
+    if torn:
+        part.write_bytes(part.read_bytes()[:-100])
+    known: list[int] = []
+    read = Checkpoint.read
+
+    def seen(*given: Any) -> Any:
+        found = read(*given)
+        known.append(found[0])
+        return found
+
+    monkeypatch.setattr(Checkpoint, "read", seen)
+    done = command(*arguments)
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert not journal.exists()
-    whole = rows_of(program("sweep", *slow, "-f", "csv").out)
-    found = rows_of(output.read_text())
-    assert len(found) == len(whole) == 3 * 3 * 10
-    for row, expected in zip(found, whole, strict=True):
-        more = 1000 if row["system"] == "s1" else 0
-        assert float(row.pop("score")) == float(expected.pop("score")) + more
-        assert row == expected
+    assert known == [0 if torn else 60, 0, 0]
+    assert not place.exists()
+    assert output.read_text() == command("sweep", *slow, "-f", "csv").out
 
 
-def test_the_journal_of_another_sweep_is_left_alone(command: Any, files: Any, options: list[Any]) -> None:
-    output, journal = files.folder / "out.csv", files.folder / ".out.csv.sweep"
-    journal.write_text('{"sweep": "of something else"}\n{"system": "candidate", "rows": []}\n')
-    assert command("sweep", *options, "-t", "0.5", "-o", output).code == 0
-    assert output.read_text() == command("sweep", *options, "-t", "0.5", "-f", "csv").out
-    assert not journal.exists()
+def test_a_file_where_the_checkpoint_would_lie_stays(command: Any, files: Any, options: list[Any]) -> None:
+    place = files.folder / ".out.csv.sweep"
+    place.write_text('{"sweep": "of something else"}\n')
+    done = command("sweep", *options, "-t", "0.5", "-o", files.folder / "out.csv")
+    assert (done.code, "no checkpoint of an interrupted run" in done.err) == (2, True)
+    assert place.read_text() == '{"sweep": "of something else"}\n'
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")

@@ -23,11 +23,10 @@ from moto.server import ThreadedMotoServer
 
 from softbleu.corpora import ParallelFiles, files
 from softbleu.errors import InputError
-from softbleu.experiments import sweep
 from softbleu.io import urls
 from softbleu.io.executors import cluster_executor
-from softbleu.io.urls import find_urls, open_url, read_range, url_size, write_url
-from softbleu.scoring import score_corpus
+from softbleu.io.urls import find_urls, open_url, read_range, remove_urls, url_size, write_url
+from softbleu.scoring import checkpoint, score_corpus
 
 LINES = 4500
 
@@ -265,26 +264,21 @@ def test_a_sweep_goes_on_at_a_url(
     output, journal = f"{url}/out.csv", f"{url}/out.csv.sweep"
     expected = command(*options, "-f", "csv").out
     with monkeypatch.context() as patch:
-        patch.setattr(sweep, "remove_journal", lambda _: None)
+        patch.setattr(checkpoint, "remove_checkpoint", lambda _: None)
         assert command(*options, "-o", output).code == 0
-    with open_url(journal) as stream:
-        header, first, second, end = stream.read().decode().split("\n")
-    assert end == ""
-    entry = json.loads(first)
-    for row in entry["rows"]:
-        row["score"] = 50.0
-    entry["sum"] = sweep._sum_of(entry["system"], entry["rows"])
-    # As if it had been interrupted after the first system, whose rows are marked.
-    write_url(journal, f"{header}\n{json.dumps(entry)}\n{second[:20]}".encode())
-    done = command(*options, "-o", output)
+    # As if it had been interrupted after one system.
+    remove_urls(find_urls(journal)[:1])
+    with monkeypatch.context() as patch:
+        read, known = checkpoint.Checkpoint.read, []
+        patch.setattr(checkpoint.Checkpoint, "read", lambda *given: known.append(read(*given)) or known[-1])
+        done = command(*options, "-o", output)
     assert (done.code, done.out, done.err) == (0, "", "")
+    assert sorted(blocks for blocks, _ in known) == [0, 2]
     assert find_urls(journal) == []
     with open_url(output) as stream:
-        found = stream.read().decode().splitlines()
-    assert [",50.0," in line for line in found] == [False, True, True, False, False]
-    assert found[3:] == expected.splitlines()[3:]
+        assert stream.read().decode() == expected
     write_url(journal, b"something else")
     refused = command(*options, "-o", output)
-    assert (refused.code, "no journal of an interrupted sweep" in refused.err) == (2, True)
+    assert (refused.code, "no checkpoint of an interrupted run" in refused.err) == (2, True)
     with open_url(journal) as stream:
         assert stream.read() == b"something else"

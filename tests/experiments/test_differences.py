@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from curves import SizedPairs, fit_curve, hold_out
 
 import softbleu
 from softbleu.errors import InputError
-from softbleu.experiments.differences import SizedPairs, fit_curve, hold_out
 from softbleu.report import COMPARERS, Layout
 from softbleu.scoring import significance
 from softbleu.scoring.meaning import AgreementCurve, curves_for, settings_signed, study_curves

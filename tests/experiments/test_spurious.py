@@ -22,14 +22,14 @@ from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.embeddings import measure, open_vectors
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.experiments.credit import VERDICTS
-from softbleu.experiments.credit_tables import CREDIT_TABLES
+from softbleu.experiments.credit_tables import CREDIT_TABLES, Analysis, credit_table
 from softbleu.experiments.partners import PROMISCUOUS
 from softbleu.experiments.remedies import COMBINATIONS, REMEDIES, find_remedy, make_variants
-from softbleu.experiments.spurious import PIECE, Analysis, find_spurious
+from softbleu.experiments.spurious import PIECE, find_spurious
 from softbleu.experiments.text import MatchedText
 from softbleu.metrics.making import make_metric
 from softbleu.report.pictures import Histogram, Lines
-from softbleu.report.spurious import make_table, partner_histograms, spurious_lines
+from softbleu.report.spurious import partner_histograms, spurious_lines
 from softbleu.scoring import score_corpus
 from softbleu.scoring.explain import explain_corpus
 
@@ -170,7 +170,7 @@ def test_no_approximate_match_is_said() -> None:
     credit = nothing.curve[0]
     assert [credit.precision, credit.spurious_share, credit.recall, credit.f1] == [None] * 4
     for name in CREDIT_TABLES:
-        records = make_table(name, [nothing])
+        records = credit_table(name, [nothing])
         assert records.facts["without approximate matches"] == "vleu, plain"
         assert not any(isinstance(value, float) and math.isnan(value) for row in records.rows for value in row)
 
@@ -421,7 +421,7 @@ def test_text_without_alignments() -> None:
     assert isinstance(histogram, Histogram)
     assert histogram.title == "plain"
     assert sum(histogram.counts["sleu"]) == len(analysis.partners.partners())
-    summary = make_table("summary", [analysis])
+    summary = credit_table("summary", [analysis])
     assert len(summary.columns) == len(summary.rows[0])
 
 
@@ -433,19 +433,19 @@ def test_tables_have_their_columns() -> None:
     variants = make_variants({}, ["vleu"], ["plain", "aligned"])
     found = find_spurious(MatchedText.of_pairs(pairs), variants, GRID)
     for name in CREDIT_TABLES:
-        records = make_table(name, found, most=3)
+        records = credit_table(name, found, most=3)
         assert records.rows
         assert {len(row) for row in records.rows} == {len(records.columns)}
     rows = [
         dict(zip(records.columns, row, strict=True))
-        for records in [make_table("summary", found)]
+        for records in [credit_table("summary", found)]
         for row in records.rows
     ]
     plain = next(row for row in rows if row["remedy"] == "plain" and row["at"] == "given")
     equal = next(row for row in rows if row["remedy"] == "aligned" and row["at"] == "recall of plain")
     assert equal["recall"] >= plain["recall"]
     assert plain["precision"] + plain["order_errors"] + plain["spurious"] == pytest.approx(100)
-    orders = make_table("orders", found[:1])
+    orders = credit_table("orders", found[:1])
     matches = orders.columns.index("matches")
     assert sum(row[matches] for row in orders.rows) == plain["matches"]
     shares, trades = spurious_lines(found)
@@ -459,7 +459,7 @@ def test_tables_have_their_columns() -> None:
 
 def test_there_is_no_other_table() -> None:
     with pytest.raises(UnknownNameError, match="unknown table 'partner'"):
-        make_table("partner", [analyse([pair("a", "A", (0, 0))])])
+        credit_table("partner", [analyse([pair("a", "A", (0, 0))])])
 
 
 # Bad input

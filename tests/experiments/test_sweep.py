@@ -18,12 +18,13 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.embeddings import choice
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.experiments import SweepPoint, SweepRow, sweep_corpus, sweep_points
-from softbleu.experiments import sweep as module
-from softbleu.experiments.sweep import _Journal, rank_by_score, remove_journal, sweep, table_of
+from softbleu.experiments.sweep import rank_by_score, sweep, table_of
 from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of
-from softbleu.scoring import Runner, score_corpus
+from softbleu.scoring import Runner, run, score_corpus
+from softbleu.scoring.blocks import BlockWork
+from softbleu.scoring.checkpoint import remove_checkpoint
 from softbleu.scoring.plan import threshold_of
 
 WORDS = ("the", "The", "cat", "dog", "hound", "mat", "rug", "sat", "lay", "on", "oov")
@@ -57,7 +58,7 @@ CORPUS = corpus_of()
 
 
 def as_json(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
-    """Rows as a journal keeps them: lists and tuples are the same."""
+    """Rows as JSON: lists and tuples are the same."""
     kept: list[dict[str, Any]] = json.loads(json.dumps([asdict(row) for row in rows]))
     return kept
 
@@ -128,7 +129,8 @@ def test_all_variants_at_once() -> None:
     points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.4, 0.9]}, VARIANTS)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
-    columns, cells = table_of(rows)
+    table = table_of(rows)
+    columns, cells = table.columns, table.rows
     assert columns[:3] == ["system", "variant", "metric"]
     assert {"composition", "assignment", "order", "lowercase", "similarity", "normalize"} < set(columns)
     assert len(cells) == len(rows)
@@ -180,7 +182,7 @@ def test_quantiles() -> None:
     assert by_point["", None].threshold == 0.5
     assert "|quantile:p99|" in by_point["", "p99"].signature
     assert "|quantile:none|" in by_point["", None].signature
-    assert table_of(rows)[0] == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
+    assert table_of(rows).columns == ["system", "variant", "metric", "matcher", "similarity", "quantile", *TAIL]
 
 
 TAIL = ["threshold", "score", "signature"]
@@ -281,7 +283,8 @@ def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> Non
 
 def test_table() -> None:
     rows = sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5, 0.8]}))
-    columns, cells = table_of(rows)
+    table = table_of(rows)
+    columns, cells = table.columns, table.rows
     assert columns == ["system", "metric", "matcher", *TAIL]
     assert [row[:4] for row in cells[:3]] == [
         ["A", "bleu", "exact", None],
@@ -297,7 +300,8 @@ def test_settings_that_vary_have_columns() -> None:
         {"matcher": ["vleu"], "threshold": [0.5]},
         {"": {}, "x": {"neighbours": 3, "mutual": True, "order": 2}},
     )
-    columns, cells = table_of(sweep_corpus(CORPUS.only("A"), points))
+    table = table_of(sweep_corpus(CORPUS.only("A"), points))
+    columns, cells = table.columns, table.rows
     assert columns == ["system", "variant", "metric", "matcher", "order", "neighbours", "mutual", *TAIL]
     assert [row[4:7] for row in cells] == [["4", None, "no"], ["2", "3", "yes"]]
 
@@ -307,15 +311,21 @@ def test_settings_that_vary_have_columns() -> None:
 
 @pytest.fixture
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Systems that were computed, in order; a system called `stop` interrupts."""
+    """Systems whose text was scored, in order."""
     systems: list[str] = []
-    original = Runner.collect
+    current: list[str] = []
+    collect, score = Runner.collect, BlockWork.__call__
 
-    def noted(runner: Runner, measures: Any, **more: Any) -> Any:
-        systems.append(more["system"])
-        return original(runner, measures, **more)
+    def collected(runner: Runner, measures: Any, **more: Any) -> Any:
+        current[:] = [more["system"]]
+        return collect(runner, measures, **more)
 
-    monkeypatch.setattr(Runner, "collect", noted)
+    def scored(work: BlockWork, *given: Any, **more: Any) -> Any:
+        systems.extend(name for name in current if name not in systems)
+        return score(work, *given, **more)
+
+    monkeypatch.setattr(Runner, "collect", collected)
+    monkeypatch.setattr(BlockWork, "__call__", scored)
     return systems
 
 
@@ -351,28 +361,39 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after
 
 
 @pytest.mark.parametrize("cut", [1, 2, 40, 500])
-def test_a_torn_last_line_is_computed_anew(tmp_path: Path, computed: list[str], cut: int) -> None:
-    journal = tmp_path / "journal"
-    interrupted(journal, 2)
-    whole = journal.read_bytes()
-    assert len(whole.split(b"\n")[2]) > 500
-    journal.write_bytes(whole[:-cut])
+def test_a_torn_file_is_computed_anew(tmp_path: Path, computed: list[str], cut: int) -> None:
+    interrupted(tmp_path / "journal", 1)
+    part = min((tmp_path / "journal").iterdir())
+    part.write_bytes(part.read_bytes()[:-cut])
     computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, journal=journal)
-    assert computed == ["B", "C"]
+    interrupted(tmp_path / "journal", 2)
+    assert computed == ["A", "B"]
+    computed.clear()
+    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    assert computed == ["C"]
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
-    lines = journal.read_text().splitlines()
-    assert [json.loads(line).get("system") for line in lines] == [None, "A", "B", "C"]
+
+
+def test_numbers_that_were_changed_are_not_taken(tmp_path: Path, computed: list[str]) -> None:
+    interrupted(tmp_path / "journal", 1)
+    part = min((tmp_path / "journal").iterdir())
+    content = bytearray(part.read_bytes())
+    content[content.index(b"\x93NUMPY") + 128] ^= 1
+    part.write_bytes(content)
+    computed.clear()
+    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    assert computed == ["A", "B", "C"]
+    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
 
 def test_a_sweep_interrupted_twice(tmp_path: Path, computed: list[str]) -> None:
-    journal = tmp_path / "journal"
-    interrupted(journal, 1)
-    with journal.open("ab") as handle:
-        handle.write(b'{"system": "B", "ro')
-    interrupted(journal, 2)
-    sweep_corpus(CORPUS, POINTS, journal=journal)
+    interrupted(tmp_path / "journal", 1)
+    interrupted(tmp_path / "journal", 2)
+    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
     assert computed == ["A", "B", "C"]
+    computed.clear()
+    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    assert computed == []
 
 
 @pytest.mark.parametrize(
@@ -381,11 +402,10 @@ def test_a_sweep_interrupted_twice(tmp_path: Path, computed: list[str]) -> None:
         (corpus_of(2), POINTS),
         (CORPUS, POINTS[:-1]),
         (CORPUS, points_of({**BASE, "order": 3})),
-        (CORPUS, [replace(POINTS[0], label="other"), *POINTS[1:]]),
         (replace(CORPUS, source=[""] * len(CORPUS)), POINTS),
         (CORPUS, points_of({**BASE, "vectors": vectors_of(9)})),
     ],
-    ids=["text", "fewer points", "settings", "label", "source", "vectors"],
+    ids=["text", "fewer points", "settings", "source", "vectors"],
 )
 def test_the_journal_of_another_sweep_is_left_alone(
     tmp_path: Path, computed: list[str], other: tuple[Segments, list[SweepPoint]]
@@ -403,37 +423,21 @@ def test_the_journal_of_another_version_is_left_alone(
 ) -> None:
     interrupted(tmp_path / "journal", 2)
     computed.clear()
-    monkeypatch.setattr("softbleu.version.__version__", "99")
+    monkeypatch.setattr(run, "__version__", "99")
     sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
     assert computed == ["A", "B", "C"]
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        b"",
-        b'{"sweep": "\\n',
-        b'{"sweep": "\xff\xfe\x00"}\n',
-        b'{"sweep": "IDENTITY"}\n{"system": "A"}\n{}\n',
-        b'{"sweep": "IDENTITY"}\n{"system": "A", "rows": [{"colour": 1}]}\n',
-        b'{"sweep": "IDENTITY"}\nnull\n',
-    ],
-)
-def test_a_damaged_journal_is_left_alone(tmp_path: Path, computed: list[str], damage: bytes) -> None:
-    journal = tmp_path / "journal"
-    identity = module._identity(CORPUS, POINTS).encode()
-    journal.write_bytes(damage.replace(b"IDENTITY", identity))
-    sweep_corpus(CORPUS, POINTS, journal=journal)
-    assert computed == ["A", "B", "C"]
-    assert len(journal.read_text().splitlines()) == 4
-
-
-@pytest.mark.parametrize("content", [b"\n", b"nonsense\n", b"[]\n", b"null\n{}\n", b"\xff\xfe\x00"])
-def test_what_is_no_journal_is_not_replaced(tmp_path: Path, computed: list[str], content: bytes) -> None:
-    (tmp_path / "journal").write_bytes(content)
-    with pytest.raises(InputError, match="no journal of an interrupted sweep"):
+@pytest.mark.parametrize("content", [b"", b"\n", b"nonsense\n", b"\xff\xfe\x00"])
+@pytest.mark.parametrize("name", ["journal", "journal/letter.txt"])
+def test_what_is_no_checkpoint_is_not_replaced(
+    tmp_path: Path, computed: list[str], name: str, content: bytes
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match="no checkpoint of an interrupted run"):
         sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
-    assert ((tmp_path / "journal").read_bytes(), computed) == (content, [])
+    assert ((tmp_path / name).read_bytes(), computed) == (content, [])
 
 
 def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, computed: list[str]) -> None:
@@ -488,29 +492,10 @@ def test_unknown_names_are_unknown_names() -> None:
         sweep_points(BASE, {"matcher": ["nothing"], "threshold": [0.5]})
 
 
-def test_a_journal_that_another_sweep_removed_is_not_begun_anew(tmp_path: Path) -> None:
-    journal = _Journal(tmp_path / "journal", "one")
-    row = SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")
-    journal.note("A", [row])
-    remove_journal(tmp_path / "journal")
-    journal.note("B", [row])
+def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Path) -> None:
+    def remove(done: int, total: int) -> None:
+        remove_checkpoint(tmp_path / "journal")
+
+    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal", progress=remove)
+    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_rows_that_were_changed_are_not_taken(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    _Journal(path, "one").note("A", [SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")])
-    path.write_text(path.read_text().replace('"score": 1.0', '"score": 2.0'))
-    assert _Journal(path, "one").done == {}
-
-
-def test_rows_of_other_types_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_sum_of", lambda *_: 0)
-    path = tmp_path / "journal"
-    row = SweepRow("A", "", {}, None, 1.0, {}, "metric:bleu")
-    _Journal(path, "one").note("A", [row])
-    assert _Journal(path, "one").done == {"A": [row]}
-    content = path.read_text()
-    for old, new in (('"score": 1.0', '"score": "x"'), ('"varied": {}', '"varied": 3'), ("1.0", "[" * 100_000)):
-        path.write_text(content.replace(old, new))
-        assert _Journal(path, "one").done == {}

@@ -41,12 +41,12 @@ def run_experiment(
     from softbleu.errors import known_name
     from softbleu.experiments.definition import Definition
     from softbleu.experiments.running import run_definition
-    from softbleu.experiments.sweep import check_journal, remove_journal
     from softbleu.io.executors import cluster_executor
     from softbleu.io.progress import ProgressBar
     from softbleu.report import RECORD_WRITERS, SUFFIXES, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import PICTURE_FORMATS, check_plots
+    from softbleu.scoring.checkpoint import check_checkpoint, remove_checkpoint
 
     write = RECORD_WRITERS.find(output_format)
     suffix = SUFFIXES.get(output_format.lower(), output_format.lower())
@@ -64,7 +64,7 @@ def run_experiment(
         Output.of(f"{base}{name}", inputs)
     manifest = Output.of(f"{base}.manifest.json", inputs)
     journal = Path(f"{base}.unfinished")
-    check_journal(journal)
+    check_checkpoint(journal)
     with ProgressBar(quiet=quiet, what=path.stem, many=1) as progress:
         executor = ctx.with_resource(cluster_executor(cluster, jobs))
         outcome = run_definition(read, jobs=jobs, executor=executor, journal=journal, progress=progress)
@@ -76,6 +76,6 @@ def run_experiment(
     for name, content in files.items():
         targets[name].write(content)
     manifest.write(manifest_json(outcome))
-    remove_journal(journal)
+    remove_checkpoint(journal)
     if not quiet:
         say(f"note: {len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")

@@ -81,7 +81,6 @@ def spurious(
     from softbleu.experiments.text import GRAMMAR
     from softbleu.io.executors import cluster_executor
     from softbleu.io.progress import ProgressBar
-    from softbleu.report.metaeval import records_of
     from softbleu.report.plots import check_plots
     from softbleu.report.spurious import draw_spurious
 
@@ -123,6 +122,6 @@ def spurious(
         say(f"note: no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if not quiet and all(each.is_empty for each in found.analyses):
         say("note: no approximate matches at any threshold: there is no credit to judge")
-    target.write(write(records_of(found.table(table, most)), target.layout(digits)))
+    target.write(write(found.table(table, most), target.layout(digits)))
     if picture is not None:
         picture.write(draw_spurious(found.analyses, picture.suffix))

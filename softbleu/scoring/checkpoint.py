@@ -1,4 +1,4 @@
-"""What is done of a long run, kept in a folder beside its output: an interrupted one goes on where it was."""
+"""Checkpoints: what is done of a long run, in a folder beside its output; an interrupted run goes on from there."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.scoring.run import Corpus
 
 EVERY = 64
-"""Blocks that are noted together."""
+"""Blocks that are written together."""
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
 _FIELDS = ("rows", "counts", "coverage", "references")
 
@@ -40,7 +41,7 @@ def corpus_identity(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-class BlockJournal:
+class Checkpoint:
     """Statistics of the blocks that are done, in files of a folder, each complete or not there at all.
 
     Parameters
@@ -54,15 +55,11 @@ class BlockJournal:
         Something else lies there.
     """
 
-    def __init__(self, place: str, corpus: Corpus) -> None:
-        self._place, self._remote = place, is_url(place)
+    def __init__(self, place: str | Path, corpus: Corpus) -> None:
+        self._place = str(place)
         self._corpus = corpus_identity(corpus)
-        self._parts: dict[str, dict[int, tuple[int, str]]] = {}
-        for name in self._names():
-            if found := _PART.fullmatch(name):
-                self._parts.setdefault(found[1], {})[int(found[2])] = int(found[3]), name
-            else:
-                raise InputError(f"{place}: no journal of an interrupted run, which would lie there: move it away")
+        self._parts = _parts_of(self._place)
+        self._begun = False
 
     def key(self, *work: object) -> str:
         """What tells some work on the corpus from other work."""
@@ -83,8 +80,8 @@ class BlockJournal:
             done = stop
         return done, found
 
-    def note(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
-        """Note the statistics of the blocks from `start` up to `stop`, of each task."""
+    def write(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
+        """Keep the statistics of the blocks from `start` up to `stop`, of each task."""
         content = io.BytesIO()
         arrays = {
             f"{field}-{task}": np.asarray(getattr(part, field))
@@ -93,33 +90,53 @@ class BlockJournal:
         }
         np.savez(content, allow_pickle=False, **arrays)
         name = f"{key}-{start}-{stop}.npz"
-        if self._remote:
+        if is_url(self._place):
             write_url(f"{self._place}/{name}", content.getvalue())
         else:
-            Path(self._place).mkdir(exist_ok=True)
-            write_whole(Path(self._place, name), content.getbuffer())
-
-    def _names(self) -> list[str]:
-        if self._remote:
-            return [url.rpartition("/")[2] for url in find_urls(self._place)]
-        folder = Path(self._place)
-        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-            return [""]
-        return [path.name for path in folder.iterdir() if path.suffix != ".draft"] if folder.exists() else []
+            if not self._begun:
+                Path(self._place).mkdir(exist_ok=True)
+            # Another run of the same may be done and have removed it: nothing is begun anew.
+            with suppress(FileNotFoundError):
+                write_whole(Path(self._place, name), content.getbuffer())
+        self._begun = True
 
     def _read(self, name: str) -> bytes:
-        if not self._remote:
+        if not is_url(self._place):
             return Path(self._place, name).read_bytes()
         with open_url(f"{self._place}/{name}") as stream:
             return stream.read()
 
 
-def remove_blocks(place: str) -> None:
-    """Remove a journal, once what it notes is kept elsewhere."""
+def check_checkpoint(place: str | Path) -> None:
+    """Raise InputError if something else lies where a checkpoint would lie."""
+    _parts_of(str(place))
+
+
+def remove_checkpoint(place: str | Path) -> None:
+    """Remove a checkpoint, once what it has is kept elsewhere."""
     if is_url(place):
         remove_urls(find_urls(place))
     else:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _parts_of(place: str) -> dict[str, dict[int, tuple[int, str]]]:
+    """By the key of some work and the first block of a part: the block behind its last one, and its file."""
+    parts: dict[str, dict[int, tuple[int, str]]] = {}
+    for name in _names_in(place):
+        if not (found := _PART.fullmatch(name)):
+            raise InputError(f"{place}: no checkpoint of an interrupted run, which would lie there: move it away")
+        parts.setdefault(found[1], {})[int(found[2])] = int(found[3]), name
+    return parts
+
+
+def _names_in(place: str) -> list[str]:
+    if is_url(place):
+        return [url.rpartition("/")[2] for url in find_urls(place)]
+    folder = Path(place)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        return [""]
+    return [path.name for path in folder.iterdir() if path.suffix != ".draft"] if folder.exists() else []
 
 
 def _made(arrays: Any, task: int) -> BlockStatistics:

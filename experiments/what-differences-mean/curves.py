@@ -1,4 +1,4 @@
-"""How often people agree with differences of a metric, by their size: curves, and whether they hold elsewhere."""
+"""Human-agreement curves: how often people agree with differences of a metric by their size, and on other systems."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.accuracy import draw_counts
-from softbleu.experiments.correlation import INTERVAL
+from softbleu.experiments.resampling import INTERVAL, draw_counts
 from softbleu.scoring.meaning import AgreementCurve
 
 if TYPE_CHECKING:
