@@ -3,74 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from softbleu.cli import options as opt
-from softbleu.cli.settings import SettingOption, about_matches, takes_settings
+from softbleu.cli.command import Given, command
+from softbleu.cli.settings import about_matches
 from softbleu.errors import InputError
 
 FIRST_SEGMENTS = 3
 MOST_DIGITS = 19
 
 
-def about_explained(option: SettingOption) -> bool:
-    """Whether it says what is matched, or what paths are closest."""
-    return about_matches(option) or "hyter" in option.owners
-
-
-@takes_settings(about_explained)
-def explain(
-    ctx: typer.Context,
-    segment: Annotated[
-        list[str] | None,
-        opt.option(
-            "Numbers of segments, from 1, or ranges (default: the first 3).",
-            "--segment",
-            "-l",
-            metavar="N|N-M…",
-            panel=opt.INPUT,
-        ),
-    ] = None,
-    show: opt.Show = None,
-    top: opt.Top = None,
-    candidate: opt.Candidates = None,
-    reference: opt.References = None,
-    source: opt.Source = None,
-    gold: opt.Gold = None,
-    pairs: opt.Pairs = None,
-    input_format: opt.InputFormat = None,
-    encoding: opt.Encoding = "utf-8",
-    metric: opt.Metrics = None,
-    preset: opt.Preset = None,
-    output_format: opt.RecordFormat = "text",
-    digits: opt.Digits = 2,
-    output: opt.Output = None,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+@command(
+    "segment show top candidate reference source gold pairs input_format encoding metric preset format=text digits "
+    "output",
+    """
+Input
+  --segment -l N|N-M…: Numbers of segments, from 1, or ranges (default: the first 3).
+""",
+    # What says how n-grams are matched, or what paths are closest.
+    settings=lambda each: about_matches(each) or "hyter" in each.owners,
+)
+def explain(given: Given) -> None:
     """Show which n-grams of chosen segments met which; of hyter closest paths, of refless what was found."""
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
-    from softbleu.cli.output import Output
+    from softbleu.cli.output import open_output
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 
-    write = EXPLAINERS.find(output_format)
-    target = Output.of(output, input_files(ctx.params))
-    target.check_format(output_format)
-    layout = target.layout(digits)
-    if (show and segment) or (top is not None and not show):
+    write = EXPLAINERS.find(given.format)
+    target, layout = open_output(given, input_files(given))
+    if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
-    measures = measures_from(ctx.params) if show == "disagreeing" else [measure_from(ctx.params)]
-    with open_corpus(ctx.params, measures) as corpus:
-        if show:
-            kind: Any = show.lower()
-            lines = choose_lines(corpus, measures, kind, top=20 if top is None else top)
+    measures = measures_from(given) if given.show == "disagreeing" else [measure_from(given)]
+    with open_corpus(given, measures) as corpus:
+        if given.show:
+            kind: Any = given.show.lower()
+            lines = choose_lines(corpus, measures, kind, top=20 if given.top is None else given.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
-            chosen = parse_segments(segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
+            chosen = parse_segments(given.segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
         explanations = explain_corpus(corpus, measures[0], chosen)
     target.write(write(explanations, layout))
 

@@ -15,6 +15,7 @@ from softbleu.files import check_apart, write_whole
 from softbleu.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
+    from softbleu.cli.command import Given
     from softbleu.report import Layout, Records
 
 STDOUT = "-"
@@ -60,19 +61,24 @@ class Output:
         return cls(path)
 
     @classmethod
-    def of_picture(cls, name: str, inputs: Iterable[str | None] = ()) -> Output:
-        """The same for a picture, whose name must say its format.
+    def of_picture(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output | None:
+        """The same for a picture, whose name must say its format, if one is wanted.
 
         Raises
         ------
         UnknownNameError
             No such format of pictures.
+        MissingExtraError
+            Nothing draws them here.
         """
-        from softbleu.report.plots import PICTURE_FORMATS
+        if name is None:
+            return None
+        from softbleu.report.plots import PICTURE_FORMATS, check_plots
 
         target = cls.of(name, inputs)
         if target.is_printed or target.suffix not in PICTURE_FORMATS:
             raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
+        check_plots()
         return target
 
     @property
@@ -183,18 +189,34 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     return write
 
 
+def open_output(given: Given, inputs: Iterable[str | None]) -> tuple[Output, Layout]:
+    """See that what a command writes can go where its options say, and how text looks there.
+
+    Raises
+    ------
+    InputError
+        As `Output.of` and `Output.check_format`.
+    """
+    target = Output.of(given.output, inputs)
+    target.check_format(given.format)
+    return target, target.layout(given.digits, long_signature=given.get("long", False))
+
+
 def table_output(
-    name: str | None, output: str | None = None, inputs: Iterable[str | None] = (), digits: int = 2
+    given: Given, inputs: Iterable[str | None] | None = None, *, digits: int | None = None
 ) -> Callable[[Records], None]:
-    """See that a table can be written there, in that format, and return what writes it.
+    """See that a table can be written where the options say, or without `inputs` to standard output.
 
     Raises
     ------
     InputError, UnknownNameError
         As `Output.of` and `find_table_format`.
     """
-    target = Output.of(output, inputs)
-    write, layout = find_table_format(name, target), target.layout(digits)
+    target = Output.of(None if inputs is None else given.output, inputs or ())
+    write = find_table_format(given.format, target)
+    layout = target.layout(
+        given.get("digits", 2) if digits is None else digits, long_signature=given.get("long", False)
+    )
     return lambda records: target.write(write(records, layout))
 
 

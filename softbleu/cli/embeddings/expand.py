@@ -6,55 +6,36 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from softbleu.cli import options as opt
+from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import open_chosen
-from softbleu.cli.settings import takes_settings_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.files import TextFile
-    from softbleu.declare import Declared
     from softbleu.embeddings.expansion import ExpandedReference
     from softbleu.report import Records
 
 EXPANSION_FORMATS = ("text", "jsonl")
 SPLITTERS = ("none", "13a")
 _MOST_FILES = 100
-_of = opt.OptionTable("""
-  --tokenize NAME: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references
-    (default: none).
+
+
+@command(
+    "reference output_prefix output format vectors vector_case tokenize encoding",
+    """
+  --tokenize NAME =none <none,13a>: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in
+    the new references (default: =).
 Input
-  --reference -r FILE…: Reference text, a segment a line, or several; - is standard input.
+  --reference -r FILE… !: Reference text, a segment a line, or several; - is standard input.
 Output
   --output-prefix PREFIX: Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.
-  --format -f NAME: text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and
-    replacements (--output) (default: text).
-""")
-
-
-def _settings() -> type[Declared]:
-    from softbleu.embeddings.expansion import Expansion
-
-    return Expansion
-
-
-@takes_settings_of(_settings)
-def expand(
-    ctx: typer.Context,
-    reference: Annotated[list[str], _of("--reference")],
-    output_prefix: Annotated[str | None, _of("--output-prefix")] = None,
-    output: opt.Output = None,
-    output_format: Annotated[str, _of("--format", EXPANSION_FORMATS)] = "text",
-    vectors: opt.Vectors = None,
-    vector_case: opt.WordLookup = None,
-    tokenize: Annotated[str, _of("--tokenize", SPLITTERS)] = "none",
-    encoding: opt.Encoding = "utf-8",
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+  --format -f NAME =text <text,jsonl>: text: parallel files (--output-prefix); jsonl: an object a segment, with
+    probabilities and replacements (--output) (default: =).
+""",
+    settings_of="embeddings.expansion:Expansion",
+)
+def expand(given: Given) -> None:
     """Make more references: words replaced by near neighbours, the most probable variants first.
 
     The files are scored as any references: softbleu score -c FILE -r REFERENCE -r PREFIX.1 -r PREFIX.2 and so on.
@@ -63,16 +44,15 @@ def expand(
     from softbleu.cli.output import table_output
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
-    from softbleu.progress import ProgressBar
     from softbleu.tokens import Tokenizer
 
-    output_format = known_name("format", output_format, EXPANSION_FORMATS)
-    tokenize = known_name("tokenizer", tokenize, SPLITTERS)
-    expansion = Expansion().revised({name: value for name, value in ctx.params.items() if value is not None})
-    targets = _targets(output_prefix, output, output_format, expansion.budget, [*reference, vectors])
-    source, case = open_chosen(vectors, vector_case)
-    split = Tokenizer(tokenize).splitter
-    with _open_texts(reference, encoding) as files, ProgressBar(quiet=quiet, what="expanding") as bar:
+    output_format = known_name("format", given.format, EXPANSION_FORMATS)
+    split = Tokenizer(known_name("tokenizer", given.tokenize, SPLITTERS)).splitter
+    expansion = given.declared(Expansion)
+    inputs = [*given.reference, given.vectors]
+    targets = _targets(given.output_prefix, given.output, output_format, expansion.budget, inputs)
+    source, case = open_chosen(given)
+    with _open_texts(given.reference, given.encoding) as files, given.progress("expanding") as bar:
         total = files[0].lines
         found = expand_corpus(
             lambda: ([[split(text) for text in texts] for texts in block] for block in _blocks(files)),
@@ -86,7 +66,7 @@ def expand(
             targets[0].write(_json_lines(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    table_output("text")(_summary(counts, [str(target.path) for target in targets]))
+    table_output(given)(_summary(counts, [str(target.path) for target in targets]))
 
 
 def _targets(

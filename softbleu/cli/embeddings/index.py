@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from softbleu.cli import options as opt
+from softbleu.cli.command import Given, command
 
 APPROXIMATE = ("hnsw", "ivfpq")
-_KINDS = "hnsw, fast and nearly exact, or ivfpq, small (default: hnsw)."
 
 
-def index(
-    store: Annotated[
-        str, typer.Argument(metavar="STORE", help="Folder of the vectors; see 'softbleu embeddings convert'.")
-    ],
-    kind: Annotated[str, opt.option(_KINDS, "--kind", metavar="NAME", complete=APPROXIMATE)] = "hnsw",
-    output_format: opt.RecordFormat = "text",
-    output: opt.Output = None,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+@command(
+    "store kind format=text output",
+    """
+  store STORE !: Folder of the vectors; see 'softbleu embeddings convert'.
+  --kind NAME =hnsw <hnsw,ivfpq>: hnsw, fast and nearly exact, or ivfpq, small (default: =).
+""",
+)
+def index(given: Given) -> None:
     """Build an index of a store's words and save it there, for 'neighbours --index' to use."""
     from pathlib import Path
+    from typing import Any
 
     from softbleu.cli.output import table_output
     from softbleu.embeddings.neighbours import index_store
     from softbleu.errors import known_name
     from softbleu.report import Records
 
-    write = table_output(output_format, output, [store])
-    kind = known_name("index", kind, APPROXIMATE)
-    path, count = index_store(Path(store), kind)  # type: ignore[arg-type]
+    write = table_output(given, [given.store])
+    kind: Any = known_name("index", given.kind, APPROXIMATE)
+    path, count = index_store(Path(given.store), kind)
     write(Records([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size}))
