@@ -16,7 +16,6 @@ import typer
 from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, make_program
-from softbleu.cli.examples import examples_of
 from softbleu.cli.settings import setting_options
 from softbleu.declare import Declared, Setting, all_settings, own_settings
 from softbleu.embeddings.choice import VectorChoice
@@ -32,9 +31,7 @@ HERE = Path(__file__).resolve().parent
 
 def make_page() -> str:
     """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
-    command = make_program(
-        found=partial(setting_options, plug_ins=False), epilog=lambda name, declared: examples_of(name)
-    )
+    command = make_program(found=partial(setting_options, plug_ins=False), examples="")
     context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})
     made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="All options")
     page = html.unescape(f"{made.strip()}\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from itertools import takewhile
@@ -22,8 +22,8 @@ from softbleu.version import __version__
 
 PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
-COMMANDS = ("score", "compare", "explain", "sweep", "metaeval", "matrix", "select", "diff")
 GROUPS = {
+    "": ("", "score", "compare", "explain", "sweep", "metaeval", "matrix", "select", "diff"),
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",
@@ -44,11 +44,13 @@ GROUPS = {
     "language": ("Language models: train your own.", "train"),
     "networks": (
         "Reference networks: the many ways to say it, from one reference.",
-        *("make", "info", "sample", "show"),
+        "make",
+        "info",
+        "sample",
+        "show",
     ),
 }
 """Groups of commands: what they are for, and the modules that declare them."""
-Epilog = Callable[[str, Declaration], "str | None"]
 
 
 def _show_version(wanted: bool) -> None:
@@ -77,14 +79,10 @@ def _show_help(ctx: typer.Context) -> None:
         typer.echo(ctx.get_help())
 
 
-def _no_epilog(name: str, declared: Declaration) -> None:
-    return None
-
-
 def make_program(
-    named: Sequence[str] | None = None, found: FindOptions = setting_options, epilog: Epilog = _no_epilog
+    named: Sequence[str] | None = None, found: FindOptions = setting_options, examples: str | None = None
 ) -> Any:
-    """Make the command line; help shows below the options of a command its epilog.
+    """Make the command line, or as much of it as is needed.
 
     Parameters
     ----------
@@ -93,33 +91,35 @@ def make_program(
         many a run, and unless help is shown no other command is made. None stands for all of them.
     found
         Which options of settings of metrics and matchers there are.
+    examples
+        Help shows examples, and above those of commands that take settings this text.
     """
     app = typer.Typer(name=PROGRAM, cls=Group, rich_markup_mode="rich", pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})(softbleu)
-    first, second, *_ = [*(named or ()), "", ""]
-    alone = epilog is _no_epilog and (first in COMMANDS or first in GROUPS)
-
-    def add(group: typer.Typer, *place: str) -> None:
-        declared = _declaration(*place)
-        words = tuple(part.partition("_")[0] for part in place)
-        make = found if named is None or words == (first, second)[: len(words)] else None
-        text = epilog(" ".join(words), declared)
-        group.command(words[-1], cls=Command, epilog=text)(declared.callback(make))
-
-    for name in COMMANDS:
-        if not alone or name == first:
-            add(app, name)
+    words = tuple(named or ())[:2]
+    known = words[:1] and (words[0] in GROUPS or words[0] in GROUPS[""])
     for name, (text, *modules) in GROUPS.items():
-        if not alone or name == first:
-            group = typer.Typer(name=name, cls=Group, rich_markup_mode="rich")
+        group = typer.Typer(name=name, cls=Group, rich_markup_mode="rich") if name else app
+        if name:
             group.callback(help=text, invoke_without_command=True)(_show_help)
-            for module in modules:
-                add(group, name, module)
+        for module in modules:
+            place = (name, module) if name else (module,)
+            if examples is not None or not known or place[0] == words[0]:
+                declared = _declaration(place)
+                spelt = [part.partition("_")[0] for part in place]
+                make = found if named is None or list(words[: len(spelt)]) == spelt else None
+                epilog = None
+                if examples is not None:
+                    from softbleu.cli.examples import examples_of
+
+                    epilog = examples_of(" ".join(spelt), examples if declared.of_metrics else "")
+                group.command(spelt[-1], cls=Command, epilog=epilog)(declared.callback(make))
+        if name and group.registered_commands:
             app.add_typer(group)
     return typer.main.get_command(app)
 
 
-def _declaration(*place: str) -> Declaration:
+def _declaration(place: Sequence[str]) -> Declaration:
     module = ".".join(("softbleu.cli", *place))
     import_module(module)
     return DECLARATIONS[module]
@@ -127,23 +127,17 @@ def _declaration(*place: str) -> Declaration:
 
 def make_help(names: Sequence[str], arguments: Sequence[str]) -> Any:
     """Make the command line with what help shows: what the metrics and matchers named have, or what is common."""
-    from softbleu.cli.examples import examples_of
-
-    parser = ArgumentParser(add_help=False, allow_abbrev=False, prefix_chars="-")
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("-m", "--metric", nargs="*", action="extend", default=[])
     parser.add_argument("--matcher", nargs="*", action="extend", default=[])
     said = parser.parse_known_args(list(arguments))[0]
     more = "" if said.metric or said.matcher else MORE_HELP
-    return make_program(
-        names,
-        partial(options_of, said.metric, said.matcher),
-        lambda name, declared: examples_of(name, more if declared.of_metrics else ""),
-    )
+    return make_program(names, partial(options_of, said.metric, said.matcher), more)
 
 
 def _complete(option: str, shell: str) -> None:
     """Show or install completion for a shell; unless one is named, typer finds out itself which this is."""
-    program = make_program([COMMANDS[0]])
+    program = make_program(["score"])
     known = known_name("shell", shell, ("bash", "zsh", "fish", "powershell", "pwsh"))
     act = typer.completion.show_callback if option.startswith("--show") else typer.completion.install_callback
     with typer.Context(program, info_name=PROGRAM) as context:

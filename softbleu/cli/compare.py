@@ -24,6 +24,7 @@ def compare(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_corpus
+    from softbleu.scoring.journal import remove_blocks
 
     if given.show or given.by:
         _write_view(given)
@@ -33,9 +34,9 @@ def compare(given: Given) -> None:
     page_wanted = given.format.lower() in PAGES
     write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(given.format)
     inputs = input_files(given)
-    target, layout = open_output(given, inputs)
+    output = open_output(given, write, inputs)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
-    if resampled == target:
+    if resampled == output.target:
         raise InputError("--distribution and --output would write to the same place: name another file")
     picture = Output.of_picture(given.plot, inputs)
     measures = measures_from(given, also=["seed"])
@@ -48,7 +49,7 @@ def compare(given: Given) -> None:
     asked = {name: value for name, value in chosen.items() if value is not None}
     how, signed_baseline = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how, "jobs": given.jobs}
-    journal = target.journal(".compare") if given.resume else None
+    journal = output.target.journal(".compare", wanted=given.resume)
     run["executor"] = given.executor
     # One that is named twice is computed once.
     distinct = list({each.key: each for each in measures}.values())
@@ -66,8 +67,9 @@ def compare(given: Given) -> None:
         resampled.write(write_distribution(found))
     if picture is not None:
         picture.write(draw_pairs(found, picture.suffix))
-    target.write(write(found, layout))
-    target.drop(journal)
+    output.write(found)
+    if journal is not None:
+        remove_blocks(journal)
 
 
 def _write_view(given: Given) -> None:
@@ -84,7 +86,7 @@ def _write_view(given: Given) -> None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
     lines = given.show not in (None, "ngrams")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.format)
-    target, layout = open_output(given, [*input_files(given), given.by])
+    output = open_output(given, write, [*input_files(given), given.by])
     measures = measures_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     found: Any
@@ -98,4 +100,4 @@ def _write_view(given: Given) -> None:
             found = correction_kinds(corpus, measures[0], given.by)
         else:
             found = bucket_scores(corpus, measures, by=given.by, encoding=given.encoding, **run)
-    target.write(write(found, layout))
+    output.write(found)

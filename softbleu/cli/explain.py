@@ -31,8 +31,7 @@ def explain(given: Given) -> None:
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 
-    write = EXPLAINERS.find(given.format)
-    target, layout = open_output(given, input_files(given))
+    output = open_output(given, EXPLAINERS.find(given.format), input_files(given))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     measures = measures_from(given) if given.show == "disagreeing" else [measure_from(given)]
@@ -44,19 +43,12 @@ def explain(given: Given) -> None:
         else:
             chosen = parse_segments(given.segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
         explanations = explain_corpus(corpus, measures[0], chosen)
-    target.write(write(explanations, layout))
+    output.write(explanations)
 
 
 def parse_segments(texts: Sequence[str], total: int) -> list[int]:
-    """Read numbers and ranges of segments, each segment once, in the order given.
+    """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
 
-    Raises
-    ------
-    InputError
-        Anything else, or a segment that the corpus does not have.
-
-    Examples
-    --------
     >>> parse_segments(["7", "1-3", "2"], 10)
     [7, 1, 2, 3]
     """

@@ -89,15 +89,7 @@ def _open_corpus(given: Given, measures: Sequence[Measure]) -> Iterator[Corpus]:
 
 
 def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Measure]:
-    """Make the measures that the options describe; note settings that do nothing, but for those that `also` do else.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        A name or number that is not valid.
-    VectorError
-        Vectors that cannot be read, where a threshold is a quantile of theirs.
-    """
+    """Make the measures that the options describe; note those without effect, unless `also` names them."""
     from softbleu.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.scoring.measure import Measure, read_settings

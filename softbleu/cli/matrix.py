@@ -20,7 +20,7 @@ Score
 def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
     from softbleu.cli.inputs import measure_from, system_files
-    from softbleu.cli.output import table_output
+    from softbleu.cli.output import open_table
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.nbest import read_lists
     from softbleu.errors import known_name
@@ -34,7 +34,7 @@ def matrix(given: Given) -> None:
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
     systems, references = system_files(given), given.reference or ()
-    write = table_output(given, [*systems.values(), *references, lists])
+    output = open_table(given, [*systems.values(), *references, lists])
     measure = measure_from(given)
     names = [list(systems), list(name_files(references) if references else systems)]
     if lists:
@@ -45,6 +45,8 @@ def matrix(given: Given) -> None:
     with given.progress() as progress:
         if level == "segment":
             shown = None if lists else names
-            write(text_pair_records(score_pairs(texts, measure, jobs=given.jobs, progress=progress, names=shown)))
+            output.write(
+                text_pair_records(score_pairs(texts, measure, jobs=given.jobs, progress=progress, names=shown))
+            )
         else:
-            write(matrix_records(score_systems(texts, names, measure, jobs=given.jobs, progress=progress)))
+            output.write(matrix_records(score_systems(texts, names, measure, jobs=given.jobs, progress=progress)))

@@ -43,22 +43,20 @@ def metaeval(given: Given) -> None:
     Metrics are read (--scores) or computed (--metric); people speak by --rankings, --human or --da.
     """
     from softbleu.cli.inputs import system_files
-    from softbleu.cli.output import Output, open_output
+    from softbleu.cli.output import Output, open_table
     from softbleu.corpora import split_name
     from softbleu.errors import InputError, known_name
     from softbleu.experiments.metaeval import QUESTIONS, default_question
     from softbleu.experiments.metaeval import metaeval as evaluate
-    from softbleu.report import RECORD_WRITERS
     from softbleu.report.metaeval import check_picture, draw_metaeval, records_of
 
     asked = given.table or default_question(given.scores or given.metric, given.human or given.rankings, given.da)
     question = known_name("table", asked, QUESTIONS)
-    write = RECORD_WRITERS.find(given.format)
     inputs = [split_name(text)[1] for text in given.files("scores", "human")]
     inputs += [*system_files(given).values(), *given.files("reference", "rankings", "da", "source", "gold")]
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    target, layout = open_output(given, inputs)
+    output = open_table(given, inputs)
     if given.plot is not None:
         check_picture(question)
     picture = Output.of_picture(given.plot, inputs)
@@ -82,6 +80,6 @@ def metaeval(given: Given) -> None:
     for note in found.notes:
         given.note(note)
     drawn = None if picture is None else draw_metaeval(found, picture.suffix)
-    target.write(write(records_of(found.table, given.digits), layout))
+    output.write(records_of(found.table, given.digits))
     if picture is not None and drawn is not None:
         picture.write(drawn)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.files import check_apart, write_whole
@@ -24,20 +24,14 @@ _TRIAL = ".trial"
 
 @dataclass(frozen=True)
 class Output:
-    """Where to write; `path` None is standard output, unless there is a URL."""
+    """Where to write; `path` None is standard output, unless there is a URL. What cannot be done is an InputError."""
 
     path: Path | None = None
     url: str | None = None
 
     @classmethod
     def of(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output:
-        """See, before any work is done, that the file can be written; inputs are files or sets of vectors.
-
-        Raises
-        ------
-        InputError
-            Its folder is missing or closed, it is a folder, or a file of one of the inputs.
-        """
+        """See, before any work is done, that the file can be written and is none of the inputs, files or vectors."""
         if name is None or name == STDOUT:
             if sys.stdout is None:
                 raise InputError("standard output is closed: name a file with --output")
@@ -62,15 +56,7 @@ class Output:
 
     @classmethod
     def of_picture(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output | None:
-        """The same for a picture, whose name must say its format, if one is wanted.
-
-        Raises
-        ------
-        UnknownNameError
-            No such format of pictures.
-        MissingExtraError
-            Nothing draws them here.
-        """
+        """The same for a picture, if one is wanted: its name must say its format, and something must draw it."""
         if name is None:
             return None
         from softbleu.report.plots import PICTURE_FORMATS, check_plots
@@ -100,25 +86,12 @@ class Output:
         # Hidden there.
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
-    def journal(self, suffix: str) -> str:
-        """Folder beside the file, for what is done of a run.
-
-        Raises
-        ------
-        InputError
-            There is no place beside standard output, a pipe or a device.
-        """
+    def journal(self, suffix: str, *, wanted: bool) -> str | None:
+        """Folder beside the file, for what is done of a run, if it is wanted."""
         beside = self.beside(suffix)
-        if beside is None:
+        if wanted and beside is None:
             raise InputError("--resume notes what is done beside the --output file: name one")
-        return beside
-
-    def drop(self, journal: str | None) -> None:
-        """Remove that folder, once all is written."""
-        if journal is not None:
-            from softbleu.scoring.journal import remove_blocks
-
-            remove_blocks(journal)
+        return beside if wanted else None
 
     @property
     def colours(self) -> bool:
@@ -137,26 +110,14 @@ class Output:
         return Layout(digits, self.colours, long_signature, width=width)
 
     def check_format(self, name: str) -> None:
-        """See that a format can go there.
-
-        Raises
-        ------
-        InputError
-            It is bytes, and this is standard output.
-        """
+        """See that a format can go there: bytes are not printed."""
         from softbleu.report import BINARY_FORMATS
 
         if name.lower() in BINARY_FORMATS and self.is_printed:
             raise InputError(f"{name} is not for standard output: name a file with --output")
 
     def write(self, pieces: Iterable[str] | bytes) -> None:
-        """Write text, or bytes to a file.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written, and nothing of it is left behind; or bytes would go to standard output.
-        """
+        """Write text, or bytes to a file; of a file that cannot be written nothing is left behind."""
         try:
             if self.url is not None:
                 write_url(self.url, pieces if isinstance(pieces, bytes) else b"".join(map(_encode, pieces)))
@@ -173,58 +134,49 @@ class Output:
             raise InputError(f"cannot write {self.path or 'standard output'}: {error.strerror}") from error
 
 
-def find_table_format(name: str | None, target: Output) -> Callable[[Records, Layout], Iterable[str] | bytes]:
-    """Find how to write a table: by name, else by the suffix of the file, else as text.
+@dataclass(frozen=True)
+class Destination:
+    """Where what a command finds is written, and how: in a format, laid out for people."""
 
-    Raises
-    ------
-    UnknownNameError
-        No such format.
-    """
+    target: Output
+    form: Callable[[Any, Layout], Iterable[str] | bytes]
+    layout: Layout
+
+    def write(self, found: Any) -> None:
+        """Write what was found."""
+        self.target.write(self.form(found, self.layout))
+
+
+def open_output(
+    given: Given, form: Callable[[Any, Layout], Iterable[str] | bytes], inputs: Iterable[str | None]
+) -> Destination:
+    """See that what a command writes can go where its options say, and how text looks there."""
+    target = Output.of(given.output, inputs)
+    target.check_format(given.format)
+    return Destination(target, form, target.layout(given.digits, long_signature=given.get("long", False)))
+
+
+def find_table_format(name: str | None, target: Output) -> Callable[[Records, Layout], Iterable[str] | bytes]:
+    """Find how to write a table: by name, else by the suffix of the file, else as text."""
     from softbleu.report import ALIASES, DATA_FORMATS, RECORD_WRITERS
 
     chosen = name or (target.suffix if target.suffix in (*DATA_FORMATS, *ALIASES) else "text")
-    write = RECORD_WRITERS.find(chosen)
+    form = RECORD_WRITERS.find(chosen)
     target.check_format(chosen)
-    return write
+    return form
 
 
-def open_output(given: Given, inputs: Iterable[str | None]) -> tuple[Output, Layout]:
-    """See that what a command writes can go where its options say, and how text looks there.
-
-    Raises
-    ------
-    InputError
-        As `Output.of` and `Output.check_format`.
-    """
-    target = Output.of(given.output, inputs)
-    target.check_format(given.format)
-    return target, target.layout(given.digits, long_signature=given.get("long", False))
-
-
-def table_output(
-    given: Given, inputs: Iterable[str | None] | None = None, *, digits: int | None = None
-) -> Callable[[Records], None]:
-    """See that a table can be written where the options say, or without `inputs` to standard output.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As `Output.of` and `find_table_format`.
-    """
+def open_table(given: Given, inputs: Iterable[str | None] | None = None, *, digits: int | None = None) -> Destination:
+    """See that a table can be written where the options say, or without `inputs` to standard output."""
     target = Output.of(None if inputs is None else given.output, inputs or ())
-    write = find_table_format(given.format, target)
-    layout = target.layout(
-        given.get("digits", 2) if digits is None else digits, long_signature=given.get("long", False)
-    )
-    return lambda records: target.write(write(records, layout))
+    form = find_table_format(given.format, target)
+    shown = given.get("digits", 2) if digits is None else digits
+    return Destination(target, form, target.layout(shown, long_signature=given.get("long", False)))
 
 
 def _files_of(entry: str | None) -> list[Path]:
     """Files of an input: its own, or those of a set of vectors."""
-    if entry is None or entry == STDOUT:
-        return []
-    if is_url(entry):
+    if entry is None or entry == STDOUT or is_url(entry):
         return []
     if Path(entry).is_file():
         return [Path(entry)]

@@ -22,6 +22,7 @@ def score(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.scoring import score_corpus
+    from softbleu.scoring.journal import remove_blocks
     from softbleu.scoring.published import broken_promises, find_level
 
     page_wanted = given.format.lower() in PAGES
@@ -32,9 +33,9 @@ def score(given: Given) -> None:
         if given.format != "text":
             raise InputError("--score-only prints numbers alone: leave out --format")
         write = write_numbers
-    target, layout = open_output(given, input_files(given))
+    output = open_output(given, write, input_files(given))
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
-    journal = target.journal(".score") if given.resume else None
+    journal = output.target.journal(".score", wanted=given.resume)
     run |= {"jobs": given.jobs, "executor": given.executor}
     shown: Any
     measures = [measure_from(given)] if page_wanted else measures_from(given)
@@ -54,5 +55,6 @@ def score(given: Given) -> None:
         given.note(
             f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
         )
-    target.write(write(shown, layout))
-    target.drop(journal)
+    output.write(shown)
+    if journal is not None:
+        remove_blocks(journal)

@@ -18,14 +18,14 @@ Input
 def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
     from softbleu.cli.inputs import measure_from
-    from softbleu.cli.output import table_output
+    from softbleu.cli.output import open_table
     from softbleu.corpora.nbest import read_lists
     from softbleu.report.pairs import choice_records
     from softbleu.scoring.pairs import select as choose
 
-    write = table_output(given, [given.lists])
+    output = open_table(given, [given.lists])
     measure = measure_from(given)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:
         found = choose(lists, measure, mean_reference=given.mean_reference, jobs=given.jobs, progress=progress)
-    write(choice_records(found))
+    output.write(choice_records(found))

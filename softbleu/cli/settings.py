@@ -200,13 +200,7 @@ def _add_tokenizer(made: dict[str, SettingOption], metric: Any) -> None:
 
 
 def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, SettingOption]:
-    """Options of what metrics and matchers of these names have; of none the common ones.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        An expression that cannot be read, or a name that nothing has.
-    """
+    """Options of what metrics and matchers of these names have; of none the common ones."""
     if not named and not matchers:
         return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
     from softbleu.matchers import MATCHERS

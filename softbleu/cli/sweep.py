@@ -36,20 +36,18 @@ def sweep(given: Given) -> None:
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
     from softbleu.cli.inputs import input_files, open_corpus
-    from softbleu.cli.output import Output, find_table_format
+    from softbleu.cli.output import Output, open_table
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import remove_journal, table_of
     from softbleu.report import Records
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(given)
-    target = Output.of(given.output, inputs)
-    write = find_table_format(given.format, target)
-    layout = target.layout(given.digits, long_signature=given.long)
+    output = open_table(given, inputs)
     wanted = ((given.plot, draw_sweep), (given.plot_ranks, draw_ranks))
     pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted]
     points = _points(given)
-    journal = target.beside(".sweep")
+    journal = output.target.beside(".sweep")
     with (
         open_corpus(given, [point.measure for point in points]) as corpus,
         given.progress("systems", many=1) as progress,
@@ -58,7 +56,7 @@ def sweep(given: Given) -> None:
             check_ranks(corpus.systems)
         run = given.values("jobs executor")
         rows = sweep_corpus(corpus, points, journal=journal, progress=progress, **run)
-    target.write(write(Records(*table_of(rows), background=["signature"]), layout))
+    output.write(Records(*table_of(rows), background=["signature"]))
     for picture, draw in pictures:
         if picture is not None:
             picture.write(draw(rows, picture.suffix))

@@ -27,13 +27,7 @@ Store
 
 
 def open_chosen(given: Given) -> tuple[VectorSource, VectorCase]:
-    """Open the vectors that are named, or the default ones; and say how words are looked up.
-
-    Raises
-    ------
-    UnknownNameError, VectorError
-        There is no such way, or nothing such.
-    """
+    """Open the vectors that are named, or the default ones; and say how words are looked up."""
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.choice import VectorChoice
 

@@ -26,7 +26,7 @@ def evaluate(given: Given) -> None:
 
     The judgements are WordSim-353 and SimLex-999; the correlation is Spearman's, over the pairs with both words.
     """
-    from softbleu.cli.output import table_output
+    from softbleu.cli.output import open_table
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.errors import InputError
     from softbleu.text_corpus import TextCorpus
@@ -34,11 +34,11 @@ def evaluate(given: Given) -> None:
     if given.missing < 0:
         raise InputError(f"--missing must be at least 0, not {given.missing}")
     names = given.files("corpus")
-    write = table_output(given, [*names, given.vectors])
+    output = open_table(given, [*names, given.vectors])
     source, case = open_chosen(given)
     split = given.tokenizer().splitter
     texts = {name: TextCorpus([name], split, given.encoding) for name in names}
-    write(evaluation_records(evaluate_vectors(source, texts, case), given.missing))
+    output.write(evaluation_records(evaluate_vectors(source, texts, case), given.missing))
 
 
 def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:

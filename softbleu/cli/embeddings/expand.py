@@ -6,18 +6,17 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import open_chosen
 
 if TYPE_CHECKING:
+    from softbleu.cli.output import Output
     from softbleu.corpora.files import TextFile
     from softbleu.embeddings.expansion import ExpandedReference
     from softbleu.report import Records
 
-EXPANSION_FORMATS = ("text", "jsonl")
-SPLITTERS = ("none", "13a")
 _MOST_FILES = 100
 
 
@@ -41,16 +40,15 @@ def expand(given: Given) -> None:
     The files are scored as any references: softbleu score -c FILE -r REFERENCE -r PREFIX.1 -r PREFIX.2 and so on.
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
-    from softbleu.cli.output import table_output
+    from softbleu.cli.output import open_table
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
     from softbleu.tokens import Tokenizer
 
-    output_format = known_name("format", given.format, EXPANSION_FORMATS)
-    split = Tokenizer(known_name("tokenizer", given.tokenize, SPLITTERS)).splitter
+    known_name("format", given.format, ("text", "jsonl"))
+    split = Tokenizer(known_name("tokenizer", given.tokenize, ("none", "13a"))).splitter
     expansion = given.declared(Expansion)
-    inputs = [*given.reference, given.vectors]
-    targets = _targets(given.output_prefix, given.output, output_format, expansion.budget, inputs)
+    targets = _targets(given, expansion.budget)
     source, case = open_chosen(given)
     with _open_texts(given.reference, given.encoding) as files, given.progress("expanding") as bar:
         total = files[0].lines
@@ -62,25 +60,24 @@ def expand(given: Given) -> None:
             lambda done: bar(done, total),
         )
         segments = (texts for block in _blocks(files) for texts in block)
-        if output_format == "jsonl":
+        if given.format.lower() == "jsonl":
             targets[0].write(_json_lines(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    table_output(given)(_summary(counts, [str(target.path) for target in targets]))
+    open_table(given).write(_summary(counts, [str(target.path) for target in targets]))
 
 
-def _targets(
-    prefix: str | None, output: str | None, output_format: str, budget: int, inputs: Sequence[str | None]
-) -> list[Any]:
+def _targets(given: Given, budget: int) -> list[Output]:
     """See, before any work is done, that what was asked for can be written."""
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
 
-    if output_format == "jsonl":
+    prefix, inputs = given.output_prefix, [*given.reference, given.vectors]
+    if given.format.lower() == "jsonl":
         if prefix is not None:
             raise InputError("--output-prefix is for --format text: name a file with --output, or leave both out")
-        return [Output.of(output, inputs)]
-    if output is not None or not prefix:
+        return [Output.of(given.output, inputs)]
+    if given.output is not None or not prefix:
         raise InputError("several files are written: name them with --output-prefix, or use --format jsonl")
     if budget > _MOST_FILES:
         raise InputError(f"at most {_MOST_FILES} files are written at once, not {budget}: use --format jsonl")
@@ -102,13 +99,11 @@ def _open_texts(names: Sequence[str], encoding: str) -> Iterator[list[TextFile]]
     if list(names).count(STDIN) > 1:
         raise InputError("standard input (-) can be read once only")
     with TemporaryFolder() as folder:
-        files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
-        first = files[0]
-        for file in files:
+        first, *others = files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
+        for file in others:
             if file.lines != first.lines:
-                raise InputError(
-                    f"different numbers of lines: {file.name} has {file.lines}, {first.name} has {first.lines}"
-                )
+                counts = f"{file.name} has {file.lines}, {first.name} has {first.lines}"
+                raise InputError(f"different numbers of lines: {counts}")
         if not first.lines:
             raise InputError(f"an empty corpus: {first.name} has no lines")
         yield files
@@ -140,14 +135,14 @@ def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[Expa
 
 
 def _write_parallel(
-    targets: Sequence[Any], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
+    targets: Sequence[Output], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
 ) -> list[int]:
     """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
     from softbleu.errors import InputError
     from softbleu.files import drafts_of, open_draft
 
     counts = [0] * (len(targets) + 1)
-    paths = [target.path for target in targets]
+    paths = [target.path for target in targets if target.path is not None]
     try:
         with drafts_of(paths) as drafts, ExitStack() as stack:
             streams = [stack.enter_context(open_draft(draft)) for draft in drafts]

@@ -19,12 +19,12 @@ def index(given: Given) -> None:
     from pathlib import Path
     from typing import Any
 
-    from softbleu.cli.output import table_output
+    from softbleu.cli.output import open_table
     from softbleu.embeddings.neighbours import index_store
     from softbleu.errors import known_name
     from softbleu.report import Records
 
-    write = table_output(given, [given.store])
+    output = open_table(given, [given.store])
     kind: Any = known_name("index", given.kind, APPROXIMATE)
     path, count = index_store(Path(given.store), kind)
-    write(Records([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size}))
+    output.write(Records([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size}))

@@ -42,7 +42,7 @@ def spurious(given: Given) -> None:
     partners of approximate matches and lists the worst.
     """
     from softbleu.cli.inputs import input_files
-    from softbleu.cli.output import Output, table_output
+    from softbleu.cli.output import Output, open_table
     from softbleu.errors import InputError, known_name
     from softbleu.experiments.credit_tables import CREDIT_TABLES
     from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
@@ -55,7 +55,7 @@ def spurious(given: Given) -> None:
     if given.most < 1:
         raise InputError(f"--most is 1 or greater, not {given.most}")
     inputs = [*input_files(given), *given.files("grammar")]
-    write = table_output(given, inputs)
+    output = open_table(given, inputs)
     picture = Output.of_picture(given.plot, inputs)
     every = (*REMEDIES, *COMBINATIONS) if given.all_remedies else ()
     matchers = given.matcher or ["vleu", "xleu"]
@@ -76,6 +76,6 @@ def spurious(given: Given) -> None:
         given.note(f"no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if all(each.is_empty for each in found.analyses):
         given.note("no approximate matches at any threshold: there is no credit to judge")
-    write(records_of(found.table(table, given.most)))
+    output.write(records_of(found.table(table, given.most)))
     if picture is not None:
         picture.write(draw_spurious(found.analyses, picture.suffix))
