@@ -21,8 +21,10 @@ from softbleu.limits import allow
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from softbleu.cli.output import Destination, Output
     from softbleu.declare import Declared
     from softbleu.progress import ProgressBar
+    from softbleu.report import Layout
     from softbleu.tokens import Tokenizer
 
 Kind = TypeVar("Kind", bound="Declared")
@@ -92,6 +94,35 @@ class Given:
         from softbleu.progress import ProgressBar
 
         return ProgressBar(quiet=self.quiet, what=what, **more)
+
+    def open_place(self, inputs: Iterable[str | None]) -> Output:
+        """Where to write: what --output names, which must be none of the inputs."""
+        from softbleu.cli.output import Output
+
+        return Output.of(self.output, inputs)
+
+    def open_output(self, form: Callable[[Any, Layout], Any], inputs: Iterable[str | None]) -> Destination:
+        """Where and how to write; before any work is done it is seen that this can be done."""
+        from softbleu.cli.output import Destination
+
+        place = self.open_place(inputs)
+        place.check_format(self.format)
+        return Destination(place, form, place.layout(self.digits, long_signature=self.get("long", False)))
+
+    def open_table(self, inputs: Iterable[str | None] | None = None, *, digits: int | None = None) -> Destination:
+        """Where and how to write a table; without `inputs` to standard output."""
+        from softbleu.cli.output import Destination, Output, find_table_format
+
+        place = Output() if inputs is None else self.open_place(inputs)
+        form = find_table_format(self.format, place)
+        shown = self.get("digits", 2) if digits is None else digits
+        return Destination(place, form, place.layout(shown, long_signature=self.get("long", False)))
+
+    def open_picture(self, name: str, inputs: Iterable[str | None]) -> Output | None:
+        """Where to draw a picture, if that option names a file."""
+        from softbleu.cli.output import Output
+
+        return Output.of_picture(self.get(name), inputs)
 
     @cached_property
     def executor(self) -> Executor | None:

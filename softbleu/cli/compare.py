@@ -20,7 +20,7 @@ Output
 def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
-    from softbleu.cli.output import Output, open_output
+    from softbleu.cli.output import Output
     from softbleu.errors import InputError
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_corpus
@@ -34,11 +34,11 @@ def compare(given: Given) -> None:
     page_wanted = given.format.lower() in PAGES
     write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(given.format)
     inputs = input_files(given)
-    output = open_output(given, write, inputs)
+    output = given.open_output(write, inputs)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     if resampled == output.target:
         raise InputError("--distribution and --output would write to the same place: name another file")
-    picture = Output.of_picture(given.plot, inputs)
+    picture = given.open_picture("plot", inputs)
     measures = measures_from(given, also=["seed"])
     chosen: dict[str, Any] = {"test": given.test and given.test.lower(), "samples": given.samples}
     chosen |= {
@@ -76,7 +76,6 @@ def _write_view(given: Given) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
-    from softbleu.cli.output import open_output
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
@@ -86,7 +85,7 @@ def _write_view(given: Given) -> None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
     lines = given.show not in (None, "ngrams")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.format)
-    output = open_output(given, write, [*input_files(given), given.by])
+    output = given.open_output(write, [*input_files(given), given.by])
     measures = measures_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     found: Any

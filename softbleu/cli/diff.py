@@ -19,11 +19,10 @@ def diff(given: Given) -> None:
 
     Scores that were made with other settings cannot be compared; then it says so.
     """
-    from softbleu.cli.output import open_table
     from softbleu.report.runs import difference_records
     from softbleu.scoring.runs import diff_files
 
-    output = open_table(given, [given.one, given.two])
+    output = given.open_table([given.one, given.two])
     found = diff_files(given.one, given.two, given.encoding)
     output.write(
         difference_records(found, None if given.format not in (None, "text") or given.output else given.lines)

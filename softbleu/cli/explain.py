@@ -27,11 +27,10 @@ def explain(given: Given) -> None:
     """Show which n-grams of chosen segments met which; of hyter closest paths, of refless what was found."""
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
-    from softbleu.cli.output import open_output
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 
-    output = open_output(given, EXPLAINERS.find(given.format), input_files(given))
+    output = given.open_output(EXPLAINERS.find(given.format), input_files(given))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     measures = measures_from(given) if given.show == "disagreeing" else [measure_from(given)]

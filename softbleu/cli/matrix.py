@@ -20,7 +20,6 @@ Score
 def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
     from softbleu.cli.inputs import measure_from, system_files
-    from softbleu.cli.output import open_table
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.nbest import read_lists
     from softbleu.errors import known_name
@@ -34,7 +33,7 @@ def matrix(given: Given) -> None:
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
     systems, references = system_files(given), given.reference or ()
-    output = open_table(given, [*systems.values(), *references, lists])
+    output = given.open_table([*systems.values(), *references, lists])
     measure = measure_from(given)
     names = [list(systems), list(name_files(references) if references else systems)]
     if lists:

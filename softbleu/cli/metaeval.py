@@ -43,7 +43,6 @@ def metaeval(given: Given) -> None:
     Metrics are read (--scores) or computed (--metric); people speak by --rankings, --human or --da.
     """
     from softbleu.cli.inputs import system_files
-    from softbleu.cli.output import Output, open_table
     from softbleu.corpora import split_name
     from softbleu.errors import InputError, known_name
     from softbleu.experiments.metaeval import QUESTIONS, default_question
@@ -56,10 +55,10 @@ def metaeval(given: Given) -> None:
     inputs += [*system_files(given).values(), *given.files("reference", "rankings", "da", "source", "gold")]
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    output = open_table(given, inputs)
+    output = given.open_table(inputs)
     if given.plot is not None:
         check_picture(question)
-    picture = Output.of_picture(given.plot, inputs)
+    picture = given.open_picture("plot", inputs)
     with given.progress("meta-evaluation") as progress:
         found = evaluate(
             question,

@@ -15,7 +15,6 @@ from softbleu.files import check_apart, write_whole
 from softbleu.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
-    from softbleu.cli.command import Given
     from softbleu.report import Layout, Records
 
 STDOUT = "-"
@@ -146,14 +145,11 @@ class Destination:
         """Write what was found."""
         self.target.write(self.form(found, self.layout))
 
+    def write_table(self, *parts: Any, **more: Any) -> None:
+        """Write a table of these columns, rows and facts, see `Records`."""
+        from softbleu.report import Records
 
-def open_output(
-    given: Given, form: Callable[[Any, Layout], Iterable[str] | bytes], inputs: Iterable[str | None]
-) -> Destination:
-    """See that what a command writes can go where its options say, and how text looks there."""
-    target = Output.of(given.output, inputs)
-    target.check_format(given.format)
-    return Destination(target, form, target.layout(given.digits, long_signature=given.get("long", False)))
+        self.write(Records(*parts, **more))
 
 
 def find_table_format(name: str | None, target: Output) -> Callable[[Records, Layout], Iterable[str] | bytes]:
@@ -164,14 +160,6 @@ def find_table_format(name: str | None, target: Output) -> Callable[[Records, La
     form = RECORD_WRITERS.find(chosen)
     target.check_format(chosen)
     return form
-
-
-def open_table(given: Given, inputs: Iterable[str | None] | None = None, *, digits: int | None = None) -> Destination:
-    """See that a table can be written where the options say, or without `inputs` to standard output."""
-    target = Output.of(None if inputs is None else given.output, inputs or ())
-    form = find_table_format(given.format, target)
-    shown = given.get("digits", 2) if digits is None else digits
-    return Destination(target, form, target.layout(shown, long_signature=given.get("long", False)))
 
 
 def _files_of(entry: str | None) -> list[Path]:

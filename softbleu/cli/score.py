@@ -18,7 +18,6 @@ def score(given: Given) -> None:
     Systems go behind -c, references behind -r: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
-    from softbleu.cli.output import open_output
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.scoring import score_corpus
@@ -33,7 +32,7 @@ def score(given: Given) -> None:
         if given.format != "text":
             raise InputError("--score-only prints numbers alone: leave out --format")
         write = write_numbers
-    output = open_output(given, write, input_files(given))
+    output = given.open_output(write, input_files(given))
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
     journal = output.target.journal(".score", wanted=given.resume)
     run |= {"jobs": given.jobs, "executor": given.executor}

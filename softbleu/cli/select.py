@@ -18,12 +18,11 @@ Input
 def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
     from softbleu.cli.inputs import measure_from
-    from softbleu.cli.output import open_table
     from softbleu.corpora.nbest import read_lists
     from softbleu.report.pairs import choice_records
     from softbleu.scoring.pairs import select as choose
 
-    output = open_table(given, [given.lists])
+    output = given.open_table([given.lists])
     measure = measure_from(given)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:

@@ -36,14 +36,13 @@ def sweep(given: Given) -> None:
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
     from softbleu.cli.inputs import input_files, open_corpus
-    from softbleu.cli.output import Output, open_table
+    from softbleu.cli.output import Output
     from softbleu.experiments import sweep_corpus
     from softbleu.experiments.sweep import remove_journal, table_of
-    from softbleu.report import Records
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(given)
-    output = open_table(given, inputs)
+    output = given.open_table(inputs)
     wanted = ((given.plot, draw_sweep), (given.plot_ranks, draw_ranks))
     pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted]
     points = _points(given)
@@ -56,7 +55,7 @@ def sweep(given: Given) -> None:
             check_ranks(corpus.systems)
         run = given.values("jobs executor")
         rows = sweep_corpus(corpus, points, journal=journal, progress=progress, **run)
-    output.write(Records(*table_of(rows), background=["signature"]))
+    output.write_table(*table_of(rows), background=["signature"])
     for picture, draw in pictures:
         if picture is not None:
             picture.write(draw(rows, picture.suffix))

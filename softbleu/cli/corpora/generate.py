@@ -38,10 +38,9 @@ Output
 )
 def generate_text(given: Given) -> None:
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
-    from softbleu.cli.output import Output
     from softbleu.corpora.generate import GenerationSettings, format_for, generate
 
-    target = Output.of(given.output, [given.grammar])
+    target = given.open_place([given.grammar])
     chosen = given.values("grammar pairing seed count max_depth sampling distinct encoding")
     settings = GenerationSettings(**chosen, every=given.all, paraphrase=_paraphrase_settings(given))
     with given.progress("generating") as progress:

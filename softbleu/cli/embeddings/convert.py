@@ -29,16 +29,14 @@ def convert(given: Given) -> None:
 
     A file is read in one pass and the store put in its place at the end, complete or not at all.
     """
-    from softbleu.cli.output import open_table
     from softbleu.corpora import read_words
     from softbleu.embeddings.convert import convert_vectors
     from softbleu.embeddings.encoders.base import parse_layers
     from softbleu.embeddings.encoders.convert import convert_encoder, is_model
     from softbleu.errors import InputError
     from softbleu.files import check_apart
-    from softbleu.report import Records
 
-    output = open_table(given)
+    output = given.open_table()
     check_apart(given.target, given.files("vocabulary"))
     of_model = is_model(given.source_file)
     # Options of one kind alone.
@@ -53,7 +51,7 @@ def convert(given: Given) -> None:
         layers = None if given.layers is None else parse_layers(given.layers)
         encoder = convert_encoder(given.source_file, given.target, layers=layers, **store)
         depths = [("kept", encoder.architecture.depth), ("left out", encoder.left_out)]
-        output.write(Records(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))}))
+        output.write_table(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
         return
     words = None if given.vocabulary is None else read_words(given.vocabulary)
     how = {"normalize": not given.keep_lengths, "vocabulary": words, **given.values("limit trust")}
@@ -61,4 +59,4 @@ def convert(given: Given) -> None:
         done = convert_vectors(given.source_file, given.target, progress=progress, **store, **how)
     counts = {"kept": done.words, **{kind: getattr(done, kind) for kind in OUTCOMES}}
     rows = [(kind.replace("_", " "), count, done.examples.get(kind)) for kind, count in counts.items()]
-    output.write(Records(("what", "words", "first"), rows, facts))
+    output.write_table(("what", "words", "first"), rows, facts)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from softbleu.cli.command import Given, command
@@ -13,9 +11,7 @@ from softbleu.cli.embeddings.common import open_chosen
 
 if TYPE_CHECKING:
     from softbleu.cli.output import Output
-    from softbleu.corpora.files import TextFile
     from softbleu.embeddings.expansion import ExpandedReference
-    from softbleu.report import Records
 
 _MOST_FILES = 100
 
@@ -40,9 +36,10 @@ def expand(given: Given) -> None:
     The files are scored as any references: softbleu score -c FILE -r REFERENCE -r PREFIX.1 -r PREFIX.2 and so on.
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
-    from softbleu.cli.output import open_table
+    from softbleu.corpora.parallel import open_texts, text_blocks
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
+    from softbleu.report.vectors import expansion_json, expansion_records
     from softbleu.tokens import Tokenizer
 
     known_name("format", given.format, ("text", "jsonl"))
@@ -50,21 +47,21 @@ def expand(given: Given) -> None:
     expansion = given.declared(Expansion)
     targets = _targets(given, expansion.budget)
     source, case = open_chosen(given)
-    with _open_texts(given.reference, given.encoding) as files, given.progress("expanding") as bar:
+    with open_texts(given.reference, given.encoding) as files, given.progress("expanding") as bar:
         total = files[0].lines
         found = expand_corpus(
-            lambda: ([[split(text) for text in texts] for texts in block] for block in _blocks(files)),
+            lambda: ([[split(text) for text in texts] for texts in block] for block in text_blocks(files)),
             source,
             expansion,
             case,
             lambda done: bar(done, total),
         )
-        segments = (texts for block in _blocks(files) for texts in block)
+        segments = (texts for block in text_blocks(files) for texts in block)
         if given.format.lower() == "jsonl":
-            targets[0].write(_json_lines(segments, found))
+            targets[0].write(expansion_json(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    open_table(given).write(_summary(counts, [str(target.path) for target in targets]))
+    given.open_table().write(expansion_records(counts, [str(target.path) for target in targets]))
 
 
 def _targets(given: Given, budget: int) -> list[Output]:
@@ -76,7 +73,7 @@ def _targets(given: Given, budget: int) -> list[Output]:
     if given.format.lower() == "jsonl":
         if prefix is not None:
             raise InputError("--output-prefix is for --format text: name a file with --output, or leave both out")
-        return [Output.of(given.output, inputs)]
+        return [given.open_place(inputs)]
     if given.output is not None or not prefix:
         raise InputError("several files are written: name them with --output-prefix, or use --format jsonl")
     if budget > _MOST_FILES:
@@ -86,52 +83,6 @@ def _targets(given: Given, budget: int) -> list[Output]:
         if target.path is not None and target.path.exists() and not target.path.is_file():
             raise InputError(f"cannot write {target.path}: it is no file")
     return targets
-
-
-@contextmanager
-def _open_texts(names: Sequence[str], encoding: str) -> Iterator[list[TextFile]]:
-    """Open parallel texts, which must have as many lines."""
-    from softbleu.corpora.files import STDIN, TextFile
-    from softbleu.corpora.segments import BLOCK
-    from softbleu.errors import InputError
-    from softbleu.files import TemporaryFolder
-
-    if list(names).count(STDIN) > 1:
-        raise InputError("standard input (-) can be read once only")
-    with TemporaryFolder() as folder:
-        first, *others = files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
-        for file in others:
-            if file.lines != first.lines:
-                counts = f"{file.name} has {file.lines}, {first.name} has {first.lines}"
-                raise InputError(f"different numbers of lines: {counts}")
-        if not first.lines:
-            raise InputError(f"an empty corpus: {first.name} has no lines")
-        yield files
-
-
-def _blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
-    """References of the segments, block by block."""
-    for number in range(-(-files[0].lines // files[0].block)):
-        yield list(zip(*(file.read_lines(number) for file in files), strict=True))
-
-
-def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]) -> Iterator[str]:
-    """An object a segment; segments, references and tokens are numbered from 1."""
-    for number, (texts, variants) in enumerate(zip(segments, found, strict=True), start=1):
-        entries = [
-            {
-                "text": " ".join(variant.tokens),
-                "probability": variant.probability,
-                "reference": variant.reference + 1,
-                "replacements": [
-                    {"token": each.position + 1, "word": each.word, "by": each.by, "similarity": each.similarity}
-                    for each in variant.replacements
-                ],
-            }
-            for variant in variants
-        ]
-        entry = {"segment": number, "references": list(texts), "variants": entries}
-        yield json.dumps(entry, ensure_ascii=False) + "\n"
 
 
 def _write_parallel(
@@ -156,15 +107,3 @@ def _write_parallel(
     except OSError as error:
         raise InputError(f"cannot write {paths[0]}: {error.strerror or error}; nothing was changed") from error
     return counts
-
-
-def _summary(counts: Sequence[int], names: Sequence[str]) -> Records:
-    from softbleu.report import Records
-
-    facts: dict[str, str | int] = {
-        "segments": sum(counts),
-        "new references": sum(number * count for number, count in enumerate(counts)),
-        "written": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0],
-    }
-    rows = [(str(number), count) for number, count in enumerate(counts) if count]
-    return Records(("new references", "segments"), rows, facts)

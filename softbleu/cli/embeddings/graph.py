@@ -18,16 +18,14 @@ Input
 def graph(given: Given) -> None:
     """Write all pairs of a vocabulary's words and other words more similar than a threshold."""
     from softbleu.cli.errors import say
-    from softbleu.cli.output import open_table
     from softbleu.corpora import read_words
     from softbleu.embeddings.neighbours import word_graph
-    from softbleu.report import Records
 
-    output = open_table(given, [given.vocabulary, given.vectors])
+    output = given.open_table([given.vocabulary, given.vectors])
     words = read_words(given.vocabulary, given.encoding)
     source, case = open_chosen(given)
     found = word_graph(source, words, given.threshold, limit=given.limit, case=case)
     if found.unknown and not given.quiet:
         say(f"{len(found.unknown):,} of {len(found.unknown) + len(found.words):,} words have no vector")
     rows = [(word, neighbour, similarity) for word, _, neighbour, similarity in found.pairs()]
-    output.write(Records(["word", "neighbour", "similarity"], rows, digits=given.digits))
+    output.write_table(["word", "neighbour", "similarity"], rows, digits=given.digits)

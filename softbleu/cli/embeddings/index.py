@@ -19,12 +19,10 @@ def index(given: Given) -> None:
     from pathlib import Path
     from typing import Any
 
-    from softbleu.cli.output import open_table
     from softbleu.embeddings.neighbours import index_store
     from softbleu.errors import known_name
-    from softbleu.report import Records
 
-    output = open_table(given, [given.store])
+    output = given.open_table([given.store])
     kind: Any = known_name("index", given.kind, APPROXIMATE)
     path, count = index_store(Path(given.store), kind)
-    output.write(Records([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size}))
+    output.write_table([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size})

@@ -14,16 +14,14 @@ from softbleu.cli.command import Given, command
 )
 def info(given: Given) -> None:
     """Show what a set of vectors is: size, source, licence, content hash, how alike random words are."""
-    from softbleu.cli.output import open_table
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.encoders import is_encoder, open_encoder
     from softbleu.embeddings.encoders.inspection import describe_encoder
     from softbleu.embeddings.inspection import describe_vectors
-    from softbleu.report import Records
 
-    output = open_table(given, [given.vectors])
+    output = given.open_table([given.vectors])
     if is_encoder(given.vectors):
         facts = describe_encoder(open_encoder(given.vectors), verify=given.verify)
     else:
         facts = describe_vectors(open_vectors(given.vectors), verify=given.verify)
-    output.write(Records((), (), facts, digits=6))
+    output.write_table((), (), facts, digits=6)

@@ -12,17 +12,15 @@ def list_sets(given: Given) -> None:
     """List known sets of word vectors, and encoders: bundled, installed, or for download."""
     from dataclasses import asdict
 
-    from softbleu.cli.output import open_table
     from softbleu.embeddings.catalogue import find_entry, read_catalogue
-    from softbleu.report import Records
 
-    output = open_table(given, [], digits=0)
+    output = given.open_table([], digits=0)
     if given.name is None:
         found = [asdict(each) | {"state": each.state} for each in read_catalogue()]
         fields = [*CATALOGUE_COLUMNS[:-1], "download_megabytes"]
-        output.write(Records(CATALOGUE_COLUMNS, [tuple(each[field] for field in fields) for each in found]))
+        output.write_table(CATALOGUE_COLUMNS, [tuple(each[field] for field in fields) for each in found])
         return
     entry = find_entry(given.name)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
     steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
-    output.write(Records((), (), {**known, "state": entry.state, **steps}))
+    output.write_table((), (), {**known, "state": entry.state, **steps})

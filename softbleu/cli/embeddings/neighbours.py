@@ -19,14 +19,13 @@ from softbleu.cli.embeddings.common import DIGITS, VECTOR_OPTIONS, open_chosen
 )
 def neighbours(given: Given) -> None:
     """Show the words nearest to a word, by the cosine of their vectors."""
-    from softbleu.cli.output import STDOUT, open_table
+    from softbleu.cli.output import STDOUT
     from softbleu.corpora import read_words
     from softbleu.embeddings.neighbours import nearest_words
-    from softbleu.report import Records
 
-    output = open_table(given, [given.vectors])
+    output = given.open_table([given.vectors])
     asked = given.words if given.words and given.words != [STDOUT] else read_words(STDOUT, given.encoding)
     source, case = open_chosen(given)
     how = given.values("threshold limit")
     found = nearest_words(source, asked, given.count, kind=given.index, case=case, **how)
-    output.write(Records(["query", "rank", "word", "similarity"], list(found.pairs()), digits=given.digits))
+    output.write_table(["query", "rank", "word", "similarity"], list(found.pairs()), digits=given.digits)

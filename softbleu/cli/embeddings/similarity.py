@@ -18,16 +18,14 @@ from softbleu.cli.options import MATCHING
 )
 def similarity(given: Given) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
-    from softbleu.cli.output import open_table
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.report import Records
     from softbleu.scoring.words import compare_words
 
-    output = open_table(given, [given.vectors])
+    output = given.open_table([given.vectors])
     choice = given.declared(VectorChoice)
     source = open_vectors(choice.vectors)
     found = compare_words(source, given.one, given.other, choice.measure, choice.vector_case)
     columns = ("one", "other", "similarity", "percentile")
     row = (found.one, found.other, found.similarity, found.percentile)
-    output.write(Records(columns, [row], {"vectors": source.name}, digits=4))
+    output.write_table(columns, [row], {"vectors": source.name}, digits=4)

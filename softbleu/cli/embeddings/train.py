@@ -22,12 +22,10 @@ def train(given: Given) -> None:
     The text is read anew for each epoch, never held in memory. The folder gets the vectors, and card.md, which says
     what they are made of and how well they agree with people.
     """
-    from softbleu.cli.output import open_table
     from softbleu.embeddings.training import TrainingSettings, train_vectors
-    from softbleu.report import Records
     from softbleu.text_corpus import TextCorpus
 
-    output = open_table(given)
+    output = given.open_table()
     settings = given.declared(TrainingSettings)
     tokenizer = given.tokenizer()
     with given.progress("training", many=1_000_000) as progress:
@@ -43,4 +41,4 @@ def train(given: Given) -> None:
     measured = training.evaluation.agreements if training.evaluation else {}
     rows = [(key, f.spearman, f.pairs, len(f.missing)) for key, f in measured.items()]
     facts = {"store": given.output, **training.counts(), "sha256": training.fingerprint}
-    output.write(Records(("judgements", "spearman", "pairs", "missing_pairs"), rows, facts, digits=DIGITS))
+    output.write_table(("judgements", "spearman", "pairs", "missing_pairs"), rows, facts, digits=DIGITS)

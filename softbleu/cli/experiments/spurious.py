@@ -42,7 +42,6 @@ def spurious(given: Given) -> None:
     partners of approximate matches and lists the worst.
     """
     from softbleu.cli.inputs import input_files
-    from softbleu.cli.output import Output, open_table
     from softbleu.errors import InputError, known_name
     from softbleu.experiments.credit_tables import CREDIT_TABLES
     from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
@@ -55,8 +54,8 @@ def spurious(given: Given) -> None:
     if given.most < 1:
         raise InputError(f"--most is 1 or greater, not {given.most}")
     inputs = [*input_files(given), *given.files("grammar")]
-    output = open_table(given, inputs)
-    picture = Output.of_picture(given.plot, inputs)
+    output = given.open_table(inputs)
+    picture = given.open_picture("plot", inputs)
     every = (*REMEDIES, *COMBINATIONS) if given.all_remedies else ()
     matchers = given.matcher or ["vleu", "xleu"]
     with given.progress("matching") as progress:

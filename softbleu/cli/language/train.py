@@ -18,13 +18,11 @@ Model
 )
 def train_language(given: Given) -> None:
     """Train an n-gram language model on text of your own, by modified Kneser-Ney smoothing (Chen & Goodman 1998)."""
-    from softbleu.cli.output import open_table
     from softbleu.files import check_apart
     from softbleu.language import train_ngrams, write_arpa
-    from softbleu.report import Records
     from softbleu.text_corpus import TextCorpus
 
-    output = open_table(given)
+    output = given.open_table()
     check_apart(given.output, given.corpus)
     texts = TextCorpus(given.corpus, given.tokenizer().splitter, given.encoding)
     least = given.values("least_word least_ngram")
@@ -32,4 +30,4 @@ def train_language(given: Given) -> None:
         model = train_ngrams(texts, given.order, progress=progress, **least)
     write_arpa(model, given.output)
     rows = [(n, len(table.keys)) for n, table in enumerate(model.tables, start=1)]
-    output.write(Records(("order", "ngrams"), rows, {"model": given.output}))
+    output.write_table(("order", "ngrams"), rows, {"model": given.output})

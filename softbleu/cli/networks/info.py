@@ -9,14 +9,12 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 @command("networks notation encoding format=text", NETWORK_OPTIONS)
 def info_networks(given: Given) -> None:
     """Count networks, their states, arcs by kind, and different references, however many these are."""
-    from softbleu.cli.output import open_table
     from softbleu.networks.files import describe_networks, plain_count
-    from softbleu.report import Records
 
-    output = open_table(given)
+    output = given.open_table()
     facts = describe_networks(read_named(given))
     fewest, median, most = map(plain_count, facts.references)
     rows = [(kind, count, round(cost, 2)) for kind, (count, cost) in facts.kinds.items()]
     said: dict[str, str | int] = {"networks": facts.networks, "states": facts.states, "arcs": facts.arcs}
     said |= {"references, fewest": fewest, "references, median": median, "references, most": most}
-    output.write(Records(("arcs", "count", "mean cost"), rows, said))
+    output.write_table(("arcs", "count", "mean cost"), rows, said)

@@ -30,7 +30,6 @@ def make_networks(given: Given) -> None:
 
     They are scored as references: softbleu score -m hyter --notation network -r NETWORKS -c FILE.
     """
-    from softbleu.cli.output import Output
     from softbleu.errors import InputError, known_name
     from softbleu.networks.files import draw_meanings, parallel_lines
     from softbleu.networks.rules import NetworkRules
@@ -55,4 +54,4 @@ def make_networks(given: Given) -> None:
                 yield rules.merged([split(text) for text in texts], given.shared)
 
     write, end = (format_att, "\n\n") if given.format == "att" else (format_line, "\n")
-    Output.of(given.output, names).write(write(network) + end for network in made())
+    given.open_place(names).write(write(network) + end for network in made())

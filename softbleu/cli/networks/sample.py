@@ -19,11 +19,10 @@ def sample_network(given: Given) -> None:
     """Write references of a network, drawn, each equally likely, or the cheapest ones."""
     from itertools import islice
 
-    from softbleu.cli.output import Output
     from softbleu.networks.files import pick_network
     from softbleu.networks.paths import cheapest_paths, draw_texts
 
-    target = Output.of(given.output, [given.networks])
+    target = given.open_place([given.networks])
     network = pick_network(read_named(given), given.line, given.networks)
     texts = (path.words for path in cheapest_paths(network)) if given.best else draw_texts(network, given.seed)
     target.write(" ".join(words) + "\n" for words in islice(texts, given.count))

@@ -18,7 +18,6 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 )
 def show_network(given: Given) -> None:
     """Write a network as source of a picture, or set its closest path beside a candidate."""
-    from softbleu.cli.output import Output
     from softbleu.corpora.files import open_text
     from softbleu.errors import known_name
     from softbleu.metrics.hyter import closest_path
@@ -32,7 +31,7 @@ def show_network(given: Given) -> None:
     write = writers[known_name("format", given.format, list(writers))]
     network = pick_network(read_named(given), given.line, given.networks)
     if given.beside is None:
-        target = Output.of(given.output, [given.networks])
+        target = given.open_place([given.networks])
         target.write([write(minimised(network) if given.smaller else network) + "\n"])
         return
     text = dict(enumerate(open_text(given.beside, given.encoding), start=1)).get(given.line, "")
@@ -41,6 +40,6 @@ def show_network(given: Given) -> None:
     found = closest_path(network.split(split), split(text))
     rows = [(step.candidate, step.word, step.kind, round(step.cost, 2)) for step in found.steps]
     facts: dict[str, str | float] = {"edits": round(found.edits, 2), "path length": found.length}
-    target = Output.of(given.output, [given.networks, given.beside])
+    target = given.open_place([given.networks, given.beside])
     records = Records(("candidate", "path", "arc", "cost"), rows, facts)
     target.write(RECORD_WRITERS["text"](records, target.layout(2)))
