@@ -51,15 +51,11 @@ def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
     sys.__unraisablehook__(caught)
 
 
-_COLLECT_AFTER = 50_000, 20
-"""Objects, made and not let go, after which Python looks for unused circles of them, and how often among the new ones
-only; its own numbers are 700 and 10."""
-
-
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    # Modules and what is read are many objects that stay: it takes a tenth of a start, and a third of some reading.
-    gc.set_threshold(*_COLLECT_AFTER)
+    # Modules and what is read are many objects that stay; to look through them after every 700 new ones, as Python
+    # does, takes a tenth of a start, and a third of some reading.
+    gc.set_threshold(50_000, 20)
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):

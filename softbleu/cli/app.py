@@ -86,13 +86,10 @@ def make_program(
 
     Parameters
     ----------
-    named
-        The words that say which command is run: it alone gets options of settings, for making them takes longer than
-        many a run, and unless help is shown no other command is made. None stands for all of them.
-    found
-        Which options of settings of metrics and matchers there are.
-    examples
-        Help shows examples, and above those of commands that take settings this text.
+    named : the words that say which command is run: it alone gets options of settings, for making them takes longer
+        than many a run, and unless help is shown no other command is made; None stands for all of them
+    found : which options of settings of metrics and matchers there are
+    examples : help shows examples, and above those of commands that take settings this text
     """
     app = typer.Typer(name=PROGRAM, cls=Group, rich_markup_mode="rich", pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})(softbleu)

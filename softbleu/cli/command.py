@@ -14,20 +14,19 @@ from typer.core import TyperCommand, TyperGroup
 from softbleu.cli.completion import find
 from softbleu.cli.errors import say
 from softbleu.cli.options import OptionLine, choose_options
-from softbleu.cli.settings import FindOptions, SettingOption, declared_options
+from softbleu.cli.settings import FindOptions, Options, SettingOption, declared_options
 from softbleu.errors import InputError
 from softbleu.limits import allow
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from softbleu.cli.output import Destination, Output
+    from softbleu.cli.output import Destination, Form, Output
     from softbleu.declare import Declared
     from softbleu.progress import ProgressBar
-    from softbleu.report import Layout
     from softbleu.tokens import Tokenizer
 
-Kind = TypeVar("Kind", bound="Declared")
+_Kind = TypeVar("_Kind", bound="Declared")
 HELP = ("-h", "--help")
 EARLIER = {"--long-signature": "--long", "--test-seed": "--seed"}
 """Spellings of earlier versions, which help does not show."""
@@ -37,9 +36,7 @@ _KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number",
 class Given:
     """What the command line gives a command: values by the name of their option, None where it is not given."""
 
-    def __init__(
-        self, context: typer.Context, values: Mapping[str, Any], settings: Mapping[str, SettingOption]
-    ) -> None:
+    def __init__(self, context: typer.Context, values: Mapping[str, Any], settings: Options) -> None:
         self._context, self._values, self._settings = context, values, settings
 
     def __getattr__(self, name: str) -> Any:
@@ -69,12 +66,12 @@ class Given:
 
     def settings_of(self, names: Iterable[str | None]) -> dict[str, Any]:
         """Settings given to what has one of these names; what a plug-in has of its own is for it alone."""
-        owners = {"", *names}
         # What a plug-in has of its own comes last.
-        given = {each.setting.name: value for each, value in self.chosen_settings() if each.plug_in in owners}
+        chosen, owners = self.chosen_settings(), {"", *names}
+        given = {each.setting.name: value for each, value in chosen if each.plug_in in owners}
         return given if self.get("preset") is None else {**given, "preset": self.preset}
 
-    def declared(self, kind: type[Kind]) -> Kind:
+    def declared(self, kind: type[_Kind]) -> _Kind:
         """A declared value with the settings that are given."""
         return kind().revised({name: value for name, value in self._values.items() if value is not None})
 
@@ -101,22 +98,17 @@ class Given:
 
         return Output.of(self.output, inputs)
 
-    def open_output(self, form: Callable[[Any, Layout], Any], inputs: Iterable[str | None]) -> Destination:
-        """Where and how to write; before any work is done it is seen that this can be done."""
-        from softbleu.cli.output import Destination
+    def open_output(self, inputs: Iterable[str | None] | None = None, form: Form | None = None) -> Destination:
+        """Where and how to write, unless said otherwise a table; without `inputs` to standard output.
 
-        place = self.open_place(inputs)
-        place.check_format(self.format)
-        return Destination(place, form, place.layout(self.digits, long_signature=self.get("long", False)))
-
-    def open_table(self, inputs: Iterable[str | None] | None = None, *, digits: int | None = None) -> Destination:
-        """Where and how to write a table; without `inputs` to standard output."""
+        Before any work is done it is seen that this can be done.
+        """
         from softbleu.cli.output import Destination, Output, find_table_format
 
-        place = Output() if inputs is None else self.open_place(inputs)
-        form = find_table_format(self.format, place)
-        shown = self.get("digits", 2) if digits is None else digits
-        return Destination(place, form, place.layout(shown, long_signature=self.get("long", False)))
+        place = Output.of(None if inputs is None else self.output, inputs or ())
+        place.check_format(self.format or "")
+        layout = place.layout(self.get("digits", 2), long_signature=self.get("long", False))
+        return Destination(place, form or find_table_format(self.format, place), layout)
 
     def open_picture(self, name: str, inputs: Iterable[str | None]) -> Output | None:
         """Where to draw a picture, if that option names a file."""
@@ -138,27 +130,27 @@ class Declaration:
 
     work: Callable[[Given], None]
     options: Sequence[OptionLine]
-    settings: Callable[[FindOptions], dict[str, SettingOption]]
+    settings: Callable[[FindOptions], Options]
     of_metrics: bool = False
 
     def callback(self, found: FindOptions | None) -> Callable[..., None]:
         """Make the function of which typer makes the command, with the options of the settings that are found."""
         settings = {} if found is None else self.settings(found)
-        parameters = [each.parameter for each in self.options]
-        own = {each.name for each in parameters}
-        place = next((n for n, each in enumerate(parameters, start=1) if each.name == "preset"), len(parameters))
-        parameters[place:place] = [each.parameter for name, each in settings.items() if name not in own]
-        parameters += [each.parameter for each in choose_options("limits")]
+        own = [each.name for each in self.options]
+        lines = [*self.options, *choose_options("limits")]
+        place = own.index("preset") + 1 if "preset" in own else len(own)
+        lines[place:place] = [each.line for name, each in settings.items() if name not in own]
+        parameters = [each.parameter for each in lines]
 
         def call(context: typer.Context, **values: Any) -> None:
             if values["limits"] is not None:
                 allow(str(values["limits"]))
             self.work(Given(context, values, settings))
 
-        context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        parameters.insert(0, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
         call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__
-        call.__signature__ = inspect.Signature([context, *parameters])  # type: ignore[attr-defined]
-        call.__annotations__ = {each.name: each.annotation for each in (context, *parameters)}
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
         return call
 
 
@@ -179,19 +171,14 @@ def command(
 
     Parameters
     ----------
-    options
-        Names of its options, in the order of the help; quiet and debug, which all have, are left out.
-    own
-        A table of those that are its own, see `read_table`.
-    settings
-        It takes the options of settings of metrics and matchers, too: those that this says are wanted.
-    settings_of
-        It takes those of one declared class, by its place: `networks.rules:NetworkRules`.
-    panel, without
-        Where the help has these, and which it does not take.
+    options : names of its options, in the order of the help; quiet and debug, which all have, are left out
+    own : a table of those that are its own, see `read_options`
+    settings : it takes the options of settings of metrics and matchers, too: those that this says are wanted
+    settings_of : it takes those of one declared class, by its place: `networks.rules:NetworkRules`
+    panel, without : where the help has these, and which it does not take
     """
 
-    def of_settings(found: FindOptions) -> dict[str, SettingOption]:
+    def of_settings(found: FindOptions) -> Options:
         if settings_of:
             return declared_options(find(settings_of), panel, without)
         return {} if settings is None else {name: each for name, each in found().items() if settings(each)}

@@ -1,7 +1,5 @@
 """`softbleu compare`: several systems, their intervals and tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from softbleu.cli.command import Given, command
@@ -34,7 +32,7 @@ def compare(given: Given) -> None:
     page_wanted = given.format.lower() in PAGES
     write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(given.format)
     inputs = input_files(given)
-    output = given.open_output(write, inputs)
+    output = given.open_output(inputs, write)
     resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
     if resampled == output.target:
         raise InputError("--distribution and --output would write to the same place: name another file")
@@ -85,7 +83,7 @@ def _write_view(given: Given) -> None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
     lines = given.show not in (None, "ngrams")
     write: Any = (LINE_WRITERS if lines else VIEWS).find(given.format)
-    output = given.open_output(write, [*input_files(given), given.by])
+    output = given.open_output([*input_files(given), given.by], write)
     measures = measures_from(given, also=["seed"])
     top = 20 if given.top is None else given.top
     found: Any

@@ -14,12 +14,13 @@ def find(place: str) -> Any:
 
 
 def completion_of(what: str) -> Callable[[], list[str]]:
-    """Find the names that complete an option: `a,b,c`; or by place a table, a function or a literal type."""
+    """Find names that complete an option: `a,b,c`, or by place a table, a registry, a function or a literal type."""
 
     def found() -> list[str]:
         if ":" not in what:
             return what.split(",")
         table = find(what)
+        table = getattr(table, "names", table)
         return list(get_args(table) or (table() if callable(table) else table))
 
     return found
@@ -32,15 +33,9 @@ def score_formats() -> list[str]:
     return [*WRITERS, *PAGES]
 
 
-def matchers() -> list[str]:
-    """Names of matchers, those of plug-ins too."""
-    from softbleu.matchers import MATCHERS
-
-    return MATCHERS.names()
-
-
 def metrics() -> list[str]:
     """Names of metrics and matchers, those of plug-ins too."""
+    from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
 
-    return [*METRICS.names(), *matchers()]
+    return [*METRICS.names(), *MATCHERS.names()]

@@ -1,7 +1,5 @@
 """`softbleu diff`: what differs between two runs."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 
@@ -22,7 +20,7 @@ def diff(given: Given) -> None:
     from softbleu.report.runs import difference_records
     from softbleu.scoring.runs import diff_files
 
-    output = given.open_table([given.one, given.two])
+    output = given.open_output([given.one, given.two])
     found = diff_files(given.one, given.two, given.encoding)
     output.write(
         difference_records(found, None if given.format not in (None, "text") or given.output else given.lines)

@@ -15,9 +15,7 @@ from softbleu.errors import SoftbleuError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BAD_INPUT = 2
-BROKEN_PIPE = 1
-INTERRUPTED = 130
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 
 
 def guarded(work: Callable[[], object], *, debug: bool) -> int:

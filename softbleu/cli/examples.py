@@ -1,7 +1,5 @@
 """Examples of each command; this module is loaded when help is shown."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`softbleu explain`: which n-gram met which, which path is closest, or what was found in lines."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,7 +28,7 @@ def explain(given: Given) -> None:
     from softbleu.report import EXPLAINERS
     from softbleu.scoring import explain_corpus
 
-    output = given.open_output(EXPLAINERS.find(given.format), input_files(given))
+    output = given.open_output(input_files(given), EXPLAINERS.find(given.format))
     if (given.show and given.segment) or (given.top is not None and not given.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     measures = measures_from(given) if given.show == "disagreeing" else [measure_from(given)]

@@ -117,9 +117,9 @@ def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Measure]:
     return [measure.resolved() for measure in measures]
 
 
-def measure_from(given: Given, *, also: Collection[str] = ()) -> Measure:
+def measure_from(given: Given) -> Measure:
     """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
-    measures = measures_from(given, also=also)
+    measures = measures_from(given)
     if len(measures) > 1:
         raise InputError(f"one metric at a time here, not {len(measures)}: leave out all --metric but one")
     return measures[0]

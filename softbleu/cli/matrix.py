@@ -1,7 +1,5 @@
 """`softbleu matrix`: every candidate with every reference."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.errors import InputError
 
@@ -33,7 +31,7 @@ def matrix(given: Given) -> None:
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
     systems, references = system_files(given), given.reference or ()
-    output = given.open_table([*systems.values(), *references, lists])
+    output = given.open_output([*systems.values(), *references, lists])
     measure = measure_from(given)
     names = [list(systems), list(name_files(references) if references else systems)]
     if lists:

@@ -1,7 +1,5 @@
 """`softbleu metaeval`: how well metrics agree with people."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 
@@ -55,7 +53,7 @@ def metaeval(given: Given) -> None:
     inputs += [*system_files(given).values(), *given.files("reference", "rankings", "da", "source", "gold")]
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    output = given.open_table(inputs)
+    output = given.open_output(inputs)
     if given.plot is not None:
         check_picture(question)
     picture = given.open_picture("plot", inputs)

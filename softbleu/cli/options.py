@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -11,9 +11,10 @@ import typer
 
 from softbleu.cli.completion import completion_of
 
-INPUT, MATCHING, METRIC, OUTPUT, TEST = "Input", "Matching", "Score", "Output", "Significance"
-_KINDS = {"N": int, "0|1": int, "X": float, "0..1": float}
+MATCHING, METRIC = "Matching", "Score"
+_KINDS = {None: bool, "N": int, "0|1": int, "X": float, "0..1": float}
 _DEFAULT = "(default: ="
+Complete = Callable[[], list[str]]
 
 
 @dataclass(frozen=True)
@@ -22,40 +23,36 @@ class OptionLine:
 
     Attributes
     ----------
-    name
-        Of the value in a command.
-    flags
-        Spellings; an argument has none.
-    metavar
-        What the value is; none of a flag. By it the value is text, a number, or a list.
-    default
-        As text.
+    name : of the value in a command
+    flags : spellings; an argument has none
+    metavar : what the value is, none of a flag; by it the value is text, a number, or a list, unless `kind` says more
+    default : as text
     """
 
     name: str
-    flags: tuple[str, ...]
+    flags: Sequence[str]
     metavar: str | None
     help: str
     panel: str | None = None
     default: str | None = None
-    complete: str = ""
+    complete: Complete | None = None
     required: bool = False
+    kind: type | None = None
 
     @property
     def parameter(self) -> inspect.Parameter:
         """The parameter of a command."""
-        metavar = self.metavar or ""
-        several = metavar.endswith(("…", "..."))
-        kind: Any = bool if self.metavar is None else list[str] if several else _KINDS.get(metavar, str)
-        default: Any = None if self.default is None else self.default == "yes" if kind is bool else kind(self.default)
-        if kind is bool:
-            default = bool(default)
-        text = self.help.replace(_DEFAULT, _DEFAULT[:-1] + str(self.default))
+        several = (self.metavar or "").endswith(("…", "..."))
+        kind: Any = self.kind or (list[str] if several else _KINDS.get(self.metavar, str))
+        default: Any = self.default if self.default is None or kind is bool else kind(self.default)
+        if kind is bool and self.kind is None:
+            default = self.default == "yes"
+        # The text is plain: markup would take `softbleu[plots]` for a style.
+        text = self.help.replace(_DEFAULT, f"{_DEFAULT[:-1]}{self.default}").replace("[", "\\[")
+        made: Any = typer.Argument(metavar=self.metavar, help=text)
         if self.flags:
-            complete = completion_of(self.complete) if self.complete else None
-            made = option(text, *self.flags, panel=self.panel, metavar=self.metavar, complete=complete)
-        else:
-            made = typer.Argument(metavar=metavar, help=text)
+            more: dict[str, Any] = {"metavar": self.metavar, "autocompletion": self.complete}
+            made = typer.Option(*self.flags, help=text, rich_help_panel=self.panel, show_default=False, **more)
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -64,24 +61,7 @@ class OptionLine:
         )
 
 
-def option(
-    text: str,
-    *names: str,
-    panel: str | None = None,
-    metavar: str | None = None,
-    complete: Callable[[], list[str]] | None = None,
-) -> Any:
-    """Make an option; what completes it is a function that finds names.
-
-    The text is plain: markup would take `softbleu[plots]` for a style.
-    """
-    plain = text.replace("[", "\\[")
-    return typer.Option(
-        *names, help=plain, metavar=metavar, autocompletion=complete, rich_help_panel=panel, show_default=False
-    )
-
-
-def read_table(text: str) -> dict[str, OptionLine]:
+def read_options(text: str) -> dict[str, OptionLine]:
     """Read options that a table declares, by the name under which commands ask for them.
 
     A line says what the option is, and its help; one without a colon begins a panel. Before the colon stand its
@@ -102,14 +82,14 @@ def read_table(text: str) -> dict[str, OptionLine]:
         name = flags[0].partition("/")[0].strip("-").replace("-", "_") if flags else rest[0]
         asked = rest.pop(0) if rest and rest[0].isidentifier() and rest[0].islower() else name
         metavar = rest[0] if rest else None
-        default, complete = marked.get("="), marked.get("<", "")
-        found[asked] = OptionLine(name, flags, metavar, what, panel, default, complete, "!" in marked)
+        complete = completion_of(marked["<"]) if "<" in marked else None
+        found[asked] = OptionLine(name, flags, metavar, what, panel, marked.get("="), complete, "!" in marked)
     return found
 
 
 def choose_options(names: str, own: str = "") -> list[OptionLine]:
     """Find options by name in a command's own table, else in that of all; `name=default` gives another default."""
-    known = SHARED | read_table(own)
+    known = SHARED_OPTIONS | read_options(own)
     chosen = []
     for each in names.split():
         name, equals, default = each.partition("=")
@@ -118,7 +98,7 @@ def choose_options(names: str, own: str = "") -> list[OptionLine]:
 
 
 _FORMATS = "Output format: text, json, jsonl, tsv, csv, markdown (or md), latex (or tex) or parquet (to a file)"
-SHARED = read_table(f"""
+SHARED_OPTIONS = read_options(f"""
 Input
   --candidate -c FILE…: Text to score, a segment a line, of one system or several; - is standard input, NAME=FILE
     names a system, a folder stands for all files in it.

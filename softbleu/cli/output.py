@@ -15,9 +15,11 @@ from softbleu.files import check_apart, write_whole
 from softbleu.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
-    from softbleu.report import Layout, Records
+    from softbleu.report import Layout
 
 STDOUT = "-"
+Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]
+"""Writes what was found in a format."""
 _TRIAL = ".trial"
 
 
@@ -92,12 +94,6 @@ class Output:
             raise InputError("--resume notes what is done beside the --output file: name one")
         return beside if wanted else None
 
-    @property
-    def colours(self) -> bool:
-        """Whether what is written is shown in colours."""
-        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-        return self.is_printed and sys.stdout.isatty() and not plain
-
     def layout(self, digits: int, *, long_signature: bool = False) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""
         from shutil import get_terminal_size
@@ -105,8 +101,8 @@ class Output:
         from softbleu.report import Layout
 
         shown = self.is_printed and sys.stdout.isatty()
-        width = get_terminal_size().columns if shown else 0
-        return Layout(digits, self.colours, long_signature, width=width)
+        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        return Layout(digits, shown and not plain, long_signature, width=get_terminal_size().columns if shown else 0)
 
     def check_format(self, name: str) -> None:
         """See that a format can go there: bytes are not printed."""
@@ -138,7 +134,7 @@ class Destination:
     """Where what a command finds is written, and how: in a format, laid out for people."""
 
     target: Output
-    form: Callable[[Any, Layout], Iterable[str] | bytes]
+    form: Form
     layout: Layout
 
     def write(self, found: Any) -> None:
@@ -152,7 +148,7 @@ class Destination:
         self.write(Records(*parts, **more))
 
 
-def find_table_format(name: str | None, target: Output) -> Callable[[Records, Layout], Iterable[str] | bytes]:
+def find_table_format(name: str | None, target: Output) -> Form:
     """Find how to write a table: by name, else by the suffix of the file, else as text."""
     from softbleu.report import ALIASES, DATA_FORMATS, RECORD_WRITERS
 

@@ -1,7 +1,5 @@
 """`softbleu score`: corpora in, scores out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from softbleu.cli.command import Given, command
@@ -32,7 +30,7 @@ def score(given: Given) -> None:
         if given.format != "text":
             raise InputError("--score-only prints numbers alone: leave out --format")
         write = write_numbers
-    output = given.open_output(write, input_files(given))
+    output = given.open_output(input_files(given), write)
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
     journal = output.target.journal(".score", wanted=given.resume)
     run |= {"jobs": given.jobs, "executor": given.executor}

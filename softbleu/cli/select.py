@@ -1,7 +1,5 @@
 """`softbleu select`: the candidate of an n-best list that is most like all others."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 
@@ -22,7 +20,7 @@ def select(given: Given) -> None:
     from softbleu.report.pairs import choice_records
     from softbleu.scoring.pairs import select as choose
 
-    output = given.open_table([given.lists])
+    output = given.open_output([given.lists])
     measure = measure_from(given)
     lists = read_lists(given.lists, given.encoding)
     with given.progress(many=1) as progress:

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from softbleu.cli.completion import completion_of
-from softbleu.cli.options import MATCHING, METRIC, option
+from softbleu.cli.options import MATCHING, METRIC, OptionLine
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from softbleu.declare import Declared, Setting
 
-_TYPES = {"yes or no": bool, "a whole number": int, "a number": float}
-_LETTERS = {"yes or no": None, "a whole number": "N", "a number": "X"}
+_KINDS: Mapping[str, tuple[type, str | None]]
+_KINDS = {"yes or no": (bool, None), "a whole number": (int, "N"), "a number": (float, "X")}
 _HIDDEN = ("quantile", "metric")
 _COMPLETIONS: dict[str, Callable[[], list[str]]] = {
     "vectors": completion_of("embeddings:bundled_names"),
     "vectors_postprocess": lambda: ["none", "mean", "pc:2", "mean,pc:2"],
 }
-FindOptions = Callable[[], "dict[str, SettingOption]"]
+Options = dict[str, "SettingOption"]
+FindOptions = Callable[[], Options]
 
 
 @dataclass
@@ -32,16 +32,11 @@ class SettingOption:
 
     Attributes
     ----------
-    setting
-        The first of them.
-    panel
-        Where the help has it.
-    plug_in
-        Name of the metric or matcher whose own it is; empty for all others.
-    owners
-        All of them, by the name of what has them.
-    kinds
-        What kinds of things have them: metrics, matchers, …
+    setting : the first of them
+    panel : where the help has it
+    plug_in : name of the metric or matcher whose own it is; empty for all others
+    owners : all of them, by the name of what has them
+    kinds : what kinds of things have them: metrics, matchers, …
     """
 
     setting: Setting
@@ -56,23 +51,16 @@ class SettingOption:
         return f"{self.plug_in}-{self.setting.key}" if self.plug_in else self.setting.key
 
     @property
-    def parameter(self) -> inspect.Parameter:
-        """The parameter of a command."""
-        first = self.setting
-        names = [f"--{self.name}/--no-{self.name}" if first.kind == "yes or no" else f"--{self.name}"]
+    def line(self) -> OptionLine:
+        """The option, as a table would declare it."""
+        first, choices = self.setting, self._choices()
+        flags = [f"--{self.name}/--no-{self.name}" if first.kind == "yes or no" else f"--{self.name}"]
         if not self.plug_in:
-            names += dict.fromkeys(flag for each in self.owners.values() for flag in each.flags)
-        choices = self._choices()
-        letter = _LETTERS.get(first.kind, "NAME" if choices else "TEXT")
+            flags += dict.fromkeys(flag for each in self.owners.values() for flag in each.flags)
+        kind, letter = _KINDS.get(first.kind, (str, "NAME" if choices else "TEXT"))
         complete = _COMPLETIONS.get(first.name) or (choices.copy if choices else None)
-        made = option(self.help, *names, panel=self.panel, metavar=first.metavar or letter, complete=complete)
-        kind = _TYPES.get(first.kind, str)
-        return inspect.Parameter(
-            identifier(self.name),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[kind | None, made],
-        )
+        metavar = first.metavar or letter
+        return OptionLine(identifier(self.name), flags, metavar, self.help, self.panel, None, complete, kind=kind)
 
     @property
     def help(self) -> str:
@@ -82,10 +70,8 @@ class SettingOption:
             texts.setdefault(self.setting.help if each.part else each.help, {})[owner] = _default(each)
         parts = [_with_default(text, defaults) for text, defaults in texts.items()]
         if len(parts) > 1:
-            parts = [
-                f"{', '.join(defaults)}: {part[:1].lower()}{part[1:]}"
-                for part, defaults in zip(parts, texts.values(), strict=True)
-            ]
+            named = map(", ".join, texts.values())
+            parts = [f"{name}: {part[:1].lower()}{part[1:]}" for name, part in zip(named, parts, strict=True)]
         said = "; ".join(parts)
         choices = self._choices()
         if not all(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) for name in choices):
@@ -136,7 +122,7 @@ def _with_default(text: str, defaults: Mapping[str, str]) -> str:
 
 
 @cache
-def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> dict[str, SettingOption]:
+def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Options:
     """Options of all settings that there are, by the name of the parameter; first what has to do with matching.
 
     Those of BLEU and its matchers alone take a fraction of the time: nothing of other metrics is loaded.
@@ -145,7 +131,7 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> dict[s
     from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
 
-    made: dict[str, SettingOption] = {}
+    made: Options = {}
     metrics: list[Any] = [METRICS.find("bleu")] if bleu_only else list(METRICS.built_in.values())
     for each in metrics:
         _add(made, each, MATCHING, parts=True)
@@ -159,21 +145,14 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> dict[s
         _add(made, each, each().label)
     if plug_ins and not bleu_only:
         for registry in (METRICS, MATCHERS):
-            plugged: list[type[Declared]] = [
-                each for each in registry.classes() if each.name not in registry.built_in
-            ]
-            for each in plugged:
-                _add(made, each, each.name, plug_in=True)
+            for each in registry.classes():
+                if each.name not in registry.built_in:
+                    _add(made, each, each.name, plug_in=True)
     return made
 
 
 def _add(
-    made: dict[str, SettingOption],
-    owner: type[Declared],
-    panel: str | None,
-    *,
-    parts: bool = False,
-    plug_in: bool = False,
+    made: Options, owner: type[Declared], panel: str | None, *, parts: bool = False, plug_in: bool = False
 ) -> None:
     from softbleu.declare import all_settings
 
@@ -190,7 +169,7 @@ def _add(
         shared.kinds.add(owner.kind)
 
 
-def _add_tokenizer(made: dict[str, SettingOption], metric: Any) -> None:
+def _add_tokenizer(made: Options, metric: Any) -> None:
     """Add the settings of tokens, whose defaults are the metric's."""
     tokenizer = metric.default_tokenizer
     for each, default in tokenizer.settings():
@@ -199,7 +178,7 @@ def _add_tokenizer(made: dict[str, SettingOption], metric: Any) -> None:
         shared.kinds.add(tokenizer.kind)
 
 
-def options_of(named: Sequence[str], matchers: Sequence[str]) -> dict[str, SettingOption]:
+def options_of(named: Sequence[str], matchers: Sequence[str]) -> Options:
     """Options of what metrics and matchers of these names have; of none the common ones."""
     if not named and not matchers:
         return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
@@ -229,8 +208,8 @@ def about_matches(option: SettingOption) -> bool:
     return option.kinds != {"metric"} or option.setting.name in ("matcher", "order", *judges)
 
 
-def declared_options(kind: type[Declared], panel: str | None, without: Sequence[str]) -> dict[str, SettingOption]:
+def declared_options(kind: type[Declared], panel: str | None, without: Sequence[str]) -> Options:
     """Options of one declared class, but for some."""
-    made: dict[str, SettingOption] = {}
+    made: Options = {}
     _add(made, kind, panel)
     return {name: each for name, each in made.items() if name not in without}

@@ -19,7 +19,7 @@ GRID = "0:0.95:0.05"
     "long digits output plot plot_ranks jobs cluster",
     f"""
 Matching
-  --matcher NAME… <cli.completion:matchers>: Matchers (default: {", ".join(SWEPT)}).
+  --matcher NAME… <matchers:MATCHERS>: Matchers (default: {", ".join(SWEPT)}).
   --thresholds -t LIST…: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
     {GRID}).
 Score
@@ -42,7 +42,7 @@ def sweep(given: Given) -> None:
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(given)
-    output = given.open_table(inputs)
+    output = given.open_output(inputs)
     wanted = ((given.plot, draw_sweep), (given.plot_ranks, draw_ranks))
     pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted]
     points = _points(given)

@@ -1,7 +1,5 @@
 """`softbleu corpora generate`: a grammar in, sentences or aligned pairs out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from softbleu.cli.command import Given, command
@@ -53,18 +51,12 @@ def _paraphrase_settings(given: Given) -> Any:
     from softbleu.errors import InputError
 
     chosen = {name: value for name, value in given.values("synonyms category alternate").items() if value is not None}
-    if given.noise:
-        chosen["noise"] = tuple(_parse_noise(text) for text in given.noise)
+    for text in given.noise or ():
+        name, _, rate = text.partition("=")
+        try:
+            chosen["noise"] = (*chosen.get("noise", ()), (name, float(rate)))
+        except ValueError:
+            raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
     if chosen and given.pairing != "paraphrase":
         raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
     return ParaphraseSettings(**chosen)
-
-
-def _parse_noise(text: str) -> tuple[str, float]:
-    from softbleu.errors import InputError
-
-    name, _, rate = text.partition("=")
-    try:
-        return name, float(rate)
-    except ValueError:
-        raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None

@@ -1,7 +1,5 @@
 """`softbleu embeddings convert`: any vectors, or the model of an encoder, in; a store out."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import STORE_OPTIONS, store_settings
 
@@ -36,7 +34,7 @@ def convert(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.files import check_apart
 
-    output = given.open_table()
+    output = given.open_output()
     check_apart(given.target, given.files("vocabulary"))
     of_model = is_model(given.source_file)
     # Options of one kind alone.

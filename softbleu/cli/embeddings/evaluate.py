@@ -1,7 +1,5 @@
 """`softbleu embeddings evaluate`: how good vectors are."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import open_chosen
 
@@ -28,7 +26,7 @@ def evaluate(given: Given) -> None:
     if given.missing < 0:
         raise InputError(f"--missing must be at least 0, not {given.missing}")
     names = given.files("corpus")
-    output = given.open_table([*names, given.vectors])
+    output = given.open_output([*names, given.vectors])
     source, case = open_chosen(given)
     split = given.tokenizer().splitter
     texts = {name: TextCorpus([name], split, given.encoding) for name in names}

@@ -61,7 +61,7 @@ def expand(given: Given) -> None:
             targets[0].write(expansion_json(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    given.open_table().write(expansion_records(counts, [str(target.path) for target in targets]))
+    given.open_output().write(expansion_records(counts, [str(target.path) for target in targets]))
 
 
 def _targets(given: Given, budget: int) -> list[Output]:

@@ -1,7 +1,5 @@
 """`softbleu embeddings graph`: all words near those of a vocabulary."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import DIGITS, VECTOR_OPTIONS, open_chosen
 
@@ -21,7 +19,7 @@ def graph(given: Given) -> None:
     from softbleu.corpora import read_words
     from softbleu.embeddings.neighbours import word_graph
 
-    output = given.open_table([given.vocabulary, given.vectors])
+    output = given.open_output([given.vocabulary, given.vectors])
     words = read_words(given.vocabulary, given.encoding)
     source, case = open_chosen(given)
     found = word_graph(source, words, given.threshold, limit=given.limit, case=case)

@@ -1,7 +1,5 @@
 """`softbleu embeddings index`: an approximate index, saved beside its vectors."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 APPROXIMATE = ("hnsw", "ivfpq")
@@ -22,7 +20,7 @@ def index(given: Given) -> None:
     from softbleu.embeddings.neighbours import index_store
     from softbleu.errors import known_name
 
-    output = given.open_table([given.store])
+    output = given.open_output([given.store])
     kind: Any = known_name("index", given.kind, APPROXIMATE)
     path, count = index_store(Path(given.store), kind)
     output.write_table([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size})

@@ -1,7 +1,5 @@
 """`softbleu embeddings info`: what a set of vectors is."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 
@@ -19,7 +17,7 @@ def info(given: Given) -> None:
     from softbleu.embeddings.encoders.inspection import describe_encoder
     from softbleu.embeddings.inspection import describe_vectors
 
-    output = given.open_table([given.vectors])
+    output = given.open_output([given.vectors])
     if is_encoder(given.vectors):
         facts = describe_encoder(open_encoder(given.vectors), verify=given.verify)
     else:

@@ -1,7 +1,5 @@
 """`softbleu embeddings list`: known vector sets and encoders, and how to get them."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 CATALOGUE_COLUMNS = ("name", "kind", "state", "licence", "words", "dimension", "download_MB")
@@ -14,13 +12,13 @@ def list_sets(given: Given) -> None:
 
     from softbleu.embeddings.catalogue import find_entry, read_catalogue
 
-    output = given.open_table([], digits=0)
+    output = given.open_output([])
     if given.name is None:
         found = [asdict(each) | {"state": each.state} for each in read_catalogue()]
         fields = [*CATALOGUE_COLUMNS[:-1], "download_megabytes"]
-        output.write_table(CATALOGUE_COLUMNS, [tuple(each[field] for field in fields) for each in found])
+        output.write_table(CATALOGUE_COLUMNS, [tuple(each[field] for field in fields) for each in found], digits=0)
         return
     entry = find_entry(given.name)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
     steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
-    output.write_table((), (), {**known, "state": entry.state, **steps})
+    output.write_table((), (), {**known, "state": entry.state, **steps}, digits=0)

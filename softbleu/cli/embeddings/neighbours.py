@@ -1,7 +1,5 @@
 """`softbleu embeddings neighbours`: the words nearest to a word."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import DIGITS, VECTOR_OPTIONS, open_chosen
 
@@ -23,7 +21,7 @@ def neighbours(given: Given) -> None:
     from softbleu.corpora import read_words
     from softbleu.embeddings.neighbours import nearest_words
 
-    output = given.open_table([given.vectors])
+    output = given.open_output([given.vectors])
     asked = given.words if given.words and given.words != [STDOUT] else read_words(STDOUT, given.encoding)
     source, case = open_chosen(given)
     how = given.values("threshold limit")

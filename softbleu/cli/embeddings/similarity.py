@@ -1,7 +1,5 @@
 """`softbleu embeddings similarity`: how alike two words are."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.options import MATCHING
 
@@ -22,7 +20,7 @@ def similarity(given: Given) -> None:
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.scoring.words import compare_words
 
-    output = given.open_table([given.vectors])
+    output = given.open_output([given.vectors])
     choice = given.declared(VectorChoice)
     source = open_vectors(choice.vectors)
     found = compare_words(source, given.one, given.other, choice.measure, choice.vector_case)

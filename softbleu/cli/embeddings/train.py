@@ -1,7 +1,5 @@
 """`softbleu embeddings train`: text in, a store of word vectors out."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import DIGITS, STORE_OPTIONS, store_settings
 
@@ -25,7 +23,7 @@ def train(given: Given) -> None:
     from softbleu.embeddings.training import TrainingSettings, train_vectors
     from softbleu.text_corpus import TextCorpus
 
-    output = given.open_table()
+    output = given.open_output()
     settings = given.declared(TrainingSettings)
     tokenizer = given.tokenizer()
     with given.progress("training", many=1_000_000) as progress:

@@ -1,7 +1,5 @@
 """`softbleu experiments run`: what a TOML file defines, and its results beside it."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 

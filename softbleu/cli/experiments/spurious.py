@@ -1,7 +1,5 @@
 """`softbleu experiments spurious`: which soft credit is deserved, which is not, and what helps."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.settings import about_matches
 
@@ -19,7 +17,7 @@ Artificial text
   --count N: How many pairs (default: 2000; halves: all).
   --seed N: Seed of the generator (default: 0).
 Matching
-  --matcher NAME… <cli.completion:matchers>: Matchers with approximate matches (default: vleu and xleu).
+  --matcher NAME… <matchers:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
   --remedy NAME… <experiments.remedies:REMEDIES>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
     function-words, or several joined by + (default: plain).
   --all-remedies: Every remedy, and some combinations.
@@ -54,7 +52,7 @@ def spurious(given: Given) -> None:
     if given.most < 1:
         raise InputError(f"--most is 1 or greater, not {given.most}")
     inputs = [*input_files(given), *given.files("grammar")]
-    output = given.open_table(inputs)
+    output = given.open_output(inputs)
     picture = given.open_picture("plot", inputs)
     every = (*REMEDIES, *COMBINATIONS) if given.all_remedies else ()
     matchers = given.matcher or ["vleu", "xleu"]

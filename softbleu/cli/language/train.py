@@ -1,7 +1,5 @@
 """`softbleu language train`: text in, an n-gram model in ARPA form out."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 
 
@@ -22,7 +20,7 @@ def train_language(given: Given) -> None:
     from softbleu.language import train_ngrams, write_arpa
     from softbleu.text_corpus import TextCorpus
 
-    output = given.open_table()
+    output = given.open_output()
     check_apart(given.output, given.corpus)
     texts = TextCorpus(given.corpus, given.tokenizer().splitter, given.encoding)
     least = given.values("least_word least_ngram")

@@ -1,7 +1,5 @@
 """`softbleu networks info`: how large networks are, and what they are made of."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 
@@ -11,7 +9,7 @@ def info_networks(given: Given) -> None:
     """Count networks, their states, arcs by kind, and different references, however many these are."""
     from softbleu.networks.files import describe_networks, plain_count
 
-    output = given.open_table()
+    output = given.open_output()
     facts = describe_networks(read_named(given))
     fewest, median, most = map(plain_count, facts.references)
     rows = [(kind, count, round(cost, 2)) for kind, (count, cost) in facts.kinds.items()]

@@ -1,7 +1,5 @@
 """`softbleu networks sample`: references that a network stands for."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 

@@ -1,7 +1,5 @@
 """`softbleu networks show`: a network as a picture or text, or the path that a candidate is closest to."""
 
-from __future__ import annotations
-
 from softbleu.cli.command import Given, command
 from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 
