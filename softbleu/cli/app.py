@@ -14,7 +14,7 @@ import typer
 import typer.completion
 import typer.main
 
-from softbleu.cli.command import DECLARATIONS, HELP, Command, Declaration, Group
+from softbleu.cli.command import DECLARATIONS, HELP, Command, Group
 from softbleu.cli.errors import guarded
 from softbleu.cli.settings import FindOptions, options_of, setting_options
 from softbleu.errors import known_name
@@ -102,7 +102,7 @@ def make_program(
         for module in modules:
             place = (name, module) if name else (module,)
             if examples is not None or not known or place[0] == words[0]:
-                declared = _declaration(place)
+                declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *place))).__name__]
                 spelt = [part.partition("_")[0] for part in place]
                 make = found if named is None or list(words[: len(spelt)]) == spelt else None
                 epilog = None
@@ -114,12 +114,6 @@ def make_program(
         if name and group.registered_commands:
             app.add_typer(group)
     return typer.main.get_command(app)
-
-
-def _declaration(place: Sequence[str]) -> Declaration:
-    module = ".".join(("softbleu.cli", *place))
-    import_module(module)
-    return DECLARATIONS[module]
 
 
 def make_help(names: Sequence[str], arguments: Sequence[str]) -> Any:

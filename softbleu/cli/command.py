@@ -228,7 +228,7 @@ class Group(TyperGroup):
     """Commands that stand together under one name."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options, which convert their values themselves."""
+        """Options, which convert their values themselves."""
         return _convert_plainly(super().get_params(ctx))
 
 

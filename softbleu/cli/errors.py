@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import typer
 
 from softbleu.errors import SoftbleuError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 

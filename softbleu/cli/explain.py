@@ -7,9 +7,6 @@ from softbleu.cli.command import Given, command
 from softbleu.cli.settings import about_matches
 from softbleu.errors import InputError
 
-FIRST_SEGMENTS = 3
-MOST_DIGITS = 19
-
 
 @command(
     "segment show top candidate reference source gold pairs input_format encoding metric preset format=text digits "
@@ -38,7 +35,7 @@ def explain(given: Given) -> None:
             lines = choose_lines(corpus, measures, kind, top=20 if given.top is None else given.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
-            chosen = parse_segments(given.segment or [f"1-{min(FIRST_SEGMENTS, len(corpus))}"], len(corpus))
+            chosen = parse_segments(given.segment or [f"1-{min(3, len(corpus))}"], len(corpus))
         explanations = explain_corpus(corpus, measures[0], chosen)
     output.write(explanations)
 
@@ -53,7 +50,7 @@ def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     for text in texts:
         first, dash, last = text.partition("-")
         ends = (first, last if dash else first)
-        if not all(end.isascii() and end.isdigit() and len(end) < MOST_DIGITS for end in ends):
+        if not all(end.isascii() and end.isdigit() and len(end) < 19 for end in ends):
             raise InputError(f"--segment takes a number from 1, or a range such as 4-9, not {text!r}")
         start, stop = map(int, ends)
         if start > stop:

@@ -79,7 +79,7 @@ def _open_corpus(given: Given, measures: Sequence[Measure]) -> Iterator[Corpus]:
     if not given.candidate:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
-    read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") else {}
+    read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") is not None else {}
     with ParallelFiles.open(
         system_files(given), references, source, gold=gold, encoding=given.encoding, **read
     ) as corpus:

@@ -1,14 +1,9 @@
 """`softbleu sweep`: scores for a grid of metrics, matchers, thresholds and systems."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from typing import Any
 
 from softbleu.cli.command import Given, command
 from softbleu.errors import InputError
-
-if TYPE_CHECKING:
-    from softbleu.experiments import SweepPoint
 
 SWEPT = ("exact", "sleu", "vleu", "xleu")
 GRID = "0:0.95:0.05"
@@ -63,14 +58,14 @@ def sweep(given: Given) -> None:
         remove_journal(journal)
 
 
-def _points(given: Given) -> list[SweepPoint]:
+def _points(given: Given) -> list[Any]:
     """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
     from softbleu.experiments import sweep_points
     from softbleu.experiments.grids import read_thresholds, read_variations
     from softbleu.scoring.measure import read_settings
 
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())
-    points: list[SweepPoint] = []
+    points: list[Any] = []
     for metric in given.metric or ["bleu"]:
         head, own = read_settings(metric)
         names = given.matcher or ([own["matcher"]] if "matcher" in own else SWEPT)

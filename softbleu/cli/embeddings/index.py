@@ -2,8 +2,6 @@
 
 from softbleu.cli.command import Given, command
 
-APPROXIMATE = ("hnsw", "ivfpq")
-
 
 @command(
     "store kind format=text output",
@@ -21,6 +19,6 @@ def index(given: Given) -> None:
     from softbleu.errors import known_name
 
     output = given.open_output([given.store])
-    kind: Any = known_name("index", given.kind, APPROXIMATE)
+    kind: Any = known_name("index", given.kind, ("hnsw", "ivfpq"))
     path, count = index_store(Path(given.store), kind)
     output.write_table([], [], {"index": str(path), "kind": kind, "words": count, "bytes": path.stat().st_size})

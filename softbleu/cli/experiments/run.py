@@ -38,9 +38,8 @@ def run_experiment(given: Given) -> None:
     path = Path(given.definition)
     read = Definition.read(path)
     inputs = read.files()
-    folder = Path(given.output_folder) if given.output_folder else path.parent
-    if given.output_folder:
-        folder.mkdir(parents=True, exist_ok=True)
+    folder = Path(given.output_folder or path.parent)
+    folder.mkdir(parents=True, exist_ok=True)
     base = str(folder / path.stem)
     pictures = [f".{drawn}", f".ranks.{drawn}"] if given.picture and read.kind == "sweep" else []
     for name in [*output_names(read.kind, suffix), *pictures]:
@@ -53,9 +52,8 @@ def run_experiment(given: Given) -> None:
     files = {f"{base}{name}.{suffix}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if given.picture:
         files |= {f"{base}{name}.{drawn}": content for name, content in outcome_pictures(outcome, drawn)}
-    targets = {name: Output.of(name, inputs) for name in files}
-    for name, content in files.items():
-        targets[name].write(content)
+    for target, content in [(Output.of(name, inputs), content) for name, content in files.items()]:
+        target.write(content)
     manifest.write(manifest_json(outcome))
     remove_journal(journal)
     given.note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")

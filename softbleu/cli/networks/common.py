@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from softbleu.cli.command import Given
     from softbleu.networks import WordNetwork
@@ -20,10 +21,8 @@ NETWORK_OPTIONS = """
 
 def read_named(given: Given) -> Iterator[WordNetwork]:
     """Read the networks of the file that is named."""
-    from typing import Any, cast
-
     from softbleu.errors import known_name
     from softbleu.networks.files import FILE_NOTATIONS, read_networks
 
-    notation = known_name("notation", given.notation, FILE_NOTATIONS)
-    return iter(read_networks(given.networks, cast("Any", notation), given.encoding))
+    notation: Any = known_name("notation", given.notation, FILE_NOTATIONS)
+    return iter(read_networks(given.networks, notation, given.encoding))

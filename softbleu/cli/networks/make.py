@@ -1,14 +1,9 @@
 """`softbleu networks make`: references in, networks out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 from softbleu.cli.command import Given, command
-
-if TYPE_CHECKING:
-    from softbleu.networks import WordNetwork
 
 
 @command(
@@ -43,7 +38,7 @@ def make_networks(given: Given) -> None:
     if len(names) > 1 and rules.notation != "text":
         raise InputError(f"one file of notation {rules.notation!r} at a time: leave out all --reference but one")
 
-    def made() -> Iterator[WordNetwork]:
+    def made() -> Iterator[Any]:
         if given.grammar is not None:
             yield from draw_meanings(given.grammar, given.count, given.seed)
             return
