@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
@@ -137,14 +137,15 @@ class Declaration:
         """Make the function of which typer makes the command, with the options of the settings that are found."""
         settings = {} if found is None else self.settings(found)
         own = [each.name for each in self.options]
-        lines = [*self.options, *choose_options("limits")]
+        # What reads the variable of the environment reads this, too.
+        lines = [*self.options, replace(*choose_options("limits"), kind=str)]
         place = own.index("preset") + 1 if "preset" in own else len(own)
         lines[place:place] = [each.line for name, each in settings.items() if name not in own]
         parameters = [each.parameter for each in lines]
 
         def call(context: typer.Context, **values: Any) -> None:
             if values["limits"] is not None:
-                allow(str(values["limits"]))
+                allow(values["limits"])
             self.work(Given(context, values, settings))
 
         parameters.insert(0, inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context))
