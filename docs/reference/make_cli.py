@@ -14,9 +14,8 @@ from pathlib import Path
 import typer
 from typer.cli import get_docs_for_click
 
-from softbleu.cli.app import PROGRAM, app
-from softbleu.cli.examples import show_examples
-from softbleu.cli.settings import setting_options, spread_settings
+from softbleu.cli.app import PROGRAM, make_program
+from softbleu.cli.settings import setting_options
 from softbleu.declare import Declared, Setting, own_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matchers import MATCHERS
@@ -29,9 +28,7 @@ HERE = Path(__file__).resolve().parent
 
 def make_page() -> str:
     """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
-    spread_settings(app, lambda name: True, partial(setting_options, plug_ins=False))
-    show_examples(app)
-    command = typer.main.get_command(app)
+    command = make_program(found=partial(setting_options, plug_ins=False), examples="")
     context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})
     made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="All options")
     page = html.unescape(f"{made.strip()}\n")

@@ -12,17 +12,21 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from softbleu.cli.several import asks_for_help
 
+def _load_later(name: str) -> None:
+    """Have a module loaded when something of it is used: help needs the declarations only of those that import it.
 
-class LazyNumpy(ModuleType):
-    """NumPy, loaded when something of it is used: the help needs the declarations only of modules that import it."""
+    Python's own `LazyLoader` loads it as soon as two modules import it.
+    """
 
-    def __getattr__(self, name: str) -> Any:
-        """Something of NumPy."""
-        if sys.modules.get("numpy") is self:
-            del sys.modules["numpy"]
-        return getattr(import_module("numpy"), name)
+    def load(attribute: str) -> Any:
+        if sys.modules.get(name) is later:
+            del sys.modules[name]
+        return getattr(import_module(name), attribute)
+
+    later = ModuleType(name)
+    later.__getattr__ = load  # type: ignore[method-assign]
+    sys.modules.setdefault(name, later)
 
 
 def _clean_up() -> None:
@@ -47,21 +51,17 @@ def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
     sys.__unraisablehook__(caught)
 
 
-_COLLECT_AFTER = 50_000, 20
-"""Objects, made and not let go, after which Python looks for unused circles of them, and how often among the new ones
-only; its own numbers are 700 and 10."""
-
-
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    # Modules and what is read are many objects that stay: it takes a tenth of a start, and a third of some reading.
-    gc.set_threshold(*_COLLECT_AFTER)
+    # Modules and what is read are many objects that stay; to look through them after every 700 new ones, as Python
+    # does, takes a tenth of a start, and a third of some reading.
+    gc.set_threshold(50_000, 20)
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    if asks_for_help(sys.argv):
-        sys.modules.setdefault("numpy", LazyNumpy("numpy"))
+    if {"-h", "--help"} & {*sys.argv}:
+        _load_later("numpy")
     for stream in (sys.stdout, sys.stderr):
         # What a terminal cannot show is written as escapes, not as a traceback.
         if isinstance(stream, io.TextIOWrapper):

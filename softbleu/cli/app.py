@@ -3,46 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from copy import copy
+from argparse import ArgumentParser
+from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from itertools import takewhile
 from typing import Annotated, Any
 
 import typer
+import typer.completion
 import typer.main
 
-from softbleu.cli.coercion import coerce_plainly
-from softbleu.cli.compare import compare
-from softbleu.cli.corpora import corpora_app
-from softbleu.cli.diff import diff
-from softbleu.cli.embeddings import embeddings_app
+from softbleu.cli.command import DECLARATIONS, HELP, Command, Group
 from softbleu.cli.errors import guarded
-from softbleu.cli.experiments import experiments_app
-from softbleu.cli.explain import explain
-from softbleu.cli.language import language_app
-from softbleu.cli.matrix import matrix
-from softbleu.cli.metaeval import metaeval
-from softbleu.cli.networks import networks_app
-from softbleu.cli.score import score
-from softbleu.cli.select import select
-from softbleu.cli.settings import FindOptions, options_of, setting_options, spread_settings
-from softbleu.cli.several import HELP, asks_for_help, has_options, spread_values, values_behind
-from softbleu.cli.sweep import sweep
+from softbleu.cli.settings import FindOptions, options_of, setting_options
+from softbleu.errors import known_name
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
-
-app = typer.Typer(
-    name=PROGRAM,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-)
-for each in (score, compare, explain, sweep, metaeval, matrix, select, diff):
-    app.command()(each)
-for group in (corpora_app, embeddings_app, experiments_app, language_app, networks_app):
-    app.add_typer(group)
+GROUPS = {
+    "": ("", "score", "compare", "explain", "sweep", "metaeval", "matrix", "select", "diff"),
+    "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
+    "embeddings": (
+        "Word vectors: convert them, look into them, find neighbours, train your own.",
+        *(
+            "convert",
+            "info",
+            "similarity",
+            "expand",
+            "neighbours",
+            "index",
+            "graph",
+            "train",
+            "evaluate",
+            "list_sets",
+        ),
+    ),
+    "experiments": ("Experiments: from a file that defines them, and which credit is spurious.", "run", "spurious"),
+    "language": ("Language models: train your own.", "train"),
+    "networks": (
+        "Reference networks: the many ways to say it, from one reference.",
+        "make",
+        "info",
+        "sample",
+        "show",
+    ),
+}
+"""Groups of commands: what they are for, and the modules that declare them."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -51,7 +59,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})
 def softbleu(
     ctx: typer.Context,
     version: Annotated[
@@ -64,56 +71,89 @@ def softbleu(
     [bold]--matcher vleu --threshold 0.8[/bold] lets n-grams match whose word vectors are alike.
     Without any input, a small sample corpus is scored.
     """
+    _show_help(ctx)
+
+
+def _show_help(ctx: typer.Context) -> None:
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
 
 
-def command(arguments: Sequence[str]) -> Callable[..., Any]:
-    """Make the command; of its subcommands those that the arguments name get the options of settings.
+def make_program(
+    named: Sequence[str] | None = None, found: FindOptions = setting_options, examples: str | None = None
+) -> Any:
+    """Make the command line, or as much of it as is needed.
 
-    Help shows what the metrics and matchers that it is asked for have, or else what is common. Nothing is made that
-    the arguments do not name, for making it all takes longer than many a run.
+    Parameters
+    ----------
+    named : the words that say which command is run: it alone gets options of settings, for making them takes longer
+        than many a run, and unless help is shown no other command is made; None stands for all of them
+    found : which options of settings of metrics and matchers there are
+    examples : help shows examples, and above those of commands that take settings this text
     """
-    if any(name.endswith("_COMPLETE") for name in os.environ):
-        return _made(app, lambda name: True, setting_options)
-    if arguments[:1] in (["--install-completion"], ["--show-completion"]) and len(arguments) > 1:
-        # Unless told so, typer finds out itself what shell this is, and does not listen to what is named.
-        os.environ["_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"] = "1"
-    if asks_for_help(arguments):
-        from softbleu.cli.examples import show_examples
+    app = typer.Typer(name=PROGRAM, cls=Group, rich_markup_mode="rich", pretty_exceptions_enable=False)
+    app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})(softbleu)
+    words = tuple(named or ())[:2]
+    known = words[:1] and (words[0] in GROUPS or words[0] in GROUPS[""])
+    for name, (text, *modules) in GROUPS.items():
+        group = typer.Typer(name=name, cls=Group, rich_markup_mode="rich") if name else app
+        if name:
+            group.callback(help=text, invoke_without_command=True)(_show_help)
+        for module in modules:
+            place = (name, module) if name else (module,)
+            if examples is not None or not known or place[0] == words[0]:
+                declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *place))).__name__]
+                spelt = [part.partition("_")[0] for part in place]
+                make = found if named is None or list(words[: len(spelt)]) == spelt else None
+                epilog = None
+                if examples is not None:
+                    from softbleu.cli.examples import examples_of
 
-        named = values_behind(arguments, "-m", "--metric"), values_behind(arguments, "--matcher")
-        show_examples(app, "" if any(named) else MORE_HELP)
-        return _made(app, arguments.__contains__, partial(options_of, *named))
-    few = copy(app)
-    few.registered_commands = [each for each in app.registered_commands if _is_named(each.callback, arguments)]
-    few.registered_groups = [each for each in app.registered_groups if _is_named(each.typer_instance, arguments)]
-    if not few.registered_commands and not few.registered_groups:
-        few = app
-    made = _made(few, arguments.__contains__, partial(setting_options, bleu_only=True))
-    return made if has_options(made, arguments) else _made(few, arguments.__contains__, setting_options)
+                    epilog = examples_of(" ".join(spelt), examples if declared.of_metrics else "")
+                group.command(spelt[-1], cls=Command, epilog=epilog)(declared.callback(make))
+        if name and group.registered_commands:
+            app.add_typer(group)
+    return typer.main.get_command(app)
 
 
-def _is_named(one: Any, arguments: Sequence[str]) -> bool:
-    """Whether a command, or a group of them, is what comes first."""
-    return [one.info.name if isinstance(one, typer.Typer) else one.__name__] == list(arguments[:1])
+def make_help(names: Sequence[str], arguments: Sequence[str]) -> Any:
+    """Make the command line with what help shows: what the metrics and matchers named have, or what is common."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-m", "--metric", nargs="*", action="extend", default=[])
+    parser.add_argument("--matcher", nargs="*", action="extend", default=[])
+    said = parser.parse_known_args(list(arguments))[0]
+    more = "" if said.metric or said.matcher else MORE_HELP
+    return make_program(names, partial(options_of, said.metric, said.matcher), more)
 
 
-def _made(some: typer.Typer, wanted: Callable[[str], bool], found: FindOptions) -> Callable[..., Any]:
-    spread_settings(some, wanted, found)
-    made = typer.main.get_command(some)
-    coerce_plainly(made)
-    return made
+def _complete(option: str, shell: str) -> None:
+    """Show or install completion for a shell; unless one is named, typer finds out itself which this is."""
+    program = make_program(["score"])
+    known = known_name("shell", shell, ("bash", "zsh", "fish", "powershell", "pwsh"))
+    act = typer.completion.show_callback if option.startswith("--show") else typer.completion.install_callback
+    with typer.Context(program, info_name=PROGRAM) as context:
+        act(context, program.params[0], known)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run with these arguments and return the exit code: 0, or 2 for anything the user can mend."""
 
     def work() -> object:
-        call, given = command(arguments), list(arguments)
-        if asks_for_help(given):
+        names = list(takewhile(lambda word: not word.startswith("-"), arguments))
+        if any(name.endswith("_COMPLETE") for name in os.environ):
+            return call(make_program(), arguments)
+        if any(word in HELP for word in arguments):
             # Beside it nothing counts but the name of the command.
-            given = [*takewhile(lambda word: not word.startswith("-"), given), HELP[0]]
-        return call(list(spread_values(call, given)), prog_name=PROGRAM, standalone_mode=False)
+            return call(make_help(names, arguments), [*names, HELP[0]])
+        if arguments[:1] in (["--install-completion"], ["--show-completion"]) and len(arguments) > 1:
+            _complete(*arguments[:2])
+        try:
+            return call(make_program(names, partial(setting_options, bleu_only=True)), arguments)
+        except typer.TyperException:
+            # Nothing is done as long as options are not understood: they may be those of another metric.
+            return call(make_program(names), arguments)
+
+    def call(program: Any, given: Sequence[str]) -> object:
+        return program(list(given), prog_name=PROGRAM, standalone_mode=False)
 
     return guarded(work, debug="--debug" in arguments)

@@ -1,27 +1,29 @@
-"""Names that the shell can complete; each function imports what it needs only when the shell asks."""
+"""What the shell completes an option by; the library is loaded only when the shell asks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import get_args
+from typing import Any, get_args
 
 
-def names(module: str, name: str) -> Callable[[], list[str]]:
-    """Names that a table of the library has, that a function of it finds, or that a literal type allows."""
+def find(place: str) -> Any:
+    """Find what a module of the package has: `report:WRITERS`."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"softbleu.{module}"), name)
+
+
+def completion_of(what: str) -> Callable[[], list[str]]:
+    """Find names that complete an option: `a,b,c`, or by place a table, a registry, a function or a literal type."""
 
     def found() -> list[str]:
-        table = getattr(import_module(f"softbleu.{module}"), name)
+        if ":" not in what:
+            return what.split(",")
+        table = find(what)
+        table = getattr(table, "names", table)
         return list(get_args(table) or (table() if callable(table) else table))
 
     return found
-
-
-tokenizers = names("tokens", "TOKENIZERS")
-levels = names("metrics.base", "Level")
-formats = names("report", "WRITERS")
-vectors = names("embeddings", "bundled_names")
-grammars = names("corpora.grammar", "grammar_names")
 
 
 def score_formats() -> list[str]:
@@ -31,22 +33,9 @@ def score_formats() -> list[str]:
     return [*WRITERS, *PAGES]
 
 
-def matchers() -> list[str]:
-    """Names of matchers, those of plug-ins too."""
-    from softbleu.matchers import MATCHERS
-
-    return MATCHERS.names()
-
-
 def metrics() -> list[str]:
     """Names of metrics and matchers, those of plug-ins too."""
+    from softbleu.matchers import MATCHERS
     from softbleu.metrics.base import METRICS
 
-    return [*METRICS.names(), *matchers()]
-
-
-def presets() -> list[str]:
-    """Names of presets."""
-    from softbleu.metrics.base import preset_names
-
-    return preset_names()
+    return [*METRICS.names(), *MATCHERS.names()]

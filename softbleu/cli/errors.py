@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import typer
 
 from softbleu.errors import SoftbleuError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-BAD_INPUT = 2
-BROKEN_PIPE = 1
-INTERRUPTED = 130
-
-# Every mistake in the arguments is one of typer's usage errors, which it keeps to itself.
-_USAGE_ERROR: type[Any] = typer.BadParameter.__mro__[1]
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 
 
 def guarded(work: Callable[[], object], *, debug: bool) -> int:
@@ -35,7 +27,7 @@ def guarded(work: Callable[[], object], *, debug: bool) -> int:
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except (SoftbleuError, OSError, MemoryError, _USAGE_ERROR) as error:
+    except (SoftbleuError, OSError, MemoryError, typer.TyperException) as error:
         if debug:
             traceback.print_exc()
         _drop_output()
@@ -53,10 +45,11 @@ def say(message: str) -> None:
 
 
 def _describe(error: Any) -> Iterator[str]:
-    if isinstance(error, _USAGE_ERROR):
+    if isinstance(error, typer.TyperException):
         yield " ".join(error.format_message().split())
-        if error.ctx is not None:
-            yield f"(see '{error.ctx.command_path} --help')"
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
         place = f"{error.filename}: " if error.filename else ""
         yield f"{place}{error.strerror or error}"

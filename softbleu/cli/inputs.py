@@ -2,109 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from softbleu.cli.errors import say
-from softbleu.cli.settings import chosen_options, given_settings
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from concurrent.futures import Executor
 
+    from softbleu.cli.command import Given
     from softbleu.metrics.base import Metric
     from softbleu.scoring.run import Corpus
 
-Options = Mapping[str, Any]
-"""Options of a command by name, as typer's context has them."""
 
-
-def input_files(options: Options) -> list[str]:
+def input_files(given: Given) -> list[str]:
     """Files that will be read, and what else text in the settings may name."""
     from softbleu.metrics.making import read_settings
 
-    own = [read_settings(each)[1] for each in options.get("metric") or ()]
-    single = [options[name] for name in ("pairs", "source", "gold") if options.get(name)]
-    settings = [value for each, value in chosen_options(options) if each.setting.hashed]
+    own = [read_settings(each)[1] for each in given.get("metric") or ()]
+    settings = [value for each, value in given.chosen_settings() if each.setting.hashed]
     settings += [value for each in own for value in each.values() if isinstance(value, str)]
-    return [*single, *system_files(options).values(), *(options["reference"] or ()), *settings]
+    return [
+        *given.files("pairs"),
+        *system_files(given).values(),
+        *given.files("reference", "source", "gold"),
+        *settings,
+    ]
 
 
-def system_files(options: Options) -> dict[str, str]:
+def system_files(given: Given) -> dict[str, str]:
     """Files of systems by the systems' names; see `name_systems`."""
     from softbleu.corpora import name_systems
 
-    others = [options[name] for name in ("source", "gold") if options.get(name)]
-    return name_systems(options["candidate"] or (), options["reference"] or (), others)
+    return name_systems(given.candidate or (), given.reference or (), given.files("source", "gold"))
 
 
 @contextmanager
-def open_corpus(
-    options: Options, measures: Sequence[Metric] = (), executor: Executor | None = None
-) -> Iterator[Corpus]:
+def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
     """Open the corpus that the options name, or else the bundled sample that has what measures need.
 
     Once all is done it notes a threshold that nobody chose; options that contradict one another are an InputError.
     """
-    with _open_corpus(options, measures, executor) as corpus:
+    with _open_corpus(given, measures) as corpus:
         yield corpus
-    settled = options["quiet"] or options.get("preset") or options.get("signature")
-    if settled or options.get("threshold", 0) is not None:
+    if given.get("preset") or given.get("signature") or given.get("threshold", 0) is not None:
         return
     from softbleu.matchers.base import DEFAULT_THRESHOLD
     from softbleu.metrics.making import read_settings
     from softbleu.scoring.plan import threshold_of
 
-    named = zip(measures, options["metric"] or ["bleu"], strict=True)
+    named = zip(measures, given.metric or ["bleu"], strict=True)
     unasked = [threshold_of(measure) for measure, text in named if "threshold" not in read_settings(text)[1]]
     for threshold in dict.fromkeys(each for each in unasked if each is not None):
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
-        say(f"note: threshold {threshold:g} ({why}; --threshold sets it)")
+        given.note(f"threshold {threshold:g} ({why}; --threshold sets it)")
 
 
 @contextmanager
-def _open_corpus(options: Options, measures: Sequence[Metric], executor: Executor | None) -> Iterator[Corpus]:
+def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
     from softbleu.scoring.samples import note_tokens, open_sample
 
-    candidates, references = list(options["candidate"] or ()), list(options["reference"] or ())
-    encoding = options["encoding"]
-    if options["input_format"] and not options["pairs"]:
+    references, source, gold = given.reference or [], given.source, given.gold
+    if given.input_format and not given.pairs:
         raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
-    if options["pairs"]:
-        if candidates or references or options.get("source") or options.get("gold"):
+    if given.pairs:
+        if given.candidate or references or source or gold:
             raise InputError("--pairs has candidates and references in one file: leave out -c, -r, --source, --gold")
-        yield read_segments(options["pairs"], file_format=options["input_format"], encoding=encoding)
+        yield read_segments(given.pairs, file_format=given.input_format, encoding=given.encoding)
         return
-    source, gold = options.get("source"), options.get("gold")
-    if not candidates and not references and not gold:
+    if not given.candidate and not references and not gold:
         with open_sample(measures) as corpus:
-            if not options["quiet"]:
-                say("note: no input given (see --help), so this scores the bundled sample corpus")
+            given.note("no input given (see --help), so this scores the bundled sample corpus")
             yield corpus
         return
-    if not candidates:
+    if not given.candidate:
         said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""
         raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
-    read: Any = {"gold": gold, "encoding": encoding, "executor": executor, "jobs": options.get("jobs", 1)}
-    with ParallelFiles.open(system_files(options), references, source, **read) as corpus:
-        if (note := note_tokens(corpus, measures)) and not options["quiet"]:
-            say(f"note: {note}")
+    read: Any = {"executor": given.executor, "jobs": given.jobs} if given.get("jobs") is not None else {}
+    with ParallelFiles.open(
+        system_files(given), references, source, gold=gold, encoding=given.encoding, **read
+    ) as corpus:
+        if note := note_tokens(corpus, measures):
+            given.note(note)
         yield corpus
 
 
-def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Metric]:
-    """Make the measures that the options describe; note settings that do nothing, but for those that `also` do else.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        A name or number that is not valid.
-    VectorError
-        Vectors that cannot be read, where a threshold is a quantile of theirs.
-    """
+def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
+    """Make the measures that the options describe; note those without effect, unless `also` names them."""
     from softbleu.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.metrics.base import Metric
@@ -112,39 +98,39 @@ def measures_from(options: Options, *, also: Collection[str] = ()) -> list[Metri
     from softbleu.metrics.optional import matcher_of
     from softbleu.scoring.plan import resolve_metric, threshold_of, with_threshold
 
-    if options.get("signature"):
-        if options["metric"]:
+    if given.get("signature"):
+        if given.metric:
             raise InputError("--signature says what to compute: leave out --metric")
-        metrics: list[str | Metric] = [metric_from_signature(options["signature"])]
+        metrics: list[str | Metric] = [metric_from_signature(given.signature)]
     else:
-        metrics = list(options.get("metric") or ["bleu"])
+        metrics = list(given.get("metric") or ["bleu"])
     measures, idle = [], []
     for each in metrics:
         head, own = (each.name, {}) if isinstance(each, Metric) else read_settings(each)
         over = matcher_of(each) if isinstance(each, Metric) else None
         matcher = over.name if over else own.get("matcher")
-        given = given_settings(options, (head, options.get("matcher") or matcher))
-        if isinstance(each, Metric) and threshold_of(each) is not None and "threshold" in given:
+        settings = given.settings_of((head, given.get("matcher") or matcher))
+        if isinstance(each, Metric) and threshold_of(each) is not None and "threshold" in settings:
             # What is given is no quantile of the signature's.
             each = with_threshold(each, 0.0)
         unused: list[str] = []
-        measures.append(make_metric(each, idle=unused, **given))
+        measures.append(make_metric(each, idle=unused, **settings))
         if not measures[-1].requires.vectors:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
-    _check_idle(options, measures, set.intersection(*idle) - set(also))
+    _check_idle(given, measures, set.intersection(*idle) - set(also))
     return [resolve_metric(measure) for measure in measures]
 
 
-def measure_from(options: Options, *, also: Collection[str] = ()) -> Metric:
+def measure_from(given: Given) -> Metric:
     """Make the measure that the options describe, for what takes one at a time; see `measures_from`."""
-    measures = measures_from(options, also=also)
+    measures = measures_from(given)
     if len(measures) > 1:
         raise InputError(f"one metric at a time here, not {len(measures)}: leave out all --metric but one")
     return measures[0]
 
 
-def _check_idle(options: Options, measures: Sequence[Metric], idle: set[str]) -> None:
+def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> None:
     """See that settings without effect are valid, and note them."""
     from softbleu.metrics.optional import matcher_of
 
@@ -154,10 +140,9 @@ def _check_idle(options: Options, measures: Sequence[Metric], idle: set[str]) ->
         matcher = matchers[0]
         what = f"--metric {measures[0].name}" + (f" --matcher {matcher.name}" if matcher else "")
     names = {each.name for each in measures} | {each.name for each in matchers if each}
-    for each, value in chosen_options(options):
+    for each, value in given.chosen_settings():
         if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):
             each.check(value)
-            if not options["quiet"]:
-                say(f"note: --{each.name} has no effect here, with {what}")
-    if "preset" in idle and options.get("preset") and not options["quiet"]:
-        say(f"note: --preset has no effect here, with {what}")
+            given.note(f"--{each.name} has no effect here, with {what}")
+    if "preset" in idle and given.get("preset"):
+        given.note(f"--preset has no effect here, with {what}")

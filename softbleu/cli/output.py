@@ -8,35 +8,31 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.files import check_apart, write_whole
 from softbleu.io.urls import is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
-    from softbleu.report import Layout, Records
+    from softbleu.report import Layout
 
 STDOUT = "-"
+Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]
+"""Writes what was found in a format."""
 _TRIAL = ".trial"
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where to write; `path` None is standard output, unless there is a URL."""
+    """Where to write; `path` None is standard output, unless there is a URL. What cannot be done is an InputError."""
 
     path: Path | None = None
     url: str | None = None
 
     @classmethod
     def of(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output:
-        """See, before any work is done, that the file can be written; inputs are files or sets of vectors.
-
-        Raises
-        ------
-        InputError
-            Its folder is missing or closed, it is a folder, or a file of one of the inputs.
-        """
+        """See, before any work is done, that the file can be written and is none of the inputs, files or vectors."""
         if name is None or name == STDOUT:
             if sys.stdout is None:
                 raise InputError("standard output is closed: name a file with --output")
@@ -60,19 +56,16 @@ class Output:
         return cls(path)
 
     @classmethod
-    def of_picture(cls, name: str, inputs: Iterable[str | None] = ()) -> Output:
-        """The same for a picture, whose name must say its format.
-
-        Raises
-        ------
-        UnknownNameError
-            No such format of pictures.
-        """
-        from softbleu.report.plots import PICTURE_FORMATS
+    def of_picture(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output | None:
+        """The same for a picture, if one is wanted: its name must say its format, and something must draw it."""
+        if name is None:
+            return None
+        from softbleu.report.plots import PICTURE_FORMATS, check_plots
 
         target = cls.of(name, inputs)
         if target.is_printed or target.suffix not in PICTURE_FORMATS:
             raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
+        check_plots()
         return target
 
     @property
@@ -94,18 +87,12 @@ class Output:
         # Hidden there.
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
-    def journal(self, suffix: str) -> str:
-        """Folder beside the file, for what is done of a run.
-
-        Raises
-        ------
-        InputError
-            There is no place beside standard output, a pipe or a device.
-        """
+    def journal(self, suffix: str, *, wanted: bool) -> str | None:
+        """Folder beside the file, for what is done of a run, if it is wanted."""
         beside = self.beside(suffix)
-        if beside is None:
+        if wanted and beside is None:
             raise InputError("--resume notes what is done beside the --output file: name one")
-        return beside
+        return beside if wanted else None
 
     def drop(self, journal: str | None) -> None:
         """Remove that folder, once all is written."""
@@ -114,12 +101,6 @@ class Output:
 
             remove_checkpoint(journal)
 
-    @property
-    def colours(self) -> bool:
-        """Whether what is written is shown in colours."""
-        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-        return self.is_printed and sys.stdout.isatty() and not plain
-
     def layout(self, digits: int, *, long_signature: bool = False) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""
         from shutil import get_terminal_size
@@ -127,30 +108,18 @@ class Output:
         from softbleu.report import Layout
 
         shown = self.is_printed and sys.stdout.isatty()
-        width = get_terminal_size().columns if shown else 0
-        return Layout(digits, self.colours, long_signature, width=width)
+        plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        return Layout(digits, shown and not plain, long_signature, width=get_terminal_size().columns if shown else 0)
 
     def check_format(self, name: str) -> None:
-        """See that a format can go there.
-
-        Raises
-        ------
-        InputError
-            It is bytes, and this is standard output.
-        """
+        """See that a format can go there: bytes are not printed."""
         from softbleu.report import BINARY_FORMATS
 
         if name.lower() in BINARY_FORMATS and self.is_printed:
             raise InputError(f"{name} is not for standard output: name a file with --output")
 
     def write(self, pieces: Iterable[str] | bytes) -> None:
-        """Write text, or bytes to a file.
-
-        Raises
-        ------
-        InputError
-            The file cannot be written, and nothing of it is left behind; or bytes would go to standard output.
-        """
+        """Write text, or bytes to a file; of a file that cannot be written nothing is left behind."""
         try:
             if self.url is not None:
                 write_url(self.url, pieces if isinstance(pieces, bytes) else b"".join(map(_encode, pieces)))
@@ -167,42 +136,38 @@ class Output:
             raise InputError(f"cannot write {self.path or 'standard output'}: {error.strerror}") from error
 
 
-def find_table_format(name: str | None, target: Output) -> Callable[[Records, Layout], Iterable[str] | bytes]:
-    """Find how to write a table: by name, else by the suffix of the file, else as text.
+@dataclass(frozen=True)
+class Destination:
+    """Where what a command finds is written, and how: in a format, laid out for people."""
 
-    Raises
-    ------
-    UnknownNameError
-        No such format.
-    """
+    target: Output
+    form: Form
+    layout: Layout
+
+    def write(self, found: Any) -> None:
+        """Write what was found."""
+        self.target.write(self.form(found, self.layout))
+
+    def write_table(self, *parts: Any, **more: Any) -> None:
+        """Write a table of these columns, rows and facts, see `Records`."""
+        from softbleu.report import Records
+
+        self.write(Records(*parts, **more))
+
+
+def find_table_format(name: str | None, target: Output) -> Form:
+    """Find how to write a table: by name, else by the suffix of the file, else as text."""
     from softbleu.report import ALIASES, DATA_FORMATS, RECORD_WRITERS
 
     chosen = name or (target.suffix if target.suffix in (*DATA_FORMATS, *ALIASES) else "text")
-    write = RECORD_WRITERS.find(chosen)
+    form = RECORD_WRITERS.find(chosen)
     target.check_format(chosen)
-    return write
-
-
-def table_output(
-    name: str | None, output: str | None = None, inputs: Iterable[str | None] = (), digits: int = 2
-) -> Callable[[Records], None]:
-    """See that a table can be written there, in that format, and return what writes it.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        As `Output.of` and `find_table_format`.
-    """
-    target = Output.of(output, inputs)
-    write, layout = find_table_format(name, target), target.layout(digits)
-    return lambda records: target.write(write(records, layout))
+    return form
 
 
 def _files_of(entry: str | None) -> list[Path]:
     """Files of an input: its own, or those of a set of vectors."""
-    if entry is None or entry == STDOUT:
-        return []
-    if is_url(entry):
+    if entry is None or entry == STDOUT or is_url(entry):
         return []
     if Path(entry).is_file():
         return [Path(entry)]

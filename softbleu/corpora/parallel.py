@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -164,8 +164,7 @@ class ParallelFiles:
         if references and gold is not None:
             raise InputError("gold edits make the references: leave out either --reference or --gold")
         names = [*named.values(), *references, *([] if source is None else [source])]
-        if [*names, gold].count(STDIN) > 1:
-            raise InputError("standard input (-) can be read once only")
+        _check_stdin([*names, gold])
         folder = TemporaryFolder()
         try:
             threads = min(jobs, os.cpu_count() or 1)
@@ -242,7 +241,11 @@ def _check_lines(
                     f"{name} has {len(edits)} sentences"
                 )
         return
-    first = files[references]
+    _check_as_many(files, files[references])
+
+
+def _check_as_many(files: Sequence[TextFile], first: TextFile) -> None:
+    """See that all files have as many lines as one of them, which has some."""
     for file in files:
         if file.lines != first.lines:
             raise InputError(
@@ -250,3 +253,30 @@ def _check_lines(
             )
     if not first.lines:
         raise InputError(f"an empty corpus: {first.name} has no lines")
+
+
+def _check_stdin(names: Sequence[str | None]) -> None:
+    if names.count(STDIN) > 1:
+        raise InputError("standard input (-) can be read once only")
+
+
+@contextmanager
+def open_texts(names: Sequence[str], encoding: str = "utf-8") -> Iterator[list[TextFile]]:
+    """Open texts of which none is a system's, such as references alone.
+
+    Raises
+    ------
+    InputError
+        No or unreadable files, no lines, or different numbers of lines (both files and counts are named).
+    """
+    _check_stdin(names)
+    with TemporaryFolder() as folder:
+        files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
+        _check_as_many(files, files[0])
+        yield files
+
+
+def text_blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
+    """Lines of parallel texts, block by block."""
+    for number in range(-(-files[0].lines // files[0].block)):
+        yield list(zip(*(file.read_lines(number) for file in files), strict=True))

@@ -10,6 +10,8 @@ from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.optional import matcher_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from softbleu.metrics.base import Metric
 
 M = TypeVar("M", bound="Metric")
@@ -49,6 +51,11 @@ def with_threshold(metric: M, threshold: float | str, quantile: str | None = Non
     matcher = replace(own.matcher, threshold=threshold)
     made: M = replace(own, matcher=matcher, vectors=replace(metric.vector_choice, quantile=quantile))
     return made
+
+
+def distinct(metrics: Iterable[Metric]) -> list[Metric]:
+    """Metrics of which one that is named twice is computed once."""
+    return list({key_of(each): each for each in metrics}.values())
 
 
 def key_of(metric: Metric) -> tuple[object, ...]:

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
-from softbleu.cli.app import app
-from softbleu.cli.app import command as make_command
-from softbleu.cli.several import EARLIER, spread_values, values_behind
+from softbleu.cli.app import make_program
+from softbleu.cli.command import EARLIER, spread_values
 from softbleu.corpora.systems import name_systems
 from softbleu.errors import InputError
 from softbleu.report.layout import align, fit
@@ -30,11 +28,12 @@ def commands(made, *names):
         yield from commands(each, *names, name)
 
 
-ALL = [names for names, _ in commands(typer.main.get_command(app))]
+PROGRAM = dict(commands(make_program()))
 
 
 def spread(*arguments):
-    return list(spread_values(make_command(arguments), arguments))
+    names = next(names for names in PROGRAM if names == arguments[: len(names)])
+    return [*names, *spread_values(PROGRAM[names].params, arguments[len(names) :])]
 
 
 # several values
@@ -64,7 +63,7 @@ def test_values_go_up_to_the_next_option(given, made):
 
 def test_no_option_of_several_values_stands_beside_arguments():
     """There nobody could tell values from arguments."""
-    for names, each in commands(make_command(["score", "sweep", "compare", "explain", "spurious"])):
+    for names, each in PROGRAM.items():
         kinds = {type(param).__name__ for param in each.params}
         assert not (any(getattr(param, "multiple", False) for param in each.params) and "TyperArgument" in kinds), (
             names
@@ -72,14 +71,17 @@ def test_no_option_of_several_values_stands_beside_arguments():
 
 
 def test_earlier_spellings_have_a_new_one():
-    known = {name for _, each in commands(make_command(["compare"])) for param in each.params for name in param.opts}
+    known = {name for param in PROGRAM["compare",].params for name in param.opts}
     assert set(EARLIER.values()) <= known
     assert not set(EARLIER) & known
 
 
-def test_values_before_anything_is_parsed():
-    found = values_behind(["score", "-m", "bleu", "gleu", "-q", "x", "--metric=ter"], "-m", "--metric")
-    assert found == ["bleu", "gleu", "ter"]
+def test_help_finds_metrics_before_anything_is_parsed(command):
+    done = command("score", "-m", "bleu", "gleu", "-q", "x", "--metric=ter", "--bogus", "-h")
+    assert (done.code, done.err) == (0, "")
+    for option in ("--smooth", "--variant", "--normalized"):
+        assert option in done.out
+    assert "--char-order" not in done.out
 
 
 def test_systems_and_metrics_side_by_side(command, files):
@@ -184,7 +186,7 @@ def test_a_reference_alone_may_be_scored(tmp_path):
 # flags
 
 
-@pytest.mark.parametrize("names", ALL, ids=" ".join)
+@pytest.mark.parametrize("names", PROGRAM, ids=" ".join)
 def test_every_command_has_short_flags(command, names):
     done = command(*names, "-h")
     assert (done.code, done.err) == (0, "")
@@ -193,19 +195,16 @@ def test_every_command_has_short_flags(command, names):
     assert re.search(r"-q\b", done.out)
 
 
-@pytest.mark.parametrize("names", ALL, ids=" ".join)
+@pytest.mark.parametrize("names", PROGRAM, ids=" ".join)
 def test_help_keeps_brackets(command, names):
     shown = command(*names, "-h").out
     assert "needs softbleu)" not in " ".join(shown.replace("│", " ").split())
     assert "\\[" not in shown
 
 
-def test_a_letter_means_one_thing(monkeypatch):
-    # As for completion, which looks at everything.
-    monkeypatch.setenv("_SOFTBLEU_COMPLETE", "complete_bash")
-    made = make_command([])
+def test_a_letter_means_one_thing():
     meanings: dict[str, set[str]] = {}
-    for _, each in commands(made):
+    for each in PROGRAM.values():
         for param in each.params:
             for name in param.opts:
                 if len(name) == 2:
@@ -344,6 +343,7 @@ def test_completion_is_for_the_shell_that_is_named(program, tmp_path, shell):
     home = {"HOME": str(tmp_path), "SHELL": "/bin/bash"}
     shown = program("--show-completion", shell, environment=home)
     assert shown.code == 0
+    assert program("--show-completion", "csh").code == 2
     assert {"bash": "complete -o", "zsh": "#compdef", "fish": "complete --command"}[shell] in shown.out
     done = program("--install-completion", shell, environment=home)
     assert done.code == 0

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import softbleu.analysis.pages
-from softbleu.cli.completion import formats, score_formats
+from softbleu.cli.completion import completion_of, score_formats
 
 
 @pytest.fixture
@@ -149,4 +149,4 @@ def test_a_page_of_a_comparison(command, files):
 def test_other_commands_have_no_page(command, files):
     assert command("explain", "-c", files.candidate, "-r", files.reference, "-f", "html").code == 2
     assert "html" in score_formats()
-    assert "html" not in formats()
+    assert "html" not in completion_of("report:WRITERS")()

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 import softbleu
-from softbleu.cli.settings import identifier, setting_options, with_settings
+from softbleu.cli.command import Declaration, Given
+from softbleu.cli.settings import identifier, setting_options
 from softbleu.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matchers import MATCHERS
@@ -109,9 +110,10 @@ def test_every_option_refuses_what_its_setting_does(command, files, owner, name)
 
 
 def test_commands_without_settings_have_the_option_of_all():
-    def plain() -> None: ...
+    def plain(given: Given) -> None: ...
 
-    assert list(inspect.signature(with_settings(plain)).parameters) == ["limits"]
+    callback = Declaration(plain, [], lambda found: {}).callback(setting_options)
+    assert list(inspect.signature(callback).parameters) == ["context", "limits"]
 
 
 def test_flags_are_taken_back(command, files):

@@ -74,13 +74,13 @@ def test_colours_are_for_terminals(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "stdout", Terminal())
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert Output.of(None).colours
-    assert not Output.of(str(tmp_path / "out.txt")).colours
+    assert Output.of(None).layout(2).colour
+    assert not Output.of(str(tmp_path / "out.txt")).layout(2).colour
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not Output.of(None).colours
+    assert not Output.of(None).layout(2).colour
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    assert not Output.of(None).colours
+    assert not Output.of(None).layout(2).colour
 
 
 def test_a_note_is_written_once_where_progress_is_shown(capsys):

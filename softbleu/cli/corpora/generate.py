@@ -1,94 +1,62 @@
 """`softbleu corpora generate`: a grammar in, sentences or aligned pairs out."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import Annotated, Any
+from softbleu.cli.command import Given, command
 
-import typer
 
-from softbleu.cli import options as opt
-from softbleu.cli.completion import grammars
-
-_of = opt.OptionTable("""
+@command(
+    "grammar encoding pairing count all seed max_depth sampling distinct synonyms category alternate noise format "
+    "output",
+    """
 Input
-  --grammar -g FILE|NAME: File in NLTK's notation, or morgan2014, agreement, modifiers, alternations (default:
-    morgan2014).
-  --encoding NAME: Encoding of the grammar file (default: utf-8).
+  --grammar -g FILE|NAME =morgan2014 <corpora.grammar:grammar_names>: File in NLTK's notation, or morgan2014,
+    agreement, modifiers, alternations (default: =).
+  --encoding NAME =utf-8: Encoding of the grammar file (default: =).
 Generation
-  --pairing NAME: none: sentences; halves: all sentences, shuffled and paired; paraphrase: each and a way to say the
-    same (default: none).
+  --pairing NAME =none <none,halves,paraphrase>: none: sentences; halves: all sentences, shuffled and paired;
+    paraphrase: each and a way to say the same (default: =).
   --count N: How many sentences or pairs.
   --all: All sentences of the grammar instead, in order.
-  --seed N: The same seed gives the same corpus (default: 0).
+  --seed N =0: The same seed gives the same corpus (default: =).
   --max-depth N: Greatest depth of a derivation, words counted (default: none, or 20 for recursive grammars).
-  --sampling NAME: Draw by the weights of the rules, or each derivation equally likely: uniform (default: weights).
+  --sampling NAME =weights <weights,uniform>: Draw by the weights of the rules, or each derivation equally likely:
+    uniform (default: =).
   --distinct: Draw nothing twice.
 Paraphrases
   --synonyms 0..1: How likely a word becomes a synonym (default: 0.5).
   --category 0..1: How likely it becomes another word of its category (default: 0).
   --alternate 0..1: How likely a declared alternation is taken (default: 0.5).
-  --noise NAME=0..1…: Noise at each token: swap, drop, insert, substitute or function.
-""")
-_NOISE = ("swap=", "drop=", "insert=", "substitute=", "function=")
-
-
-def generate_text(
-    ctx: typer.Context,
-    grammar: Annotated[str, _of("--grammar", grammars)] = "morgan2014",
-    encoding: Annotated[str, _of("--encoding")] = "utf-8",
-    pairing: Annotated[str, _of("--pairing", ("none", "halves", "paraphrase"))] = "none",
-    count: Annotated[int | None, _of("--count")] = None,
-    every: Annotated[bool, _of("--all")] = False,
-    seed: Annotated[int, _of("--seed")] = 0,
-    max_depth: Annotated[int | None, _of("--max-depth")] = None,
-    sampling: Annotated[str, _of("--sampling", ("weights", "uniform"))] = "weights",
-    distinct: Annotated[bool, _of("--distinct")] = False,
-    synonyms: Annotated[float | None, _of("--synonyms")] = None,
-    category: Annotated[float | None, _of("--category")] = None,
-    alternate: Annotated[float | None, _of("--alternate")] = None,
-    noise: Annotated[list[str] | None, _of("--noise", _NOISE)] = None,
-    output_format: Annotated[
-        str | None,
-        opt.format_option(
-            "plain (sentences), pairs ('candidate ||| reference'), tsv or jsonl (default: by the suffix).",
-            ("plain", "pairs", "tsv", "jsonl"),
-        ),
-    ] = None,
-    output: opt.Output = None,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+  --noise NAME=0..1… <swap=,drop=,insert=,substitute=,function=>: Noise at each token: swap, drop, insert, substitute
+    or function.
+Output
+  --format -f NAME <plain,pairs,tsv,jsonl>: plain (sentences), pairs ('candidate ||| reference'), tsv or jsonl
+    (default: by the suffix).
+""",
+)
+def generate_text(given: Given) -> None:
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
-    from softbleu.cli.output import Output
     from softbleu.corpora.generate import GenerationSettings, format_for, generate
-    from softbleu.io.progress import ProgressBar
 
-    target = Output.of(output, [grammar])
-    own = ("grammar", "pairing", "seed", "count", "every", "max_depth", "sampling", "distinct", "encoding")
-    given = {name: ctx.params[name] for name in own}
-    settings = GenerationSettings(**given, paraphrase=_paraphrase_settings(ctx.params))
-    with ProgressBar(quiet=quiet, what="generating") as progress:
-        target.write(generate(settings).lines(output_format or format_for(output), progress))
+    target = given.open_place([given.grammar])
+    chosen = given.values("grammar pairing seed count max_depth sampling distinct encoding")
+    settings = GenerationSettings(**chosen, every=given.all, paraphrase=_paraphrase_settings(given))
+    with given.progress("generating") as progress:
+        target.write(generate(settings).lines(given.format or format_for(given.output), progress))
 
 
-def _paraphrase_settings(params: dict[str, Any]) -> Any:
+def _paraphrase_settings(given: Given) -> Any:
     """Settings of paraphrases from the options that were given."""
     from softbleu.corpora.paraphrase import ParaphraseSettings
     from softbleu.errors import InputError
 
-    given = {name: params[name] for name in ("synonyms", "category", "alternate") if params[name] is not None}
-    if params["noise"]:
-        given["noise"] = tuple(_parse_noise(text) for text in params["noise"])
-    if given and params["pairing"] != "paraphrase":
-        raise InputError(f"--{next(iter(given))} needs --pairing paraphrase")
-    return ParaphraseSettings(**given)
-
-
-def _parse_noise(text: str) -> tuple[str, float]:
-    from softbleu.errors import InputError
-
-    name, _, rate = text.partition("=")
-    try:
-        return name, float(rate)
-    except ValueError:
-        raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
+    chosen = {name: value for name, value in given.values("synonyms category alternate").items() if value is not None}
+    for text in given.noise or ():
+        name, _, rate = text.partition("=")
+        try:
+            chosen["noise"] = (*chosen.get("noise", ()), (name, float(rate)))
+        except ValueError:
+            raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
+    if chosen and given.pairing != "paraphrase":
+        raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
+    return ParaphraseSettings(**chosen)

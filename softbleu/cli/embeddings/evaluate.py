@@ -1,72 +1,33 @@
 """`softbleu embeddings evaluate`: how good vectors are."""
 
-from __future__ import annotations
+from softbleu.cli.command import Given, command
+from softbleu.cli.embeddings.common import open_chosen
 
-from typing import TYPE_CHECKING, Annotated
 
-from softbleu.cli import options as opt
-from softbleu.cli.embeddings.common import DIGITS, open_chosen
-
-if TYPE_CHECKING:
-    from softbleu.embeddings.evaluation import Evaluation
-    from softbleu.report import Records
-
-_of = opt.OptionTable("""
+@command(
+    "vectors vector_case corpus encoding tokenize lowercase missing format=text output",
+    """
 Input
   --corpus FILE…: Texts whose coverage is measured, plain or packed (.gz, .bz2).
 Output
-  --missing N: Show so many words, or pairs, without a vector (default: 5).
-""")
-
-
-def evaluate(
-    vectors: opt.Vectors = None,
-    vector_case: opt.WordLookup = None,
-    corpus: Annotated[list[str] | None, _of("--corpus")] = None,
-    encoding: opt.Encoding = "utf-8",
-    tokenize: opt.Tokenize = None,
-    lowercase: opt.Lowercase = None,
-    missing: Annotated[int, _of("--missing")] = 5,
-    output_format: opt.RecordFormat = "text",
-    output: opt.Output = None,
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+  --missing N =5: Show so many words, or pairs, without a vector (default: =).
+""",
+)
+def evaluate(given: Given) -> None:
     """Measure how well cosines agree with people's judgements, and how much of a text has a vector.
 
     The judgements are WordSim-353 and SimLex-999; the correlation is Spearman's, over the pairs with both words.
     """
-    from softbleu.cli.output import table_output
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.errors import InputError
-    from softbleu.io.streams import TextCorpus
-    from softbleu.tokens import Tokenizer
+    from softbleu.report.vectors import evaluation_records
+    from softbleu.text_corpus import TextCorpus
 
-    if missing < 0:
-        raise InputError(f"--missing must be at least 0, not {missing}")
-    write = table_output(output_format, output, [*(corpus or []), vectors])
-    source, case = open_chosen(vectors, vector_case)
-    split = Tokenizer(tokenize or "none", bool(lowercase)).splitter
-    texts = {name: TextCorpus([name], split, encoding) for name in corpus or []}
-    write(evaluation_records(evaluate_vectors(source, texts, case), missing))
-
-
-def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
-    """Make a table of an evaluation: correlations first, then shares of tokens and of different words."""
-    from softbleu.report import Records
-
-    rows: list[tuple[str, str, str | None, float | None, int, int]] = []
-    for name, found in evaluation.agreements.items():
-        absent = ", ".join(found.missing[:most_missing]) or None
-        rows.append((name, "spearman", absent, found.spearman, found.pairs, found.pairs + len(found.missing)))
-    for name, text in evaluation.coverages.items():
-        often = ", ".join(f"{word} {count}" for word, count in text.missing.most_common(most_missing)) or None
-        rows.append((name, "tokens", often, text.share, text.covered, text.tokens))
-        rows.append((name, "words", None, text.type_share, text.covered_types, text.types))
-    facts: dict[str, str | int] = {
-        "vectors": evaluation.name,
-        "dimension": evaluation.dimension,
-        "sha256": evaluation.fingerprint,
-    }
-    columns = ("of", "measure", "without_a_vector", "value", "found", "all")
-    return Records(columns, rows, facts, digits=DIGITS)
+    if given.missing < 0:
+        raise InputError(f"--missing must be at least 0, not {given.missing}")
+    names = given.files("corpus")
+    output = given.open_output([*names, given.vectors])
+    source, case = open_chosen(given)
+    split = given.tokenizer().splitter
+    texts = {name: TextCorpus([name], split, given.encoding) for name in names}
+    output.write(evaluation_records(evaluate_vectors(source, texts, case), given.missing))

@@ -2,105 +2,79 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
-import typer
-
-from softbleu.cli import options as opt
+from softbleu.cli.command import Given, command
 from softbleu.cli.embeddings.common import open_chosen
-from softbleu.cli.settings import takes_settings_of
 
 if TYPE_CHECKING:
-    from softbleu.corpora.files import TextFile
-    from softbleu.declare import Declared
+    from softbleu.cli.output import Output
     from softbleu.embeddings.expansion import ExpandedReference
-    from softbleu.report import Records
 
-EXPANSION_FORMATS = ("text", "jsonl")
-SPLITTERS = ("none", "13a")
 _MOST_FILES = 100
-_of = opt.OptionTable("""
-  --tokenize NAME: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in the new references
-    (default: none).
+
+
+@command(
+    "reference output_prefix output format vectors vector_case tokenize encoding",
+    """
+  --tokenize NAME =none <none,13a>: Words are found at whitespace (none), or by sacrebleu's 13a, which then shows in
+    the new references (default: =).
 Input
-  --reference -r FILE…: Reference text, a segment a line, or several; - is standard input.
+  --reference -r FILE… !: Reference text, a segment a line, or several; - is standard input.
 Output
   --output-prefix PREFIX: Write PREFIX.1, PREFIX.2, … up to the budget, each a reference text for further -r options.
-  --format -f NAME: text: parallel files (--output-prefix); jsonl: an object a segment, with probabilities and
-    replacements (--output) (default: text).
-""")
-
-
-def _settings() -> type[Declared]:
-    from softbleu.embeddings.expansion import Expansion
-
-    return Expansion
-
-
-@takes_settings_of(_settings)
-def expand(
-    ctx: typer.Context,
-    reference: Annotated[list[str], _of("--reference")],
-    output_prefix: Annotated[str | None, _of("--output-prefix")] = None,
-    output: opt.Output = None,
-    output_format: Annotated[str, _of("--format", EXPANSION_FORMATS)] = "text",
-    vectors: opt.Vectors = None,
-    vector_case: opt.WordLookup = None,
-    tokenize: Annotated[str, _of("--tokenize", SPLITTERS)] = "none",
-    encoding: opt.Encoding = "utf-8",
-    quiet: opt.Quiet = False,
-    debug: opt.Debug = False,
-) -> None:
+  --format -f NAME =text <text,jsonl>: text: parallel files (--output-prefix); jsonl: an object a segment, with
+    probabilities and replacements (--output) (default: =).
+""",
+    settings_of="embeddings.expansion:Expansion",
+)
+def expand(given: Given) -> None:
     """Make more references: words replaced by near neighbours, the most probable variants first.
 
     The files are scored as any references: softbleu score -c FILE -r REFERENCE -r PREFIX.1 -r PREFIX.2 and so on.
     Where a segment has fewer variants, its first reference stands instead, which changes no score.
     """
-    from softbleu.cli.output import table_output
+    from softbleu.corpora.parallel import open_texts, text_blocks
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
-    from softbleu.io.progress import ProgressBar
+    from softbleu.report.vectors import expansion_json, expansion_records
     from softbleu.tokens import Tokenizer
 
-    output_format = known_name("format", output_format, EXPANSION_FORMATS)
-    tokenize = known_name("tokenizer", tokenize, SPLITTERS)
-    expansion = Expansion().revised({name: value for name, value in ctx.params.items() if value is not None})
-    targets = _targets(output_prefix, output, output_format, expansion.budget, [*reference, vectors])
-    source, case = open_chosen(vectors, vector_case)
-    split = Tokenizer(tokenize).splitter
-    with _open_texts(reference, encoding) as files, ProgressBar(quiet=quiet, what="expanding") as bar:
+    known_name("format", given.format, ("text", "jsonl"))
+    split = Tokenizer(known_name("tokenizer", given.tokenize, ("none", "13a"))).splitter
+    expansion = given.declared(Expansion)
+    targets = _targets(given, expansion.budget)
+    source, case = open_chosen(given)
+    with open_texts(given.reference, given.encoding) as files, given.progress("expanding") as bar:
         total = files[0].lines
         found = expand_corpus(
-            lambda: ([[split(text) for text in texts] for texts in block] for block in _blocks(files)),
+            lambda: ([[split(text) for text in texts] for texts in block] for block in text_blocks(files)),
             source,
             expansion,
             case,
             lambda done: bar(done, total),
         )
-        segments = (texts for block in _blocks(files) for texts in block)
-        if output_format == "jsonl":
-            targets[0].write(_json_lines(segments, found))
+        segments = (texts for block in text_blocks(files) for texts in block)
+        if given.format.lower() == "jsonl":
+            targets[0].write(expansion_json(segments, found))
             return
         counts = _write_parallel(targets, segments, found)
-    table_output("text")(_summary(counts, [str(target.path) for target in targets]))
+    given.open_output().write(expansion_records(counts, [str(target.path) for target in targets]))
 
 
-def _targets(
-    prefix: str | None, output: str | None, output_format: str, budget: int, inputs: Sequence[str | None]
-) -> list[Any]:
+def _targets(given: Given, budget: int) -> list[Output]:
     """See, before any work is done, that what was asked for can be written."""
     from softbleu.cli.output import Output
     from softbleu.errors import InputError
 
-    if output_format == "jsonl":
+    prefix, inputs = given.output_prefix, [*given.reference, given.vectors]
+    if given.format.lower() == "jsonl":
         if prefix is not None:
             raise InputError("--output-prefix is for --format text: name a file with --output, or leave both out")
-        return [Output.of(output, inputs)]
-    if output is not None or not prefix:
+        return [given.open_place(inputs)]
+    if given.output is not None or not prefix:
         raise InputError("several files are written: name them with --output-prefix, or use --format jsonl")
     if budget > _MOST_FILES:
         raise InputError(f"at most {_MOST_FILES} files are written at once, not {budget}: use --format jsonl")
@@ -111,63 +85,15 @@ def _targets(
     return targets
 
 
-@contextmanager
-def _open_texts(names: Sequence[str], encoding: str) -> Iterator[list[TextFile]]:
-    """Open parallel texts, which must have as many lines."""
-    from softbleu.corpora.files import STDIN, TextFile
-    from softbleu.corpora.segments import BLOCK
-    from softbleu.errors import InputError
-    from softbleu.io.files import TemporaryFolder
-
-    if list(names).count(STDIN) > 1:
-        raise InputError("standard input (-) can be read once only")
-    with TemporaryFolder() as folder:
-        files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]
-        first = files[0]
-        for file in files:
-            if file.lines != first.lines:
-                raise InputError(
-                    f"different numbers of lines: {file.name} has {file.lines}, {first.name} has {first.lines}"
-                )
-        if not first.lines:
-            raise InputError(f"an empty corpus: {first.name} has no lines")
-        yield files
-
-
-def _blocks(files: Sequence[TextFile]) -> Iterator[list[tuple[str, ...]]]:
-    """References of the segments, block by block."""
-    for number in range(-(-files[0].lines // files[0].block)):
-        yield list(zip(*(file.read_lines(number) for file in files), strict=True))
-
-
-def _json_lines(segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]) -> Iterator[str]:
-    """An object a segment; segments, references and tokens are numbered from 1."""
-    for number, (texts, variants) in enumerate(zip(segments, found, strict=True), start=1):
-        entries = [
-            {
-                "text": " ".join(variant.tokens),
-                "probability": variant.probability,
-                "reference": variant.reference + 1,
-                "replacements": [
-                    {"token": each.position + 1, "word": each.word, "by": each.by, "similarity": each.similarity}
-                    for each in variant.replacements
-                ],
-            }
-            for variant in variants
-        ]
-        entry = {"segment": number, "references": list(texts), "variants": entries}
-        yield json.dumps(entry, ensure_ascii=False) + "\n"
-
-
 def _write_parallel(
-    targets: Sequence[Any], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
+    targets: Sequence[Output], segments: Iterable[Sequence[str]], found: Iterable[Sequence[ExpandedReference]]
 ) -> list[int]:
     """Write all files and rename them when all are complete; returns how many segments have 0, 1, … variants."""
     from softbleu.errors import InputError
     from softbleu.io.files import drafts_of, open_draft
 
     counts = [0] * (len(targets) + 1)
-    paths = [target.path for target in targets]
+    paths = [target.path for target in targets if target.path is not None]
     try:
         with drafts_of(paths) as drafts, ExitStack() as stack:
             streams = [stack.enter_context(open_draft(draft)) for draft in drafts]
@@ -181,15 +107,3 @@ def _write_parallel(
     except OSError as error:
         raise InputError(f"cannot write {paths[0]}: {error.strerror or error}; nothing was changed") from error
     return counts
-
-
-def _summary(counts: Sequence[int], names: Sequence[str]) -> Records:
-    from softbleu.report import Records
-
-    facts: dict[str, str | int] = {
-        "segments": sum(counts),
-        "new references": sum(number * count for number, count in enumerate(counts)),
-        "written": f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0],
-    }
-    rows = [(str(number), count) for number, count in enumerate(counts) if count]
-    return Records(("new references", "segments"), rows, facts)

@@ -1,19 +1,28 @@
-"""Options that several commands about networks have."""
+"""What commands about networks share: options, and the networks that are named."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
 
-from softbleu.cli import options as opt
+    from softbleu.cli.command import Given
+    from softbleu.networks import WordNetwork
 
-_of = opt.OptionTable("""
-  --notation NAME: How the file has its networks: network (as make writes them), brackets, att (OpenFst's
-    text) (default: network).
-  --line N: Which network of the file, from 1 (default: 1).
-""")
+NETWORK_OPTIONS = """
+  networks FILE !: Networks, one a line; or AT&T text.
+  --notation NAME =network <network,brackets,att>: How the file has its networks: network (as make writes them),
+    brackets, att (OpenFst's text) (default: =).
+  --line N =1: Which network of the file, from 1 (default: =).
+"""
 
-NetworkFile = Annotated[str, typer.Argument(metavar="FILE", help="Networks, one a line; or AT&T text.")]
-Notation = Annotated[str, _of("--notation", ("network", "brackets", "att"))]
-Line = Annotated[int, _of("--line")]
+
+def read_named(given: Given) -> Iterator[WordNetwork]:
+    """Read the networks of the file that is named."""
+    from softbleu.errors import known_name
+    from softbleu.networks.files import FILE_NOTATIONS, read_networks
+
+    notation: Any = known_name("notation", given.notation, FILE_NOTATIONS)
+    return iter(read_networks(given.networks, notation, given.encoding))
