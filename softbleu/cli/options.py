@@ -111,7 +111,7 @@ Input
 Score
   --metric -m NAME… <cli.completion:metrics>: What to compute: a metric, a matcher (BLEU over it), or either with
     settings, as 'vleu(threshold=0.8)' (default: bleu).
-  --preset NAME <scoring.measure:preset_names>: Settings of a paper: morgan2014. Options given beside it go before it.
+  --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Options given beside it go before it.
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
     (default: corpus).

@@ -61,7 +61,7 @@ def _points(given: Given) -> list[Any]:
     """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
     from softbleu.experiments import sweep_points
     from softbleu.experiments.grids import read_thresholds, read_variations
-    from softbleu.scoring.measure import read_settings
+    from softbleu.metrics.making import read_settings
 
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())
     points: list[Any] = []

@@ -20,8 +20,8 @@ def evaluate(given: Given) -> None:
     """
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.errors import InputError
+    from softbleu.io.streams import TextCorpus
     from softbleu.report.vectors import evaluation_records
-    from softbleu.text_corpus import TextCorpus
 
     if given.missing < 0:
         raise InputError(f"--missing must be at least 0, not {given.missing}")

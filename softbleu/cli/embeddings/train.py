@@ -21,7 +21,7 @@ def train(given: Given) -> None:
     what they are made of and how well they agree with people.
     """
     from softbleu.embeddings.training import TrainingSettings, train_vectors
-    from softbleu.text_corpus import TextCorpus
+    from softbleu.io.streams import TextCorpus
 
     output = given.open_output()
     settings = given.declared(TrainingSettings)

@@ -17,8 +17,8 @@ Model
 def train_language(given: Given) -> None:
     """Train an n-gram language model on text of your own, by modified Kneser-Ney smoothing (Chen & Goodman 1998)."""
     from softbleu.io.files import check_apart
+    from softbleu.io.streams import TextCorpus
     from softbleu.language import train_ngrams, write_arpa
-    from softbleu.text_corpus import TextCorpus
 
     output = given.open_output()
     check_apart(given.output, given.corpus)
