@@ -29,7 +29,7 @@ Returns:
 
 
 class Softbleu(evaluate.Metric):
-    """A door on ``softbleu.read_metric(metric).corpus_score``; the digits are the same."""
+    """Calls ``softbleu.read_metric(metric).corpus_score``; the digits are the same."""
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
