@@ -174,13 +174,14 @@ def setting(
     help: str = "",
     *,
     factory: Callable[[], Any] | None = None,
+    kw_only: Any = MISSING,
     **more: Any,
 ) -> Any:
     """Declare a field of a declared value; `more` are fields of `Setting`. Keyword-only fields stand last."""
     metadata = {_KEY: {"help": help, **more}}
     if factory is not None:
-        return field(default_factory=factory, metadata=metadata)
-    return field(default=default, metadata=metadata)
+        return field(default_factory=factory, metadata=metadata, kw_only=kw_only)
+    return field(default=default, metadata=metadata, kw_only=kw_only)
 
 
 class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
@@ -192,16 +193,16 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
     def __post_init__(self) -> None:
         """Check every field, and what they mean together."""
-        self.complete()
         for each in own_settings(type(self)):
             value = getattr(self, each.name)
             checked = each.check(value)
             if checked is not value:
                 object.__setattr__(self, each.name, checked)
         self.check()
+        self.complete()
 
     def complete(self) -> None:  # noqa: B027
-        """Put values where none are given."""
+        """Put in what follows from checked settings."""
 
     def check(self) -> None:  # noqa: B027
         """Raise an InputError if settings do not go together."""

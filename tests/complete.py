@@ -12,6 +12,6 @@ M = TypeVar("M", bound=Metric)
 
 def complete(metric: M, tokenizer: Any = None, vectors: Any = None) -> M:
     """The metric with these parts, where they are given."""
-    given = {"tokenizer": tokenizer, "vectors": vectors}
+    given = {"tokenizer": tokenizer, "vector_choice": vectors}
     made: M = replace(metric, **{name: part for name, part in given.items() if part is not None})
     return made

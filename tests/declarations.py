@@ -148,4 +148,4 @@ def measures(draw: st.DrawFn) -> Metric:
         for name in ("idf", "window", "extra", "replacing"):
             start.pop(name, None)
     made = make_metric(metric.name, **start)
-    return made if made.requires.vectors else complete(made, vectors=VectorChoice(made.default_vectors))
+    return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)

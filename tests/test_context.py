@@ -26,7 +26,7 @@ from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.scoring import VectorChoice, score_corpus
-from softbleu.scoring.plan import threshold_of
+from softbleu.scoring.plan import resolve_metric, threshold_of
 
 
 class StaticEncoder(MadeUpEncoder):
@@ -385,8 +385,8 @@ def test_an_encoder_is_no_set_of_words() -> None:
 def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:
     encoder = MadeUpEncoder()
     encoder.quantiles["p99"] = 0.4321
-    measure = make_metric("vleu", threshold="p99", vectors=encoder).resolved()
+    measure = resolve_metric(make_metric("vleu", threshold="p99", vectors=encoder))
     assert threshold_of(measure) == 0.4321
-    other = make_metric("vleu", threshold="p99", vectors=encoder, layers="1").resolved()
+    other = resolve_metric(make_metric("vleu", threshold="p99", vectors=encoder, layers="1"))
     assert isinstance(other.threshold, float)
     assert 0.4321 != other.threshold < 1

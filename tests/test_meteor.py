@@ -30,6 +30,7 @@ from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.meteor.metric import _alone
 from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
 from softbleu.normaliser import normalised
+from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.run import collect_statistics
 from softbleu.thesaurus.resources import PACKAGE, MeteorData, stem
 
@@ -54,7 +55,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def rows_of(candidates: Sequence[str], references: Any, **more: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    measure = make_metric("meteor", **more).resolved()
+    measure = resolve_metric(make_metric("meteor", **more))
     statistics = collect_statistics(make_corpus(candidates, references), [measure], keep_rows=True)
     return statistics[0].rows[0]
 
@@ -95,7 +96,7 @@ def test_real_text_scores_as_with_the_program() -> None:
 def check_real_text(name: str, variant: str, given: dict[str, Any]) -> None:
     header, names, *lines = shared("expected", "meteor", f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     place = names.split("\t").index(variant)
-    rows, metric = rows_of(*real_text(name), **given), make_metric("meteor", **given).metric
+    rows, metric = rows_of(*real_text(name), **given), make_metric("meteor", **given)
     expected = np.array([line.split("\t")[place] for line in lines], np.float64)
     assert metric.scores(rows) == pytest.approx(100 * expected, abs=1e-9)
     assert float(metric.score(rows.sum(axis=0))) == pytest.approx(

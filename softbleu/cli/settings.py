@@ -171,7 +171,7 @@ def _add(
 
 def _add_tokenizer(made: Options, metric: Any) -> None:
     """Add the settings of tokens, whose defaults are the metric's."""
-    tokenizer = metric.default_tokenizer
+    tokenizer = metric().tokenizer
     for each, default in tokenizer.settings():
         shared = made.setdefault(identifier(each.name), SettingOption(each, METRIC))
         shared.owners[metric.name] = replace(each, default=default)

@@ -129,7 +129,7 @@ WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[
 """How systems are ranked by people's comparisons."""
 
 
-def score_metrics(
+def scores_by_metrics(
     corpus: Corpus,
     metrics: Mapping[str, Metric],
     *,

@@ -37,7 +37,7 @@ from softbleu.experiments.evidence import (
     rank_systems,
     read_human,
     read_metrics,
-    score_metrics,
+    scores_by_metrics,
 )
 from softbleu.experiments.preferences import preference_taus
 from softbleu.tabular import Records, Tabular, Value
@@ -200,7 +200,7 @@ def metaeval(
         unjudged = not (people.human or people.comparisons)
         by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
-            computed, signatures = score_metrics(
+            computed, signatures = scores_by_metrics(
                 corpus, measures, segments=by_output, jobs=jobs, executor=executor, progress=progress
             )
         tables += computed

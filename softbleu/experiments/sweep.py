@@ -191,7 +191,7 @@ def _resolve(measures: Sequence[Metric]) -> list[Metric]:
         if measure.requires.vectors:
             if measure.vector_choice.key not in known:
                 known[measure.vector_choice.key] = measure.vector_choice.resolved()
-            measure = replace(measure, vectors=known[measure.vector_choice.key])
+            measure = replace(measure, vector_choice=known[measure.vector_choice.key])
         given = threshold_of(measure)
         if isinstance(matcher_of(measure), SoftMatcher) and not isinstance(given, float):
             key = (measure.vector_choice.key, given)

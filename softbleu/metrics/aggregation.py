@@ -185,7 +185,7 @@ class MeanOfReferences(Aggregation):
         if len(rows) == len(offsets) - 1:
             return self.metric.score(rows.sum(axis=0))
         raise InputError(
-            f"metric {self.metric.name!r} with the mean over references has no corpus score: "
+            f"metric {self.metric.name!r} has no corpus score with the 'mean' over references: "
             "use level 'segment' or 'macro', or sampled or best references"
         )
 

@@ -39,15 +39,16 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers, Progress
 
-    GivenVectors = VectorChoice | VectorLocation
     GivenMatcher = Matcher | str
 else:
-    GivenVectors, GivenMatcher = VectorChoice, Matcher
+    GivenMatcher = Matcher
 
 DEFAULT_ENCODER = "minilm-l6"
 """Bundled encoder for vectors in context."""
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
+IN_CONTEXT = "in context"
+"""The preset that is taken by itself where the vectors are those of tokens in context."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,11 @@ def requirements_of(matcher: Matcher, order: int, **more: Any) -> Requirements:
     return Requirements(vectors=matcher.needs_vectors(order), frequency=matcher.needs_frequencies(order), **more)
 
 
+def tokenizer_setting(tokenize: str, *, lowercase: bool = False) -> Any:
+    """Declare the tokenizer that a metric has unless another is given."""
+    return setting(Tokenizer(tokenize, lowercase), kw_only=True)
+
+
 class MetricClass(ABCMeta):
     """Lets a metric be made from the settings of all its parts: `Vleu(threshold=0.8, tokenize="none")`."""
 
@@ -116,23 +122,18 @@ class MetricClass(ABCMeta):
         """Make a value; see `Metric`."""
         fields = {each.name: each for each in own_settings(cls)}  # type: ignore[arg-type]
         if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
-            made: Metric = super().__call__(*own, **given)
-            object.__setattr__(made, "tokenizer", made.tokens(made.tokenizer))
-            return made
+            return super().__call__(*own, **given)
         return with_settings(cls(*own), given)
 
     @property
     def __signature__(cls) -> Signature:
         """All settings by name, with their defaults, for `help` and completion."""
         value: Metric = cls()
-        parameters = [
-            Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=each.hint)
-            for each, default in value.settings()
-            if each.name != "quantile"
-        ]
-        if value.presets:
-            parameters.append(Parameter("preset", Parameter.KEYWORD_ONLY, default=None, annotation="str | None"))
-        return Signature(parameters)
+        found = {each.name: (default, each.hint) for each, default in value.settings() if each.name != "quantile"}
+        if {*value.presets} - {IN_CONTEXT}:
+            found["preset"] = None, "str | None"
+        kind = Parameter.KEYWORD_ONLY
+        return Signature([Parameter(name, kind, default=each[0], annotation=each[1]) for name, each in found.items()])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -149,14 +150,13 @@ class Metric(Declared, metaclass=MetricClass):
         A setting that there is not, or a value that it cannot have.
     """
 
-    tokenizer: Tokenizer = setting(None)
-    """`default_tokenizer` unless given."""
-    vectors: GivenVectors = setting(None)
-    """Those of `default_vectors` unless given."""
+    tokenizer: Tokenizer = setting(Tokenizer())
+    vector_choice: VectorChoice = setting(VectorChoice())
     if TYPE_CHECKING:
         # What may be given, for type checkers; at run time these are settings of the two parts above.
         tokenize: InitVar[str] = "none"
         lowercase: InitVar[bool] = False
+        vectors: InitVar[VectorLocation] = DEFAULT_VECTORS
         vector_case: InitVar[VectorCase] = "fallback"
         normalize: InitVar[bool] = True
         layers: InitVar[str | None] = None
@@ -170,26 +170,15 @@ class Metric(Declared, metaclass=MetricClass):
 
     kind: ClassVar[str] = "metric"
     higher_is_better: ClassVar[bool] = True
-    default_tokenizer: ClassVar[Tokenizer] = Tokenizer()
-    default_vectors: ClassVar[str] = DEFAULT_VECTORS
-    in_context: ClassVar[Mapping[str, object]] = {}
-    """Settings that are taken, unless they are given, where the vectors are those of tokens in context."""
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
-    """Settings of papers, by name; those of the matcher and the tokenizer among them."""
-
-    def complete(self) -> None:
-        """Take the default tokenizer and vectors unless others are given."""
-        if self.tokenizer is None:
-            object.__setattr__(self, "tokenizer", self.default_tokenizer)
-        if self.vectors is None:
-            object.__setattr__(self, "vectors", VectorChoice(self.default_vectors))
+    """Settings of papers, by name; `IN_CONTEXT` has what is taken, unless given, with vectors in context."""
 
     def __str__(self) -> str:
         written = {}
-        head = self.expression_head
-        for each, value in self.settings("" if self.requires.vectors else "vectors"):
-            default = getattr(self.default_tokenizer, each.name, each.default)
-            default = self.default_vectors if each.name == "vectors" else default
+        head = self._head
+        usual = {each.name: value for part in _shared_defaults(type(self)) for each, value in part.settings()}
+        for each, value in self.settings("" if self.requires.vectors else "vector_choice"):
+            default = usual.get(each.name, each.default)
             if each.part is not None:
                 default = each.default.name if head == self.name else value
             if value != default:
@@ -286,19 +275,13 @@ class Metric(Declared, metaclass=MetricClass):
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
         """Everything that a number depends on; `vectors` names the set and its content, where one is looked at."""
-        own, without = self, "vectors"
+        own, without = self, "vector_choice"
         if vectors is not None:
-            own, without = replace(self, vectors=replace(self.vector_choice, vectors=vectors)), ""
+            own, without = replace(self, vector_choice=replace(self.vector_choice, vectors=vectors)), ""
         return signature_of(own, short=short, without=without, more=more)
 
     @property
-    def vector_choice(self) -> VectorChoice:
-        """Which vectors words are compared by, and how."""
-        choice: VectorChoice = self.vectors  # type: ignore[assignment]  # a location has become a choice
-        return choice
-
-    @property
-    def expression_head(self) -> str:
+    def _head(self) -> str:
         """What its expression begins with."""
         return self.name
 
@@ -311,14 +294,6 @@ class Metric(Declared, metaclass=MetricClass):
     def requires(self) -> Requirements:
         """What it must be given."""
         return Requirements()
-
-    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
-        """The tokenizer as settings of the metric change it."""
-        return tokenizer
-
-    def resolved(self) -> Self:
-        """The metric with what its settings stand for where they are not given: what it reads is then in them."""
-        return self
 
     def at_level(self, level: Level) -> Self:
         """The metric as it scores at a level, where that makes a difference."""
@@ -392,7 +367,7 @@ def with_settings(
     if preset is not None and preset not in metric.presets and idle is not None:
         idle.append("preset")
     # A preset says nothing about what a metric or matcher does not have.
-    usual = metric.in_context if plain is False and is_encoder(given.get("vectors")) else {}
+    usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and is_encoder(given.get("vectors")) else {}
     parts = {"matcher": getattr(metric, "matcher", None), **given}
     known = [each.name for each in all_settings(type(metric), parts, shared=True)]
     for name in given:
@@ -402,7 +377,7 @@ def with_settings(
         if name not in every:
             soft = {**parts, "matcher": "vleu"} if "matcher" in known else parts
             valid = [each.name for each in all_settings(type(metric), soft, shared=True)]
-            raise UnknownNameError("setting", name, valid)
+            raise UnknownNameError("setting", name, valid if idle is None else sorted(every))
         # What does nothing here must be right all the same.
         check_given(every[name], given[name])
         if idle is None:
@@ -413,7 +388,8 @@ def with_settings(
 
 def preset_names() -> list[str]:
     """Names of the settings of papers, those of other packages' metrics too."""
-    return [name for owner in METRICS.classes() for name in owner.presets]  # type: ignore[attr-defined]
+    named = (name for owner in METRICS.classes() for name in owner.presets)  # type: ignore[attr-defined]
+    return [name for name in named if name != IN_CONTEXT]
 
 
 def every_setting() -> dict[str, Setting]:
@@ -423,6 +399,11 @@ def every_setting() -> dict[str, Setting]:
         for owner in (*MATCHERS.classes(), *METRICS.classes())
         for each in all_settings(owner, shared=True)
     }
+
+
+def _shared_defaults(kind: type[Metric]) -> list[Declared]:
+    """The tokenizer and the vectors that a metric has unless others are given."""
+    return [each.default for each in own_settings(kind) if each.shared]
 
 
 def _written(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from softbleu.declare import setting
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
 from softbleu.limits import Limit
 from softbleu.metrics.aggregation import best_rows
@@ -69,8 +70,8 @@ class BertScore(Metric):
         hashed=True,
     )
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
+    vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "bertscore"
-    default_vectors: ClassVar[str] = DEFAULT_ENCODER
 
     @property
     def label(self) -> str:

@@ -17,7 +17,15 @@ from softbleu.matchers.sleu import SleuMatcher
 from softbleu.matchers.vleu import VleuMatcher
 from softbleu.matchers.xleu import XleuMatcher
 from softbleu.metrics.aggregation import SumOfRows
-from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
+from softbleu.metrics.base import (
+    GivenMatcher,
+    Level,
+    MatcherMetric,
+    Requirements,
+    order_setting,
+    requirements_of,
+    tokenizer_setting,
+)
 from softbleu.metrics.optional import no_mean, one_by_one
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
@@ -94,6 +102,7 @@ class Bleu(MatcherMetric):
     denominator: Denominator = setting(
         "order", "Precision over the n-grams of the order, of all orders, or of the reference"
     )
+    tokenizer: Tokenizer = tokenizer_setting("13a")
     name: ClassVar[str] = "bleu"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "morgan2014": {
@@ -105,7 +114,6 @@ class Bleu(MatcherMetric):
             "tokenize": "none",
         }
     }
-    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
 
     def check(self) -> None:
         """See that the settings go together."""
@@ -122,7 +130,7 @@ class Bleu(MatcherMetric):
         return hash((self.name, *(getattr(self, each.name) for each in own_settings(Bleu))))
 
     @property
-    def expression_head(self) -> str:
+    def _head(self) -> str:
         """The matcher's name where it is a soft one."""
         soft = self.name == "bleu" and self.matching.name != "exact"
         return self.matching.name if soft else self.name
@@ -282,7 +290,7 @@ class Sleu(Bleu):
     --------
     >>> vectors = {"dog": [0.9, 0.3], "cat": [1.0, 0.2]}
     >>> round(float(Sleu(order=1, vectors=vectors).corpus_score(["a dog"], ["a cat"])), 2)
-    99.63
+    99.61
     """
 
     matcher: GivenMatcher = setting(factory=SleuMatcher, help=_MATCHER, common=True)
@@ -311,7 +319,7 @@ class Xleu(Bleu):
     --------
     >>> vectors = {"dog": [0.9, 0.3], "cat": [1.0, 0.2]}
     >>> round(float(Xleu(order=2, vectors=vectors).corpus_score(["a dog"], ["a cat"])), 2)
-    99.74
+    99.61
     """
 
     matcher: GivenMatcher = setting(factory=XleuMatcher, help=_MATCHER, common=True)

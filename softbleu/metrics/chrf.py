@@ -72,11 +72,10 @@ class Chrf(Metric):
         """The characters of words, and words without their punctuation."""
         return Requirements(parts=("characters", *(["punctuation"] if self.word_order else [])))
 
-    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
+    def complete(self) -> None:
         """White space is among the tokens where it counts."""
-        if not self.whitespace:
-            return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
-        return _BlanksToo(tokenizer.tokenize, tokenizer.lowercase)
+        kind = _BlanksToo if self.whitespace else Tokenizer
+        object.__setattr__(self, "tokenizer", kind(self.tokenizer.tokenize, self.tokenizer.lowercase))
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """For each order the n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""

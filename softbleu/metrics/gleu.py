@@ -23,7 +23,7 @@ from softbleu.metrics.aggregation import (
 )
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
 from softbleu.metrics.counts import NgramCounts, count_ngrams
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.score import ReferenceScore, Score, column
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Gleu(MatcherMetric):
     def aggregation(self) -> Aggregation:
         """What several references mean."""
         if self.variant == "gleu0":
-            return SumOfRows(self)
+            return _MergedReferences(self)
         best = _BestByOrder(self)
         if self.multi == "max":
             return best
@@ -238,6 +238,13 @@ class Gleu(MatcherMetric):
             ratio = np.where(candidate > 0, reference / np.where(candidate > 0, candidate, 1), np.inf)
         ratio = np.where((candidate == 0) & (reference == 0), 1, ratio)
         return logs, np.minimum(1 - ratio, 0)
+
+
+@dataclass(frozen=True)
+class _MergedReferences(SumOfRows):
+    def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
+        """There are none."""
+        raise InputError("variant 'gleu0' merges the references: it has no scores of single ones")
 
 
 @dataclass(frozen=True)

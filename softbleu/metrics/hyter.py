@@ -23,7 +23,7 @@ from softbleu.kernels.lattices import (
     least_ratios,
 )
 from softbleu.limits import Limit
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
@@ -112,9 +112,9 @@ class Hyter(Metric):
     )
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
+    tokenizer: Tokenizer = tokenizer_setting("13a", lowercase=True)
     name: ClassVar[str] = "hyter"
     higher_is_better: ClassVar[bool] = False
-    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a", lowercase=True)
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "terp": {"shifts": True, "stem_cost": 0.2, "synonym_cost": 0.4, "paraphrase_cost": 0.4},
         "networks": {
@@ -146,9 +146,10 @@ class Hyter(Metric):
         """The marks of networks, and how rare words are."""
         return Requirements(idf=self.idf, parts=(NetworkMarks(),))
 
-    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
-        """A tokenizer that makes networks of references."""
-        return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, self.rules)
+    def complete(self) -> None:
+        """Take a tokenizer that makes networks of references."""
+        given = self.tokenizer.tokenize, self.tokenizer.lowercase
+        object.__setattr__(self, "tokenizer", NetworkTokenizer(*given, self.rules))
 
     def resolved(self) -> Self:
         """With the resources that rules look at."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokenizer
     from softbleu.types import Integers
 
 
@@ -48,10 +47,11 @@ class NetGleu(Gleu):
         """What GLEU needs, and the marks of networks."""
         return replace(super().requires, parts=(NetworkMarks(),))
 
-    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
-        """A tokenizer that makes networks of references."""
+    def complete(self) -> None:
+        """Take a tokenizer that makes networks of references."""
         kind = SpeltNetworkTokenizer if self.matching.needs_vectors(self.order) else NetworkTokenizer
-        return kind(tokenizer.tokenize, tokenizer.lowercase, self.rules)
+        given = self.tokenizer.tokenize, self.tokenizer.lowercase
+        object.__setattr__(self, "tokenizer", kind(*given, self.rules))
 
     def resolved(self) -> Self:
         """With the resources that rules look at."""

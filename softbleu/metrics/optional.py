@@ -59,6 +59,14 @@ class BleuFormula(SharedMatches, Protocol):
 
 
 @runtime_checkable
+class NeedsData(Protocol):
+    """Reads data that settings name, or stand for where they are not given."""
+
+    def resolved(self) -> Any:
+        """The metric with these settings given: what it reads is then in them."""
+
+
+@runtime_checkable
 class JudgesLines(Protocol):
     """Finds something in single candidates."""
 

@@ -15,7 +15,7 @@ from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.limits import Limit
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import Metric, Requirements, order_setting
+from softbleu.metrics.base import IN_CONTEXT, Metric, Requirements, order_setting, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.meteor.stages import find_matches
 from softbleu.metrics.meteor.words import MeteorWords
@@ -119,11 +119,11 @@ class Softbleu(Metric):
         read=read_idf,
         hashed=True,
     )
+    tokenizer: Tokenizer = tokenizer_setting("13a")
     name: ClassVar[str] = "softbleu"
-    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
-    in_context: ClassVar[Mapping[str, object]] = {"power": 1.0, "characters": 0.0}
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
-        "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0}
+        "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0},
+        IN_CONTEXT: {"power": 1.0, "characters": 0.0},
     }
 
     @property

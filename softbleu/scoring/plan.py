@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matchers.base import SoftMatcher
-from softbleu.metrics.optional import matcher_of
+from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,11 +25,12 @@ def resolve_metric(metric: Metric) -> Metric:
     VectorError
         The vectors cannot be read.
     """
-    metric = metric.resolved()
+    if isinstance(metric, NeedsData):
+        metric = metric.resolved()
     if metric.requires.vectors or isinstance(matcher_of(metric), SoftMatcher):
         choice = metric.vector_choice.resolved()
-        if choice is not metric.vectors:
-            metric = replace(metric, vectors=choice)
+        if choice is not metric.vector_choice:
+            metric = replace(metric, vector_choice=choice)
     matcher, choice = matcher_of(metric), metric.vector_choice
     if not isinstance(matcher, SoftMatcher) or isinstance(matcher.threshold, float):
         return metric
@@ -49,7 +50,7 @@ def with_threshold(metric: M, threshold: float | str, quantile: str | None = Non
     """The same over its matcher with another threshold, which may have been found as a quantile."""
     own: Any = metric
     matcher = replace(own.matcher, threshold=threshold)
-    made: M = replace(own, matcher=matcher, vectors=replace(metric.vector_choice, quantile=quantile))
+    made: M = replace(own, matcher=matcher, vector_choice=replace(metric.vector_choice, quantile=quantile))
     return made
 
 
@@ -61,9 +62,9 @@ def distinct(metrics: Iterable[Metric]) -> list[Metric]:
 def key_of(metric: Metric) -> tuple[object, ...]:
     """What tells a metric from others; vectors in memory by which they are."""
     where, choice = metric.vector_choice.key
-    return replace(metric, vectors=choice), where
+    return replace(metric, vector_choice=choice), where
 
 
 def without_vectors(metric: Metric) -> Metric:
     """The same for workers, who are given tables of vectors: those of the metric need not travel."""
-    return replace(metric, vectors=VectorChoice())
+    return replace(metric, vector_choice=VectorChoice())

@@ -15,6 +15,7 @@ from softbleu.analysis import bucket_scores
 from softbleu.analysis.labels import FREQUENCIES, LENGTHS
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
+from softbleu.metrics.making import make_metric
 
 REFERENCES = [
     ("the cat sat on the mat", "a cat was on the mat"),
@@ -76,7 +77,7 @@ def test_words_are_counted_one_by_one(lines: list[tuple[str, str, str]]) -> None
 def test_coverage_tells_words_with_a_vector() -> None:
     vectors = {"cat": [1.0, 0.0], "mat": [0.0, 1.0], "the": [1.0, 1.0]}
     corpus = Segments.of(["the dog sat"], ["the cat sat"])
-    rows = bucket_scores(corpus, softbleu.make_metric("vleu", vectors=vectors, tokenize="none"), by="coverage")
+    rows = bucket_scores(corpus, make_metric("vleu", vectors=vectors, tokenize="none"), by="coverage")
     found = {(row["coverage"], row["metric"]): (row["words"], row["candidate"]) for row in rows.records()}
     assert found["with a vector", "recall"] == (2, 50.0)
     assert found["with a vector", "precision"] == (2, 100.0)

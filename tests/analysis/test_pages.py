@@ -16,6 +16,7 @@ from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.metrics import Requirements
 from softbleu.metrics.making import make_metric
+from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import prepare_corpus
 
 VECTORS = {
@@ -75,7 +76,7 @@ def literal_matches(page, corpus, chosen, threshold):
 @settings(max_examples=10)
 def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, threshold):
     corpus = corpus_of(segments)
-    chosen = make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}).resolved()
+    chosen = resolve_metric(make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}))
     page = make_page(corpus, chosen)
     assert page.thresholds[page.run] == threshold
     numbers = {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}

@@ -134,7 +134,7 @@ def test_help_names_the_defaults_of_the_library(command):
     shown = " ".join(command("score", *METRICS, "-h", environment={"COLUMNS": "300"}).out.split())
     owners = (Bleu, VleuMatcher, VectorChoice, Tokenizer)
     defaults = {each.name: each.default for owner in owners for each in all_settings(owner)}
-    defaults |= {"tokenize": Bleu.default_tokenizer.tokenize}
+    defaults |= {"tokenize": Bleu().tokenize}
     defaults |= {"matcher": Bleu().matcher.name, "order": f"bleu {Bleu().order}; softbleu {Softbleu().order}"}
     named = ("matcher", "vectors", "vector_case", "tokenize", "order", "smooth", "denominator")
     for name in (*named, "assignment", "consumption", "composition"):

@@ -9,7 +9,7 @@ import pytest
 
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.scoring import score
-from softbleu.scoring.plan import threshold_of
+from softbleu.scoring.plan import resolve_metric, threshold_of
 from softbleu.signature import parse_signature
 
 WORDS = [f"w{number}" for number in range(30)]
@@ -81,7 +81,7 @@ def test_short_signatures_say_what_is_not_the_default(soft, remedy):
     assert {key for key in short if key in DEFAULTS} == changed
     for signature in (result.short_signature, result.signature):
         measure = metric_from_signature(signature)
-        expected = make_metric(matcher="vleu", vectors=str(soft[-1]), **options).resolved()
+        expected = resolve_metric(make_metric(matcher="vleu", vectors=str(soft[-1]), **options))
         assert measure.vector_choice.measure == expected.vectors.measure
         assert (threshold_of(measure), measure.vector_choice.quantile) == (
             expected.threshold,

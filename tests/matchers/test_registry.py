@@ -34,7 +34,8 @@ def test_matchers_are_values() -> None:
     assert one == same
     assert hash(one) == hash(same)
     assert one != other
-    assert repr(one) == ("Vleu(threshold=0.5, assignment='exact-first', consumption='unit', composition='mean')")
+    settings = "threshold=0.5, assignment='exact-first', consumption='unit', composition='mean'"
+    assert repr(one) == f"VleuMatcher({settings})"
     assert {setting.name: value for setting, value in one.settings()} == {
         "threshold": 0.5,
         "assignment": "exact-first",

@@ -105,7 +105,7 @@ def test_what_type_checkers_are_told_is_declared() -> None:
         for each in ast.walk(tree)
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and "InitVar" in ast.unparse(each)
     }
-    assert told == parts - {"vectors", "quantile"} | {"preset"}
+    assert told == parts - {"quantile"} | {"preset"}
     every = {each.name for kind in METRICS.values() for each in all_settings(kind, {"matcher": "vleu"}, shared=True)}
     assert keywords.Settings.__annotations__.keys() == every - {"quantile"} | {"preset"}
     assert keywords.MatchSettings.__annotations__.keys() == parts - {"quantile"}
@@ -329,5 +329,5 @@ def test_one_result_of_one_list() -> None:
     ],
 )
 def test_what_goes_by_another_name_is_said(call: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match=r"score and explain take metric=|settings go by their names"):
+    with pytest.raises(InputError, match=r"score and explain take metric=|matcher must be Matcher, not 0.8"):
         call()

@@ -201,7 +201,7 @@ def test_a_signature_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (name, len(digits)) == ("idf.txt", 12)
     monkeypatch.chdir(tmp_path)
     again = metric_from_signature(signature, vectors=VECTORS)
-    metric = again.metric
+    metric = again
     assert isinstance(metric, Softbleu)
     assert isinstance(metric.idf, IdfCorpus)
     assert metric.idf.location == "idf.txt"

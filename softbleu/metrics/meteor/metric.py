@@ -13,7 +13,7 @@ from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
 from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.meteor.search import best_matches
 from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
 from softbleu.metrics.meteor.words import MeteorWords
@@ -93,8 +93,8 @@ class Meteor(Metric):
     )
     soft_weight: float = setting(0.6, "What matches by vectors weigh", least=0, most=1, metavar="0..1")
     meteor_data: MeteorData | None = data_setting()
+    tokenizer: Tokenizer = tokenizer_setting("blanks")
     name: ClassVar[str] = "meteor"
-    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("blanks")
 
     @property
     def requires(self) -> Requirements:

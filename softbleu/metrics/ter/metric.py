@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.declare import setting
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Metric, tokenizer_setting
 from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
 from softbleu.metrics.ter.tokens import TercomTokenizer
@@ -57,16 +57,17 @@ class Ter(Metric):
         False, "With normalized: CJK characters are words of their own; with no-punct: leave their punctuation out"
     )
     case_sensitive: bool = setting(False, "Leave capitals as they are, whatever lowercase says")
+    tokenizer: Tokenizer = tokenizer_setting("none", lowercase=True)
     name: ClassVar[str] = "ter"
     higher_is_better: ClassVar[bool] = False
-    default_tokenizer: ClassVar[Tokenizer] = Tokenizer("none", lowercase=True)
 
-    def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
-        """Words of the text as it is changed."""
-        lowercase = tokenizer.lowercase and not self.case_sensitive
-        if not (self.normalized or self.no_punct):
-            return Tokenizer(tokenizer.tokenize, lowercase)
-        return TercomTokenizer(tokenizer.tokenize, lowercase, self.normalized, self.no_punct, self.asian_support)
+    def complete(self) -> None:
+        """Take words of the text as settings change it."""
+        given = self.tokenizer.tokenize, self.tokenizer.lowercase and not self.case_sensitive
+        made = Tokenizer(*given)
+        if self.normalized or self.no_punct:
+            made = TercomTokenizer(*given, self.normalized, self.no_punct, self.asian_support)
+        object.__setattr__(self, "tokenizer", made)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
