@@ -14,7 +14,7 @@ from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import VectorError
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.vectors import VectorCase, VectorSource
+    from softbleu.embeddings.vectors import VectorSource
 
 _ROWS_AT_ONCE = 4096
 _MOST = 1 << 17

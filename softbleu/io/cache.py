@@ -12,6 +12,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -99,24 +100,18 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
     ...     print(again["values"].tolist(), type(again["values"]).__name__)
     [0, 1, 2] memmap
     """
-    folder = cache_folder()
-    target = folder / name if folder else None
-    found = _mapped(target) if target else None
-    if found is not None:
-        return found
-    arrays = make()
-    if target is None:
-        return arrays
-    try:
-        with draft_folder(target) as draft:
-            for key, array in arrays.items():
-                np.save(draft / f"{key}.npy", array, allow_pickle=False)
-            sums = {key: _sum(array) for key, array in arrays.items()}
-            (draft / _SUMS).write_text(json.dumps(sums), encoding="utf-8")
-            put_in_place(draft, target)
-    except OSError:
-        pass
-    return arrays
+    folder, arrays = cache_folder(), {}
+
+    def save_all(place: Path) -> None:
+        arrays.update(make())
+        for key, array in arrays.items():
+            np.save(place / f"{key}.npy", array, allow_pickle=False)
+
+    if folder is not None:
+        with suppress(OSError):
+            keep_folder(folder / name, save_all)
+            return {path.stem: map_array(path) for path in (folder / name).glob("*.npy")}
+    return arrays or make()
 
 
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:

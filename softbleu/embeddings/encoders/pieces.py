@@ -20,8 +20,6 @@ from softbleu.io.data_files import check_plain
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from softbleu.embeddings.encoders.base import Pieces
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
