@@ -100,7 +100,8 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
     ...     print(again["values"].tolist(), type(again["values"]).__name__)
     [0, 1, 2] memmap
     """
-    folder, arrays = cache_folder(), {}
+    folder = cache_folder()
+    arrays: dict[str, NDArray[Any]] = {}
 
     def save_all(place: Path) -> None:
         arrays.update(make())
