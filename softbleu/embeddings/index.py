@@ -217,12 +217,6 @@ def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint
     It is over all rows of the store, in their order. The store's content hash is part of the file's name, so that an
     index of other vectors is never taken. The file is what FAISS writes, and a SHA-256 of that. Raises `VectorError`:
     the file cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     path = save_index(build_index([[3.0, 0.0], [1.0, 1.0]]), place, "0123456789abcdef")
-    ...     print(path.name, len(load_index(place, "exact", "0123456789abcdef")))
-    neighbours-exact-0123456789ab.faiss 2
     """
     path = index_path(store, index.kind, fingerprint)
     try:
@@ -464,12 +458,7 @@ class GraphKey:
     """How they were searched."""
 
     def digest(self) -> str:
-        """Hex SHA-256 over all fields and the number of the format.
-
-        >>> one, other = (GraphKey("0" * 64, ["cat"], 10, {"threshold": x}) for x in (0.5, 0.6))
-        >>> len(one.digest()), one.digest() == other.digest()
-        (64, False)
-        """
+        """Hex SHA-256 over all fields and the number of the format."""
         fields = asdict(self) | {"words": list(self.words), "rule": sorted(self.rule.items()), "format": GRAPH_FORMAT}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()
 

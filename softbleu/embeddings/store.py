@@ -53,13 +53,7 @@ _AGAIN = "write the store again"
 
 
 class LookupBuilder:
-    """Notes words as they are written, one a line.
-
-    >>> builder = LookupBuilder()
-    >>> builder.add([b"the", b"of"])
-    >>> builder.table()[1:].tolist()
-    [[1, 0], [4, 0]]
-    """
+    """Notes words as they are written, one a line."""
 
     def __init__(self) -> None:
         self._checksums: list[NDArray[np.uint32]] = []
