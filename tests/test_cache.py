@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.io.cache import cache_folder, read_cached, write_cached
+from softbleu.io.cache import cache_folder, keep_folder, kept_arrays, read_cached, write_cached
 from softbleu.io.files import write_whole
 
 
@@ -101,3 +101,30 @@ def test_nothing_is_left_of_a_failed_write(tmp_path: Path, monkeypatch: pytest.M
         write_whole(tmp_path / "kept", b"new")
     assert os.listdir(tmp_path) == ["kept"]  # noqa: PTH208
     assert (tmp_path / "kept").read_bytes() == b"old"
+
+
+def test_large_arrays_are_made_once_and_then_mapped(cache: Path) -> None:
+    made = kept_arrays("numbers/two", lambda: {"values": np.arange(3)})
+    again = kept_arrays("numbers/two", lambda: {})
+    assert made["values"].tolist() == again["values"].tolist() == [0, 1, 2]
+    assert isinstance(again["values"], np.memmap)
+    with (cache / "numbers" / "two" / "values.npy").open("r+b") as stream:
+        stream.seek(-1, os.SEEK_END)
+        stream.write(b"1")
+    assert kept_arrays("numbers/two", lambda: {"values": np.arange(4)})["values"].tolist() == [0, 1, 2, 3]
+
+
+def test_large_arrays_that_cannot_be_kept_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "file" / "below"))
+    assert kept_arrays("one", lambda: {"values": np.arange(3)})["values"].tolist() == [0, 1, 2]
+
+
+def test_a_folder_is_made_once_and_again_where_it_is_damaged(tmp_path: Path) -> None:
+    target = tmp_path / "copies" / "one"
+    for text in ("first", "second"):
+        keep_folder(target, lambda folder, text=text: (folder / "text").write_text(text))  # type: ignore[misc]
+        assert (target / "text").read_text() == "first"
+    (target / "text").write_text("")
+    keep_folder(target, lambda folder: (folder / "text").write_text("third"))
+    assert (target / "text").read_text() == "third"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from softbleu.errors import InputError
-from softbleu.io.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import kept_lines, read_lines, write_lines
 
 
 @pytest.fixture(autouse=True)
@@ -31,6 +31,12 @@ def test_what_was_written_is_found_and_nothing_else():
     assert read_lines([*wanted, b"x"]) == wanted
     write_lines({b"00000000": b"new"})
     assert read_lines([b"00000000"]) == {b"00000000": b"new"}
+
+
+def test_lines_are_judged_once():
+    made = kept_lines("lengths", ["one"], lambda some: iter([{line: bytes([len(line)]) for line in some}]))
+    again = kept_lines("lengths", ["one", "one"], lambda some: iter([dict.fromkeys(some, b"none")]))
+    assert made == again == {"one": bytes([3])}
 
 
 def test_a_damaged_entry_counts_as_missing(place: Path):
@@ -102,7 +108,7 @@ def test_a_place_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path, m
 
 WRITE_SOME = """
 import sys
-from softbleu.io.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import kept_lines, read_lines, write_lines
 start = int(sys.argv[1])
 keys = [b"%08d" % number for number in range(start, start + 30)]
 for key in keys:

@@ -9,7 +9,8 @@ from typing import Any
 from softbleu.embeddings.encoders.locate import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES, is_installed
-from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.embeddings.store import advised
+from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.data_files import read_toml
 from softbleu.resources import find_resource
 
@@ -66,10 +67,8 @@ def read_catalogue(path: Path | None = None) -> tuple[CatalogueEntry, ...]:
     path = path or find_resource(*_FILE)
     if path is None:
         raise VectorError("the catalogue of vector sets is missing: install softbleu again")
-    try:
+    with advised("install softbleu again"):
         tables = read_toml(path)
-    except InputError as error:
-        raise VectorError(f"{error}; install softbleu again") from error
     return tuple(_read_entry(path, name, table) for name, table in tables.items())
 
 

@@ -317,12 +317,6 @@ class FileSource:
     r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not.
 
     Raises `VectorError`: the file is missing, empty or no vector file.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
-    >>> _ = path.write_text("yes 3 4\nno 0 1\n")
-    >>> FileSource(path).select(["Yes", "maybe"]).norms.tolist()
-    [5.0, 0.0]
     """
 
     def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:

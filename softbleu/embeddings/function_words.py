@@ -5,11 +5,6 @@ Words that are as often something else (little, past, mine) are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
 _CLASSES = {
     "determiners": """
         a an the this that these those each every either neither some any no all both half several many much few
@@ -46,12 +41,3 @@ def is_function_word(word: str) -> bool:
     [True, True, True, False]
     """
     return word.lower() in FUNCTION_WORDS or not any(map(str.isalpha, word))
-
-
-def function_words_among(words: Sequence[str]) -> NDArray[np.bool_]:
-    """Which of these are function words; see `is_function_word`.
-
-    >>> function_words_among(["the", "house"]).tolist()
-    [True, False]
-    """
-    return np.array([is_function_word(word) for word in words], dtype=bool)

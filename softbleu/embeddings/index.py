@@ -145,7 +145,10 @@ class NeighbourIndex:
     def _nearest(self, units: Singles, count: int, fetch: int) -> QueryPairs:
         """Find pairs among which are the nearest: with certainty if exact."""
         with matrix_products() as faiss:
-            values, slots = core_of(self.faiss_index).search(units, fetch, params=self._effort(faiss, fetch))
+            core, effort = core_of(self.faiss_index), None
+            if self.kind == "hnsw":
+                effort = faiss.SearchParametersHNSW(efSearch=max(core.hnsw.efSearch, 2 * fetch))
+            values, slots = core.search(units, fetch, params=effort)
         owners = np.repeat(np.arange(len(units)), fetch)
         close = np.zeros(len(units), dtype=np.bool_)
         if self.kind == "exact" and fetch < len(self):
@@ -162,11 +165,6 @@ class NeighbourIndex:
         with matrix_products():
             limits, _, slots = core_of(self.faiss_index).range_search(units, radius)
         return np.repeat(np.arange(len(units)), np.diff(limits.astype(np.int64))), slots
-
-    def _effort(self, faiss: Any, fetch: int) -> Any:
-        if self.kind == "exact":
-            return None
-        return faiss.SearchParametersHNSW(efSearch=max(core_of(self.faiss_index).hnsw.efSearch, 2 * fetch))
 
     def _ranked(self, units: Singles, pairs: QueryPairs) -> tuple[Integers, Integers, Singles]:
         """Compare the pairs again, in double precision, and put them in order."""
@@ -203,8 +201,13 @@ def build_index(rows: ArrayLike, kind: IndexKind = "exact") -> NeighbourIndex:
         core = faiss.IndexHNSWFlat(units.shape[1], _LINKS, faiss.METRIC_INNER_PRODUCT)
         core.hnsw.efConstruction, core.hnsw.efSearch = _BUILD_BREADTH, _SEARCH_BREADTH
     index = faiss.IndexIDMap(core)
-    with one_thread(faiss, kind):
+    # Linked by one thread: with several, the links of hnsw depend on which comes first.
+    former = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1 if kind == "hnsw" else former)
+    try:
         index.add_with_ids(units, places)
+    finally:
+        faiss.omp_set_num_threads(former)
     return NeighbourIndex(kind, index, places, _stored_units(index, units.shape[1]))
 
 
@@ -214,12 +217,6 @@ def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint
     It is over all rows of the store, in their order. The store's content hash is part of the file's name, so that an
     index of other vectors is never taken. The file is what FAISS writes, and a SHA-256 of that. Raises `VectorError`:
     the file cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     path = save_index(build_index([[3.0, 0.0], [1.0, 1.0]]), place, "0123456789abcdef")
-    ...     print(path.name, len(load_index(place, "exact", "0123456789abcdef")))
-    neighbours-exact-0123456789ab.faiss 2
     """
     path = index_path(store, index.kind, fingerprint)
     try:
@@ -356,18 +353,6 @@ def matrix_products() -> Iterator[Any]:
         faiss.cvar.distance_compute_blas_threshold = former
 
 
-@contextmanager
-def one_thread(faiss: Any, kind: IndexKind) -> Iterator[None]:
-    """Link an ``hnsw`` by one thread: with several, the links depend on which comes first."""
-    former = faiss.omp_get_max_threads()
-    if kind == "hnsw":
-        faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(former)
-
-
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
     """Neighbours of each query, as compressed rows: the nearest first, ties by place.
@@ -473,12 +458,7 @@ class GraphKey:
     """How they were searched."""
 
     def digest(self) -> str:
-        """Hex SHA-256 over all fields and the number of the format.
-
-        >>> one, other = (GraphKey("0" * 64, ["cat"], 10, {"threshold": x}) for x in (0.5, 0.6))
-        >>> len(one.digest()), one.digest() == other.digest()
-        (64, False)
-        """
+        """Hex SHA-256 over all fields and the number of the format."""
         fields = asdict(self) | {"words": list(self.words), "rule": sorted(self.rule.items()), "format": GRAPH_FORMAT}
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()
 

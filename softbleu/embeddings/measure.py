@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
-from softbleu.embeddings.function_words import function_words_among
+from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError
 
@@ -162,6 +162,10 @@ class WordMeasure(Declared):
         """What is removed from the vectors first."""
         return Postprocess.parse(self.vectors_postprocess)
 
+    def self_only(self, words: Sequence[str]) -> Flags | None:
+        """Which words meet nothing but themselves; None where function words match others."""
+        return np.array([is_function_word(word) for word in words], bool) if self.function_words == "exact" else None
+
     @property
     def needs_scope(self) -> bool:
         """Whether more of the set is looked at than the vectors of the words."""
@@ -268,9 +272,7 @@ def measure_words(
 ) -> MeasuredWords:
     """Take the vectors of these words and all that their similarity depends on."""
     selected = source.select(words, case)
-    self_only = None
-    if measure.function_words == "exact":
-        self_only = function_words_among(words)
+    self_only = measure.self_only(words)
     if not measure.needs_scope:
         return MeasuredWords(selected, selected.rows, self_only=self_only)
     scope = Scope(source, measure)

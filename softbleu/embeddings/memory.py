@@ -14,7 +14,7 @@ from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import VectorError
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.vectors import VectorCase, VectorSource
+    from softbleu.embeddings.vectors import VectorSource
 
 _ROWS_AT_ONCE = 4096
 _MOST = 1 << 17
@@ -142,11 +142,6 @@ class KeptVectors:
     """Answers for a few words at a time, as `VectorSource.select` does.
 
     Stores of fewer than `LOOKUP_FROM` words are read whole, the first time.
-
-    >>> from softbleu.embeddings.memory import open_mapping
-    >>> kept = KeptVectors(open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]}), "fallback")
-    >>> kept.rows(["Yes", "perhaps"]).tolist()
-    [[3.0, 4.0], [0.0, 0.0]]
     """
 
     def __init__(self, source: VectorSource, case: VectorCase) -> None:

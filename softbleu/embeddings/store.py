@@ -53,13 +53,7 @@ _AGAIN = "write the store again"
 
 
 class LookupBuilder:
-    """Notes words as they are written, one a line.
-
-    >>> builder = LookupBuilder()
-    >>> builder.add([b"the", b"of"])
-    >>> builder.table()[1:].tolist()
-    [[1, 0], [4, 0]]
-    """
+    """Notes words as they are written, one a line."""
 
     def __init__(self) -> None:
         self._checksums: list[NDArray[np.uint32]] = []
@@ -418,13 +412,10 @@ class StoreSource:
         if self.dtype == "int8":
             rows *= map_vectors(self.directory / SCALES)[kept, None]
         if not (finite := np.isfinite(rows).all(axis=1)).all():
-            word = self._word(int(kept[np.argmin(finite)]))
+            lines = (self.directory / VOCABULARY).read_bytes().split(b"\n")
+            word = lines[int(kept[np.argmin(finite)])].decode("utf-8", "replace")
             raise VectorError(f"{self.directory}: NaN or infinite value for word {word!r}; {_AGAIN}")
         return rows
-
-    def _word(self, row: int) -> str:
-        lines = (self.directory / VOCABULARY).read_bytes().split(b"\n")
-        return lines[row].decode("utf-8", "replace")
 
 
 def open_store(directory: str | os.PathLike[str], name: str | None = None) -> StoreSource:
@@ -435,7 +426,8 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     """
     place = Path(directory)
     meta = _read_meta(place)
-    _check_plain(place / VOCABULARY)
+    with advised(_AGAIN):
+        check_plain(place / VOCABULARY)
     source = StoreSource(
         place, name or place.resolve().name, meta["dimension"], meta["count"], meta["dtype"], meta["sha256"]
     )
@@ -458,10 +450,8 @@ def _read_meta(place: Path) -> dict[str, Any]:
     path = place / META
     if not path.is_file():
         raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
-    try:
+    with advised(_AGAIN):
         meta = read_json(path)
-    except InputError as error:
-        raise VectorError(f"{error}; {_AGAIN}") from error
     if isinstance(meta, dict) and meta.get("kind") == "encoder":
         raise VectorError(f"{place}: an encoder, and vectors of words are needed; name a set of these")
     if not isinstance(meta, dict):
@@ -492,17 +482,17 @@ def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advi
 
 def map_vectors(path: Path, advice: str = _AGAIN) -> NDArray[Any]:
     """Map an array file into memory; VectorError, with advice, where it cannot be."""
-    try:
+    with advised(advice):
         return map_array(path)
+
+
+@contextmanager
+def advised(advice: str) -> Iterator[None]:
+    """Make an `InputError` a `VectorError` that ends in advice."""
+    try:
+        yield
     except InputError as error:
         raise VectorError(f"{error}; {advice}") from error
-
-
-def _check_plain(path: Path) -> None:
-    try:
-        check_plain(path)
-    except InputError as error:
-        raise VectorError(f"{error}; {_AGAIN}") from error
 
 
 def damaged(path: Path, reason: object, advice: str) -> VectorError:

@@ -46,24 +46,21 @@ class Passes:
 
     def count_words(self) -> Counter[str]:
         """Go through the corpus for the first time."""
-        try:
-            return self._count()
-        except OSError as error:
-            raise InputError(f"the corpus cannot be read ({error})") from error
-
-    def _count(self) -> Counter[str]:
         counts: Counter[str] = Counter()
         waiting: list[str] = []
-        for segment in self.corpus:
-            if isinstance(segment, str):
-                raise InputError(f"segment {self.segments + 1} is text, not a list of tokens: split it")
-            waiting += segment
-            if len(waiting) > _COUNTED_AT_ONCE:
-                counts.update(waiting)
-                waiting.clear()
-            self.segments += 1
-            self.tokens += len(segment)
-            self.pieces += -(-len(segment) // LONGEST_SEGMENT)
+        try:
+            for segment in self.corpus:
+                if isinstance(segment, str):
+                    raise InputError(f"segment {self.segments + 1} is text, not a list of tokens: split it")
+                waiting += segment
+                if len(waiting) > _COUNTED_AT_ONCE:
+                    counts.update(waiting)
+                    waiting.clear()
+                self.segments += 1
+                self.tokens += len(segment)
+                self.pieces += -(-len(segment) // LONGEST_SEGMENT)
+        except OSError as error:
+            raise InputError(f"the corpus cannot be read ({error})") from error
         counts.update(waiting)
         return counts
 

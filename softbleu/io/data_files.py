@@ -15,13 +15,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
 from softbleu.limits import number_from
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 MOST_BYTES = 64 << 20
 """Of a file that is read whole."""
@@ -199,6 +202,22 @@ def parse_score(value: Any) -> float:
     if number != 0 and not LEAST_SCORE <= abs(number) <= MOST_SCORE:
         raise ValueError(f"a number is needed, 0 or of size {LEAST_SCORE:g} to {MOST_SCORE:g}")
     return number
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Read a ``tokenizer.json``; what it says of cutting and padding is switched off."""
+    from tokenizers import Tokenizer
+
+    check_plain(path)
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:
+        # The library raises nothing more specific.
+        reason = " ".join(str(error).split())[:120]
+        raise InputError(f"{path}: no tokenizer that can be read ({reason})") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def check_plain(path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from time import monotonic
@@ -134,7 +135,7 @@ def run_in_order(
         return
     if together and not shares_memory(executor):
         several = _together(tasks, count_workers(executor))
-        for found in run_in_order(_Several(work), several, executor, contents, together=False):
+        for found in run_in_order(partial(_do_several, work), several, executor, contents, together=False):
             yield from found
         return
     queue = _Queue(work, executor, contents or {})
@@ -150,21 +151,15 @@ def run_in_order(
             "a worker process ended before its work was done (killed, or out of memory): run again with fewer jobs"
         ) from error
     except Exception as error:
-        if isinstance(error, CancelledError) or _is_of_cluster(error):
+        if isinstance(error, CancelledError) or type(error).__module__.startswith("distributed"):
             raise WorkerError(f"the cluster gave up ({_reason(error)}): see its scheduler, and run again") from error
         raise
     finally:
         queue.cancel()
 
 
-@dataclass(frozen=True)
-class _Several(Generic[_Task, Done]):
-    """Work on several tasks, one after the other."""
-
-    work: Callable[[_Task], Done]
-
-    def __call__(self, tasks: Sequence[_Task]) -> list[Done]:
-        return [self.work(task) for task in tasks]
+def _do_several(work: Callable[[_Task], Done], tasks: Sequence[_Task]) -> list[Done]:
+    return [work(task) for task in tasks]
 
 
 def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
@@ -253,10 +248,6 @@ def shares_files(executor: Executor) -> bool:
         return False
     workers = client.scheduler_info(n_workers=-1)["workers"]
     return all(urlsplit(place).hostname in _HERE for place in (client.scheduler.address, *workers))
-
-
-def _is_of_cluster(error: Exception) -> bool:
-    return type(error).__module__.partition(".")[0] == "distributed"
 
 
 def _reason(error: Exception) -> str:

@@ -91,8 +91,10 @@ def drafts_of(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 _mine.add(Path(name))
                 os.close(handle)
         yield drafts
+        # What new files may not have can be read only by setting it.
+        os.umask(mask := os.umask(0o077))
         for draft, path in zip(drafts, paths, strict=True):
-            draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+            draft.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
         for draft, path in zip(drafts, paths, strict=True):
             draft.replace(path)
     finally:
@@ -155,13 +157,6 @@ def remove_unfinished() -> None:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink()
-
-
-def _umask() -> int:
-    """Permissions that new files lack; it can be read only by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 @contextmanager

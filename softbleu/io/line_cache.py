@@ -46,15 +46,7 @@ def cache_limit() -> int:
 
 
 def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Read what is kept under some keys; damaged entries count as missing.
-
-    >>> import tempfile
-    >>> from unittest.mock import patch
-    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
-    ...     write_lines({b"one": b"1", b"two": b"2"})
-    ...     read_lines([b"two", b"three"])
-    {b'two': b'2'}
-    """
+    """Read what is kept under some keys; damaged entries count as missing."""
     path = _path()
     found: dict[bytes, bytes] = {}
     if path is None or not path.is_file():
@@ -104,14 +96,6 @@ def kept_lines(
 
     `judge` names who found it out, with all that it depends on; `make` finds it out of some lines, and gives it part
     by part.
-
-    >>> import tempfile
-    >>> from unittest.mock import patch
-    >>> with tempfile.TemporaryDirectory() as place, patch.dict(os.environ, {"SOFTBLEU_CACHE": place}):
-    ...     made = kept_lines("lengths", ["one"], lambda some: iter([{line: bytes([len(line)]) for line in some}]))
-    ...     again = kept_lines("lengths", ["one", "one"], lambda some: iter([{line: b"none" for line in some}]))
-    >>> made == again == {"one": bytes([3])}
-    True
     """
     keys = {line: _key(judge, line) for line in lines}
     kept = read_lines(list(keys.values()))

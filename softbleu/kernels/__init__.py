@@ -79,25 +79,14 @@ class Kernels(Protocol):
         """Match at every threshold; see `softbleu.kernels.assignment`."""
 
     def clipped_counts(
-        self,
-        candidate: NDArray[np.int32],
-        candidate_offsets: Integers,
-        reference: NDArray[np.int32],
-        reference_offsets: Integers,
-        segment_offsets: Integers,
-        order: int,
+        self, candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int
     ) -> Integers:
         """Count the candidate n-grams found in the references, clipped: (segments, order)."""
 
+    @property
     def raise_to_spellings(
         self,
-        products: Floats,
-        pairs: TokenPairs,
-        candidate: NDArray[np.int32],
-        reference: NDArray[np.int32],
-        parts: WordParts,
-        weight: float,
-    ) -> None:
+    ) -> Callable[[Floats, TokenPairs, NDArray[np.int32], NDArray[np.int32], WordParts, float], None]:
         """Raise the similarity of each pair of words, in place, to that of their spellings."""
 
     def matched_weights(

@@ -22,15 +22,9 @@ def assign_greedily(
     Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and sends the
     others on (deferred acceptance). As all columns prefer the leftmost rows, the outcome is exactly that of serving
     the rows one after the other, in few rounds over whole arrays. Returns the column of each row, -1 for none, and
-    the similarity of that match, 0 for none: both (batch, rows).
-
-    Parameters
-    ----------
-    similarities : (batch, rows, columns); overwritten
-    capacity : (batch, columns), in the unit of the similarities; a column is left while less is consumed
-    unit : what a match consumes; 0: its similarity
-        A similarity above 1 (of an exact match, which must win all ties) consumes one instance.
-    threshold : a match needs a greater similarity
+    the similarity of that match, 0 for none: both (batch, rows). The similarities, (batch, rows, columns), are
+    overwritten. A column is left while less is consumed than its capacity; a match consumes `unit`, or, of 0, its
+    similarity, but one above 1 (of an exact match, which must win all ties) one instance.
     """
     batch, rows, columns = similarities.shape
     partner = np.full(batch * rows, -1)
@@ -93,13 +87,8 @@ def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, threshol
     The assignment is made once, at the lowest threshold. As the threshold rises, matches fall away one by one, the
     least similar first, and each frees one instance of the pool. The first row further right that likes it better
     than what it has takes it and frees its own, and so on to the end of the row: exactly what serving the rows one
-    after the other, at the higher threshold, would have given.
-
-    Parameters
-    ----------
-    similarities : (batch, rows, columns), 0 or less where no match is allowed
-    capacity : (batch, columns), in millionths
-    thresholds : in millionths, ascending: a match needs a greater similarity
+    after the other, at the higher threshold, would have given. Similarities are 0 or less where no match is allowed;
+    thresholds ascend.
     """
     batch, rows, _ = similarities.shape
     partner, value = assign_greedily(similarities.copy(), capacity, SCALE, int(thresholds[0]))

@@ -142,13 +142,7 @@ def least_ratios(
     What a word of a path weighs, it costs if the candidate lacks it; an arc adds its own cost times its word's weight
     (an empty arc as if of full weight). Returns the cost in ten thousandths, the weight of the path in hundredths
     (where `full` is 100), and the greatest weight of all paths, of each lattice. Among equal ratios that of the least
-    weight.
-
-    Parameters
-    ----------
-    lattices, texts : as many of the one as of the other
-    weights : of the arcs' words, in hundredths; 0 for empty arcs
-    edits : what they cost
+    weight. `weights` are those of the arcs' words, in hundredths; 0 for empty arcs.
     """
     edits = edits or EditPrices()
     costs, lengths = np.zeros(len(lattices), np.int64), np.zeros(len(lattices), np.int64)
@@ -192,9 +186,8 @@ def _ratios(
     cost, length = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
     going = np.arange(len(batch))
     while len(going):
-        values, lengths = least_costs(
-            lattices, batch[going], texts, weights, edits, above[going], below[going], longest[going]
-        )
+        prices = edits, above[going], below[going], longest[going]
+        values, lengths = CostTable(lattices, batch[going], texts, weights, *prices).least()
         found = (values + above[going] * lengths) // below[going]
         cost[going], length[going] = found, lengths
         # A path without words has no ratio, unless there is no other: one with words is looked for, at any price.
@@ -224,37 +217,18 @@ def closest_ways(
     longest = lattices.greatest(weights)
     for batch in lattices.batches(edits.widths(texts)):
         above, below = costs[batch], np.maximum(lengths[batch], 1)
-        shift = int(longest[batch].max(initial=0)).bit_length()
-        table = CostTable(lattices, batch, texts, weights, edits, above, below, shift)
-        table.fill()
+        table = CostTable(lattices, batch, texts, weights, edits, above, below, longest[batch])
         for row, number in enumerate(batch.tolist()):
             found[number] = table.way(row)
     return found
 
 
-def least_costs(
-    lattices: Lattices,
-    batch: Integers,
-    texts: CandidateTexts,
-    weights: Integers,
-    edits: EditPrices,
-    above: Integers,
-    below: Integers,
-    longest: Integers,
-) -> tuple[Integers, Integers]:
-    """Least ``below * cost - above * weight`` of a path, and that path's weight: of each lattice of a batch."""
-    shift = int(longest.max(initial=0)).bit_length()
-    table = CostTable(lattices, batch, texts, weights, edits, above, below, shift)
-    table.fill()
-    found = table.values()
-    return found >> shift, found & ((1 << shift) - 1)
-
-
 class CostTable:
     """Of every state the least value of a way to it that has taken some of the candidate's words.
 
-    Values have a path's weight in their lowest bits, and do without the prices of the words that lie before the first
-    that is left: then a word that is left out costs nothing more.
+    `longest` is the greatest weight of a path of each lattice. Values have a path's weight in their lowest bits, and
+    do without the prices of the words that lie before the first that is left: then a word that is left out costs
+    nothing more.
     """
 
     def __init__(
@@ -266,9 +240,10 @@ class CostTable:
         edits: EditPrices,
         above: Integers,
         below: Integers,
-        shift: int,
+        longest: Integers,
     ) -> None:
-        self._lattices, self._batch, self._texts, self._shift = lattices, batch, texts, shift
+        self._lattices, self._batch, self._texts = lattices, batch, texts
+        self._shift = shift = int(longest.max(initial=0)).bit_length()
         self._below, self._both = below, edits.both
         # A word taken out of order: which of those ahead, and what is then the first that is left.
         self._masks = 1 << (edits.window - 1)
@@ -290,8 +265,9 @@ class CostTable:
         self._cells[:, 0, 0] = 0
         self._above, self._weights = above, weights
         self._arc_costs = lattices.own_costs(weights, edits.full)
+        self._fill()
 
-    def fill(self) -> None:
+    def _fill(self) -> None:
         """Go through all arcs."""
         lattices = self._lattices
         for rows, arcs in lattices.steps(self._batch):
@@ -382,13 +358,13 @@ class CostTable:
         np.minimum.accumulate(cells[:, 0], axis=1, out=cells[:, 0])
         return cells
 
-    def values(self) -> Integers:
-        """Values of the ways to the last states that have taken all words."""
+    def least(self) -> tuple[Integers, Integers]:
+        """Least ``below * cost - above * weight`` of a path, and that path's weight: of each lattice of the batch."""
         rows = np.arange(len(self._batch))
         cells = self._with_insertions(rows, self._cells[rows, self._lattices.ends[self._batch]])
         lengths = self._texts.lengths[self._batch]
         found: Integers = cells[rows, 0, lengths] + self._before[rows, lengths]
-        return found
+        return found >> self._shift, found & ((1 << self._shift) - 1)
 
 
 def _taken(mask: int, ahead: int) -> tuple[int, int]:

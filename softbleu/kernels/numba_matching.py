@@ -37,16 +37,9 @@ def sum_matches(
     """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
 
     The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays. Returns millionths:
-    (lines, orders). None where a segment is too long.
-
-    Parameters
-    ----------
-    candidates : of several systems together, the segments of the first, then those of the next, …
-    references, segment_offsets : segment s has the lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``
-    words : what n-grams are compared by
-    meets : which orders may meet: (candidate's orders, pool's orders)
-    threshold : in millionths
-    unit : what a match takes, in millionths; 0: its similarity
+    (lines, orders). None where a segment is too long. Candidates of several systems come one system after the other;
+    `meets` says which orders may meet, (candidate's, pool's); a match takes `unit` millionths, or, of 0, its
+    similarity.
     """
     height = int(candidates.lengths.max(initial=0))
     width = int(np.diff(references.offsets[segment_offsets]).max(initial=0))
@@ -101,11 +94,7 @@ def multiply_pairs(
     _multiply_pairs(
         (candidate, pairs.rows, reference, pairs.columns, pairs.cells),
         (np.asarray(words.rows), np.asarray(words.norms)),
-        (
-            np.zeros(0),
-            _array(words.mean_neighbour_similarity, np.float64),
-            _array(words.self_only, np.bool_),
-        ),
+        (np.zeros(0), _array(words.mean_neighbour_similarity, np.float64), _array(words.self_only, np.bool_)),
         (np.zeros((height, dimension)), np.zeros((width, dimension)), np.zeros((height, width))),
         found,
     )

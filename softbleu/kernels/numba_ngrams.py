@@ -11,8 +11,7 @@ from softbleu.kernels.numpy_backend import LONG
 from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from softbleu.tokens import Tokens
     from softbleu.types import Integers
 
 
@@ -87,19 +86,12 @@ def _count(candidate, candidate_offsets, reference, reference_offsets, segment_o
             _clip(table, text, order, room - 1, segment, line, counts[segment])
 
 
-def clipped_counts(
-    candidate: NDArray[np.int32],
-    candidate_offsets: Integers,
-    reference: NDArray[np.int32],
-    reference_offsets: Integers,
-    segment_offsets: Integers,
-    order: int,
-) -> Integers:
+def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
     """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
-    if np.diff(candidate_offsets).max(initial=0) > LONG:
+    if candidates.lengths.max(initial=0) > LONG:
         # Tables of its n-grams would take gigabytes.
-        numbers = candidate, candidate_offsets, reference, reference_offsets, segment_offsets
-        return counted_in_arrays(*numbers, order)
-    counts = np.zeros((len(candidate_offsets) - 1, order), np.int64)
-    _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts)
+        return counted_in_arrays(candidates, references, segment_offsets, order)
+    counts = np.zeros((len(candidates.lengths), order), np.int64)
+    texts = candidates.codes, candidates.offsets, references.codes, references.offsets
+    _count(*texts, segment_offsets, order, counts)
     return counts

@@ -69,12 +69,7 @@ def _raise(  # type: ignore[no-untyped-def]
 
 
 def matched_weights(
-    similarities: Floats,
-    pairs: TokenPairs,
-    candidate: Floats,
-    reference: Floats,
-    order: int,
-    greedy: float,
+    similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
 ) -> Integers:
     """Do what `softbleu.kernels.numpy_soft.matched_weights` does, with the same digits."""
     found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)

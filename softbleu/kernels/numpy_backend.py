@@ -14,8 +14,7 @@ from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from softbleu.tokens import Tokens
     from softbleu.types import Integers
 
 
@@ -31,46 +30,25 @@ LONG = 1 << 20
 """Tokens that are not counted at once, but segment by segment, in less memory."""
 
 
-def clipped_counts(
-    candidate: NDArray[np.int32],
-    candidate_offsets: Integers,
-    reference: NDArray[np.int32],
-    reference_offsets: Integers,
-    segment_offsets: Integers,
-    order: int,
-) -> Integers:
+def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
     """Count the candidate n-grams that are found in the references, clipped (Papineni et al. 2002, section 2.1).
 
-    Returns (segments, order).
-
-    Parameters
-    ----------
-    candidate, candidate_offsets : coded tokens of the candidates and the bounds of their lines
-    reference, reference_offsets : the same for all reference lines, segment by segment
-    segment_offsets : segment s has the reference lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``
-    order : greatest n
+    Segment s has the reference lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``. Returns (segments, order).
     """
-    segments = len(candidate_offsets) - 1
+    segments = len(candidates.lengths)
     counts = np.zeros((segments, order), np.int64)
     for start in range(0, segments, SEGMENTS_AT_ONCE):
         stop = min(start + SEGMENTS_AT_ONCE, segments)
         lines = segment_offsets[start : stop + 1]
-        bounds = candidate_offsets[start : stop + 1]
-        reference_bounds = reference_offsets[lines[0] : lines[-1] + 1]
-        if bounds[-1] - bounds[0] + reference_bounds[-1] - reference_bounds[0] > LONG:
+        own, others = candidates.lines(start, stop), references.lines(lines[0], lines[-1])
+        if len(own.codes) + len(others.codes) > LONG:
             for segment in range(start, stop):
-                own = slice(*candidate_offsets[segment : segment + 2])
-                bounds_of = pairwise(reference_offsets[segment_offsets[segment] : segment_offsets[segment + 1] + 1])
-                texts = [reference[first:end] for first, end in bounds_of]
-                counts[segment] = clipped_counts_of_long(candidate[own], texts, order)
+                text = candidates.lines(segment, segment + 1).codes
+                bounds = pairwise(references.offsets[segment_offsets[segment] : segment_offsets[segment + 1] + 1])
+                texts = [references.codes[first:end] for first, end in bounds]
+                counts[segment] = clipped_counts_of_long(text, texts, order)
             continue
-        positions = Positions.of(
-            candidate[bounds[0] : bounds[-1]],
-            np.diff(bounds),
-            reference[reference_bounds[0] : reference_bounds[-1]],
-            np.diff(reference_bounds),
-            np.diff(lines),
-        )
+        positions = Positions.of(own.codes, own.lengths, others.codes, others.lengths, np.diff(lines))
         counts[start:stop] = _clipped_counts_of_batch(positions, order)
     return counts
 

@@ -28,15 +28,9 @@ def raise_to_spellings(
     parts: WordParts,
     weight: float,
 ) -> None:
-    """Raise the similarity of each pair of words, in place, to that of their spellings times a weight.
+    """Raise the similarity of each pair of words, in place, to that of their spellings times a weight above 0.
 
-    Parameters
-    ----------
-    products : one a pair
-    pairs : where they stand
-    candidate, reference : codes of the words
-    parts : character n-grams of all words; words are as alike as the Dice coefficient of theirs
-    weight : of spellings, above 0
+    Words are as alike as the Dice coefficient of their parts, which are character n-grams.
     """
     (left, one), (right, other) = (np.unique(codes, return_inverse=True) for codes in (candidate, reference))
     table = weight * _spelling_similarity(left, right, parts)
@@ -67,27 +61,15 @@ def _spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordPar
 
 
 def matched_weights(
-    similarities: Floats,
-    pairs: TokenPairs,
-    candidate: Floats,
-    reference: Floats,
-    order: int,
-    greedy: float,
+    similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
 ) -> Integers:
     """Weights of matched n-grams, and of all, in millionths.
 
     n-grams are as alike as their words position by position, on average, and weigh the sum of their words. Each takes
     the most similar one of the other side, or they are paired one to one by the greatest total similarity, the
     heavier ones where totals are equal. Returns (segments, order, 4): matched and all of the candidate, matched and
-    all of the reference.
-
-    Parameters
-    ----------
-    similarities : of words, one a pair
-    pairs : where they stand
-    candidate, reference : weights of the tokens
-    order : greatest n
-    greedy : share of the first way in what counts; the rest is the second's
+    all of the reference. `candidate` and `reference` are weights of the tokens; `greedy` is the share of the
+    first way in what counts.
     """
     found = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     for segment in range(len(found)):

@@ -23,13 +23,7 @@ _COMPACT = 1 << 20
 def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
     """Place of the first position that holds each key.
 
-    Returns for each position the place of the first position with the same key: equal keys, equal answers.
-
-    Parameters
-    ----------
-    keys : one key a position, in ``range(bound)``
-    places : what to answer for each position
-    bound : number of possible keys
+    Keys lie in ``range(bound)``, one a position. Returns for each position the place of the first with the same key.
     """
     if bound > _TABLE:
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -111,12 +105,8 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iter
 
     Yields for n = 1…order the positions where an n-gram starts, and its id: that of its first occurrence in its
     segment among all positions by segment, so equal ids mean equal n-grams of one segment. No hash is involved: an
-    n-gram is the pair (number of its head, number of its last word).
-
-    Parameters
-    ----------
-    positions, order : where tokens lie, and the greatest n
-    shared : leave out n-grams that begin or end with what only candidates, or only references, have
+    n-gram is the pair (number of its head, number of its last word). `shared` leaves out n-grams that begin or end
+    with what only candidates, or only references, have.
     """
     segment, local = positions.segment, positions.local
     starts = np.arange(len(positions.codes))

@@ -17,27 +17,19 @@ from softbleu.kernels.numpy_backend import sum_matches as sum_matches
 from softbleu.kernels.numpy_backend import sweep_greedily as sweep_greedily
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from softbleu.tokens import Tokens
     from softbleu.types import Integers
 
 NAME: Final = "numpy"
 
 
-def clipped_counts(
-    candidate: NDArray[np.int32],
-    candidate_offsets: Integers,
-    reference: NDArray[np.int32],
-    reference_offsets: Integers,
-    segment_offsets: Integers,
-    order: int,
-) -> Integers:
+def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
     """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
-    counts = np.zeros((len(candidate_offsets) - 1, order), np.int64)
-    lines, codes, bounds = candidate.tolist(), reference.tolist(), reference_offsets.tolist()
-    own = list(pairwise(candidate_offsets.tolist()))
+    counts = np.zeros((len(candidates.lengths), order), np.int64)
+    lines, codes, bounds = candidates.codes.tolist(), references.codes.tolist(), references.offsets.tolist()
+    own = candidates.offsets.tolist()
     for segment, (first, last) in enumerate(pairwise(segment_offsets.tolist())):
-        words = lines[own[segment][0] : own[segment][1]]
+        words = lines[own[segment] : own[segment + 1]]
         others = [codes[start:stop] for start, stop in pairwise(bounds[first : last + 1])]
         for n in range(1, order + 1):
             found = _ngrams(words, n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from softbleu.errors import InputError, MissingExtraError
@@ -18,7 +18,6 @@ from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSe
 from softbleu.resources import package_folder
 
 _DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "harper": Harper}
-_CONVERTED = "language"
 
 
 @dataclass(frozen=True)
@@ -49,18 +48,12 @@ MODEL_PACKAGES = {
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A language model by its place and its content.
-
-    Attributes
-    ----------
-    location
-        A name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in ARPA form.
-    fingerprint
-        Hex SHA-256 of its files.
-    """
+    """A language model by its place and its content."""
 
     location: str
+    """A name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in ARPA form."""
     fingerprint: str
+    """Hex SHA-256 of its files."""
 
     @classmethod
     def of(cls, location: str) -> ModelChoice:
@@ -100,10 +93,6 @@ def model_names() -> tuple[str, ...]:
     ('en-small', 'smollm2-135m')
     """
     return (DEFAULT_LANGUAGE, *MODEL_PACKAGES)
-
-
-def _is_ngrams(files: list[Path]) -> bool:
-    return len(files) == 1 and files[0].suffix != ".gguf"
 
 
 def _files(location: str) -> list[Path]:
@@ -153,29 +142,21 @@ def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet
 @cache
 def _open(choice: ModelChoice) -> LanguageModel:
     files = _files(choice.location)
-    if _is_ngrams(files):
-        return read_arpa(files[0])
     if len(files) > 1:
         return NeuralModel(lambda: files[0].parent, choice.fingerprint)
-    return NeuralModel(_converted(files[0], choice), choice.fingerprint)
+    if files[0].suffix == ".gguf":
+        return NeuralModel(partial(_converted, files[0], choice), choice.fingerprint)
+    return read_arpa(files[0])
 
 
-def _converted(file: Path, choice: ModelChoice) -> Callable[[], Path]:
-    """What makes the folder of a GGUF file, once, and keeps it."""
-
-    def folder() -> Path:
-        kept = cache_folder()
-        if kept is None:
-            raise InputError(
-                f"{file}: there is no cache folder to keep the converted model in: name one with {VARIABLE}"
-            )
-        target = kept / _CONVERTED / choice.fingerprint[:32]
-
-        package = MODEL_PACKAGES.get(choice.name)
-        try:
-            keep_folder(target, lambda place: convert_gguf(file, place, package.start if package else None))
-        except OSError as error:
-            raise InputError(f"{target}: the converted model cannot be kept there ({error.strerror})") from error
-        return target
-
-    return folder
+def _converted(file: Path, choice: ModelChoice) -> Path:
+    """Make the folder of a GGUF file, once, and keep it."""
+    kept = cache_folder()
+    if kept is None:
+        raise InputError(f"{file}: there is no cache folder to keep the converted model in: name one with {VARIABLE}")
+    target, package = kept / "language" / choice.fingerprint[:32], MODEL_PACKAGES.get(choice.name)
+    try:
+        keep_folder(target, lambda place: convert_gguf(file, place, package.start if package else None))
+    except OSError as error:
+        raise InputError(f"{target}: the converted model cannot be kept there ({error.strerror})") from error
+    return target

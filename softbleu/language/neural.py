@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import check_plain, read_json
+from softbleu.io.data_files import check_plain, load_tokenizer, read_json
 from softbleu.io.line_cache import kept_lines
 from softbleu.language.gguf_model import TOKENIZER, missing_extra
 from softbleu.language.ngrams import LineJudgements
@@ -126,21 +126,8 @@ class NeuralModel:
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        from tokenizers import Tokenizer
-
         path = self._folder / TOKENIZER
-        try:
-            check_plain(path)
-            tokenizer = Tokenizer.from_file(str(path))
-        except InputError:
-            raise
-        except Exception as error:
-            # The library raises nothing more specific.
-            raise InputError(
-                f"{path}: no tokenizer that can be read ({' '.join(str(error).split())[:120]})"
-            ) from error
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
+        tokenizer = load_tokenizer(path)
         pieces = read_json(self._folder / "vocabulary.json")
         own = tokenizer.get_vocab()
         if not isinstance(pieces, list) or any(

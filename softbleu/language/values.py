@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from softbleu.language.words import Spelling, WordList, as_written, split_words
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats
 
 DEFAULT_LANGUAGE = "en-small"
 """The set that travels with the package."""
@@ -95,6 +95,7 @@ class LanguageSet:
         # What the model does not judge, the unigrams need not either.
         end = 0.0 if self.model.ends else float(self.unigrams.judge([[]]).log_probabilities[0])
         gain = judged.log_probabilities - (alone.log_probabilities - end)
+        errors: Sequence[Sized] = self.detector.errors(written) if self.detector is not None else [()] * len(lines)
         misspelt = np.array([sum(self.spelling.misspelt(line)) for line in words], np.float64)
         return np.column_stack(
             (
@@ -105,7 +106,7 @@ class LanguageSet:
                 [line[:1].isupper() for line in lines],
                 [line.rstrip().endswith(_ENDS) for line in lines],
                 ["i" in line for line in words],
-                self._errors(written),
+                [len(each) for each in errors],
             )
         ).reshape(len(lines), len(VALUES))
 
@@ -129,11 +130,6 @@ class LanguageSet:
         gains = [log - own for log, own in zip(self.model.judge_words(read), alone, strict=True)]
         found += [Finding("unlikely", word, gain) for word, gain in zip(read, gains, strict=True) if gain < 0]
         return tuple(found)
-
-    def _errors(self, written: Sequence[str]) -> Integers:
-        if self.detector is None:
-            return np.zeros(len(written), np.int64)
-        return np.array([len(errors) for errors in self.detector.errors(written)], np.int64)
 
 
 @cache

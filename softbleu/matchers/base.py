@@ -67,12 +67,7 @@ class Matcher(Declared):
         """Sum the matches of each candidate and order, in millionths: (lines, max_order)."""
         if vectors is None or not self.needs_vectors(max_order):
             return SCALE * kernels.clipped_counts(
-                chunk.candidates.codes,
-                chunk.candidates.offsets,
-                chunk.references.codes,
-                chunk.references.offsets,
-                chunk.segment_offsets,
-                max_order,
+                chunk.candidates, chunk.references, chunk.segment_offsets, max_order
             )
         matches = self.matches(chunk, vectors, max_order)
         return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])

@@ -82,10 +82,7 @@ class Chrf(Metric):
         single = chunk.by_reference()
         columns: list[Integers] = []
         for candidates, references, order in self._sides(single.candidates, single.references, words):
-            matches = kernels.clipped_counts(
-                *(candidates.codes, candidates.offsets, references.codes, references.offsets),
-                *(single.segment_offsets, order),
-            )
+            matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
             for n in range(order):
                 own, other = (np.maximum(tokens.lengths - n, 0) for tokens in (candidates, references))
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.

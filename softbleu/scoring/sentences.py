@@ -10,7 +10,6 @@ import numpy as np
 
 from softbleu.corpora.segments import Segments
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.function_words import function_words_among
 from softbleu.embeddings.memory import KeptVectors
 from softbleu.kernels import small_backend
 from softbleu.metrics.idf import rarity_of
@@ -103,9 +102,7 @@ class SentenceScorer:
             return WordTable(TokenVectors(np.zeros((len(words), 0), np.float32), np.zeros(len(words))), features)
         rows = self._vectors.rows(words)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        alone = None
-        if self._measure.vector_choice.measure.function_words == "exact":
-            alone = function_words_among(words)
+        alone = self._measure.vector_choice.measure.self_only(words)
         return WordTable(TokenVectors(rows, norms, self_only=alone), features)
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.embeddings.encoders.base import parse_layers
-from softbleu.embeddings.function_words import function_words_among
 from softbleu.io.executors import Held, hold, shares_memory
 from softbleu.io.files import TemporaryFolder
 from softbleu.scoring.coding import KnownWords
@@ -80,16 +79,13 @@ class CorpusWords:
         encoder = choice.encoder
         pieces = encoder.tokenize([words])
         known = np.bincount(pieces.words[pieces.words >= 0], minlength=len(words)) > 0
-        alone = None
-        if choice.measure.function_words == "exact":
-            alone = function_words_among(words)
         vectors = ContextVectors(
             words,
             str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else encoder,
             parse_layers(choice.layers or ""),
             known,
             choice.exact_words == "one",
-            alone,
+            choice.measure.self_only(words),
             frequencies,
         )
         return cls(WordTable(vectors, features or {}), f"{encoder.name}#{encoder.fingerprint[:12]}")

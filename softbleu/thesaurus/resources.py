@@ -25,8 +25,6 @@ from softbleu.resources import package_folder
 from softbleu.tokens import Vocabulary
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from softbleu.types import Flags, Integers
 
 _MASK = "\ue000"
@@ -160,18 +158,12 @@ def _nodes(
 
 @dataclass(frozen=True)
 class MeteorData:
-    """Where synonyms and paraphrases are from; what the files hold is their identity.
-
-    Attributes
-    ----------
-    location
-        A folder, or `pycocoevalcap`, the package that has those of the program.
-    fingerprint
-        Hex SHA-256 of its files.
-    """
+    """Where synonyms and paraphrases are from; what the files hold is their identity."""
 
     location: str
+    """A folder, or `pycocoevalcap`, the package that has those of the program."""
     fingerprint: str
+    """Hex SHA-256 of its files."""
 
     @classmethod
     def read(cls, text: str) -> MeteorData | None:
@@ -330,9 +322,6 @@ class MeteorTables:
         text = self._array(name).tobytes().decode()
         return text.split("\n") if text else []
 
-    def _places(self, name: str) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self._words(name))}
-
     def synsets(self, words: Sequence[str]) -> list[Integers]:
         """Numbers of the synonym sets of words, and of the words of which they are forms."""
         places, bases = self._synonym_places, self._bases
@@ -347,7 +336,7 @@ class MeteorTables:
 
     @cached_property
     def _synonym_places(self) -> dict[str, int]:
-        return self._places("synonym_words")
+        return {word: place for place, word in enumerate(self._words("synonym_words"))}
 
     @cached_property
     def _bases(self) -> dict[str, list[int]]:
@@ -408,7 +397,7 @@ class MeteorTables:
 
     @cached_property
     def _phrase_places(self) -> dict[str, int]:
-        return self._places("phrase_words")
+        return {word: place for place, word in enumerate(self._phrase_words)}
 
     @cached_property
     def _phrase_words(self) -> list[str]:

@@ -55,8 +55,8 @@ def flat(lines: Lines) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 def clipped(kernels: Kernels, candidates: Lines, references: list[Lines], order: int) -> list[list[int]]:
     counts = kernels.clipped_counts(
-        *flat(candidates),
-        *flat([line for lines in references for line in lines]),
+        Tokens(*flat(candidates)),
+        Tokens(*flat([line for lines in references for line in lines])),
         np.cumsum([0, *map(len, references)], dtype=np.int64),
         order,
     )

@@ -25,8 +25,8 @@ from softbleu.embeddings.encoders.store import (
     map_tensors,
     write_weights,
 )
-from softbleu.embeddings.store import StoreType, check_target, explained, keep_other_files, write_meta
-from softbleu.errors import InputError, VectorError
+from softbleu.embeddings.store import StoreType, advised, check_target, explained, keep_other_files, write_meta
+from softbleu.errors import VectorError
 from softbleu.io.data_files import read_json
 from softbleu.io.files import check_apart, draft_folder, mend_folder, put_in_place
 
@@ -125,10 +125,8 @@ def convert_encoder(
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    try:
+    with advised("give the folder of a model"):
         config = read_json(path)
-    except InputError as error:
-        raise VectorError(f"{error}; give the folder of a model") from error
     if not isinstance(config, dict):
         raise VectorError(f"{path}: no object, but {json.dumps(config)[:40]}; give the folder of a model")
     return config

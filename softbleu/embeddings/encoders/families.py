@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.encoders.store import DISTANCES, POSITIONS, WORDS, EncoderArchitecture, Tensor
 from softbleu.errors import UnknownNameError, VectorError
 
-_ACTIVATIONS = {
-    "gelu": "gelu",
-    "gelu_new": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh",
-    "relu": "relu",
-}
+_ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu_tanh", "gelu_pytorch_tanh": "gelu_tanh", "relu": "relu"}
 _REFUSED = {"is_decoder": "it is a decoder", "add_cross_attention": "it attends to another model"}
 _WORDS = "embeddings.word_embeddings.weight"
 _POSITIONS = "embeddings.position_embeddings.weight"
@@ -80,14 +75,9 @@ _DISTILBERT = Family(
 _MPNET = Family(
     _BERT_SIZES,
     {
-        "query": "attention.attn.q",
-        "key": "attention.attn.k",
-        "value": "attention.attn.v",
-        "attended": "attention.attn.o",
-        "attended_norm": "attention.LayerNorm",
-        "up": "intermediate.dense",
-        "down": "output.dense",
-        "norm": "output.LayerNorm",
+        **_BERT_PARTS,
+        **{"query": "attention.attn.q", "key": "attention.attn.k", "value": "attention.attn.v"},
+        **{"attended": "attention.attn.o", "attended_norm": "attention.LayerNorm"},
     },
     offset=2,
     distances="encoder.relative_attention_bias.weight",

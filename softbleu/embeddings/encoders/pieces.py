@@ -14,35 +14,24 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.encoders.base import Pieces
 from softbleu.embeddings.measure import unit_rows
-from softbleu.errors import InputError, VectorError
-from softbleu.io.data_files import check_plain
+from softbleu.embeddings.store import advised
+from softbleu.errors import VectorError
+from softbleu.io.data_files import load_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-    from softbleu.embeddings.encoders.base import Pieces
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
-    """Read a ``tokenizer.json``; what it says of cutting and padding is switched off."""
-    from tokenizers import Tokenizer
-
-    try:
-        check_plain(path)
-        tokenizer = Tokenizer.from_file(str(path))
-    except InputError as error:
-        raise VectorError(f"{error}; an encoder needs its tokenizer.json") from error
-    except Exception as error:
-        # The library raises nothing more specific.
-        raise VectorError(f"{path}: no tokenizer that can be read ({' '.join(str(error).split())})") from error
+    """Read a ``tokenizer.json`` whose templates are whole; see `load_tokenizer`."""
+    with advised("an encoder needs its tokenizer.json"):
+        tokenizer = load_tokenizer(path)
     if tokenizer.post_processor is not None:
         for mark in _unknown_marks(json.loads(tokenizer.post_processor.__getstate__())):
             # The library would panic.
             raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {mark!r})")
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
     return tokenizer
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.encoders.base import check_layers
-from softbleu.embeddings.store import META, StoreType, check_meta, quantise
+from softbleu.embeddings.store import META, StoreType, advised, check_meta, quantise
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import check_plain, parse_json, read_json
 from softbleu.io.files import hash_files
@@ -235,29 +235,16 @@ def names_encoder(directory: Path) -> bool:
 def read_encoder_meta(directory: Path) -> EncoderMeta:
     """Read and check ``meta.json``."""
     path = directory / META
-    try:
+    with advised(_AGAIN):
         meta = read_json(path)
         if not isinstance(meta, dict) or meta.get("kind") != ENCODER_KIND:
             raise VectorError(f"{path}: of no encoder; {_AGAIN}")
         check_meta(path, meta, ENCODER_FORMAT, "encoder", _AGAIN)
-        architecture = EncoderArchitecture.read(meta, str(path))
-        return EncoderMeta(
-            architecture,
-            _read_layers(path, meta, architecture.depth),
-            meta.get("threshold"),
-            meta["dtype"],
-            meta["sha256"],
-            meta,
-        )
-    except InputError as error:
-        raise VectorError(f"{error}; {_AGAIN}") from error
-
-
-def _read_layers(path: Path, meta: Mapping[str, Any], depth: int) -> tuple[int, ...]:
-    layers = meta.get("layers")
-    if not isinstance(layers, list) or any(type(layer) is not int for layer in layers):
-        raise VectorError(f"{path}: 'layers' is no list of numbers; {_AGAIN}")
-    return check_layers(layers, depth, str(path))
+        architecture, layers = EncoderArchitecture.read(meta, str(path)), meta.get("layers")
+        if not isinstance(layers, list) or any(type(layer) is not int for layer in layers):
+            raise VectorError(f"{path}: 'layers' is no list of numbers; {_AGAIN}")
+        layers = check_layers(layers, architecture.depth, str(path))
+        return EncoderMeta(architecture, layers, meta.get("threshold"), meta["dtype"], meta["sha256"], meta)
 
 
 def map_weights(directory: Path, meta: EncoderMeta) -> dict[str, Tensor]:
