@@ -88,18 +88,9 @@ def calibrate(
 ) -> Calibration:
     """Choose settings by cross-validation over sets of data: on all but one, for that one.
 
-    InputError: fewer than two sets of data, or what `softbleu.metaeval` refuses.
+    `base` and `vary` are as of `sweep_points`, `data` by name what `softbleu.metaeval` takes, with one kind of human
+    scores each, `question` is `systems` or `outputs`.
 
-    Parameters
-    ----------
-    base, vary : settings that all points have, the metric among them, and values of those that vary; see
-        `softbleu.experiments.sweep.sweep_points`
-    data : by name, texts and judgements as `softbleu.metaeval` takes them, of one kind of human scores each
-    question : `systems` or `outputs`; see `softbleu.metaeval`
-    coefficient : `pearson`, `spearman` or `kendall`
-
-    Examples
-    --------
     >>> texts = {"A": ["a b c", "d e"], "B": ["a b x", "d x"], "C": ["a x y", "d e"], "D": ["x y z", "x y"]}
     >>> judged = {"people": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
     >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}

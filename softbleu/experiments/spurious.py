@@ -154,20 +154,10 @@ def find_spurious(
 ) -> list[Analysis]:
     """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
 
-    InputError, VectorError: a threshold outside 0…1, a segment too long to match, vectors that cannot be read.
+    Matches of aligned pairs are judged, those of any other text counted. Quantiles among the thresholds are looked up
+    for each variant; partners are collected at threshold `at`. In memory are the coded text, the vectors of its words
+    and what was matched at `at`, once for each pair of n-grams.
 
-    Parameters
-    ----------
-    text : aligned pairs, whose matches are judged, or any text, whose matches are counted
-    variants : ways to match; see `make_variants`
-    thresholds : numbers, or quantiles such as `p99.9`, which are looked up for each variant
-    at : threshold at which partners are collected; it joins the others
-    jobs, executor, progress : as of `softbleu.score`
-
-    Memory: the coded text, the vectors of its words and what was matched at `at`, once for each pair of n-grams.
-
-    Examples
-    --------
     >>> from softbleu.corpora.aligned import AlignedPair
     >>> from softbleu.experiments.remedies import make_variants
     >>> from softbleu.experiments.text import MatchedText

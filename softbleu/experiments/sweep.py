@@ -80,19 +80,11 @@ def sweep_points(
     vary: Mapping[str, Sequence[Any]],
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[SweepPoint]:
-    """Make a grid: every variant with every combination of what varies; a measure without a setting once for it.
+    """Make a grid: every variant with every combination of what varies; a metric without a setting once for it.
 
-    InputError, UnknownNameError: nothing to sweep, or settings that are not valid.
+    `base` has the settings that all points have, the metric among them; `vary` values by the name of the setting
+    (thresholds are numbers, or quantiles such as `p99.9`); `variants` further settings by label.
 
-    Parameters
-    ----------
-    base : what all points have in common: settings by name, the metric's name or expression among them
-    vary : values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
-        `p99.9`)
-    variants : further settings by label; one unnamed variant without any if None
-
-    Examples
-    --------
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
     >>> [str(point.measure) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
@@ -159,15 +151,8 @@ def sweep_corpus(
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
-    for itself. InputError, VectorError: what cannot be scored.
-
-    Parameters
-    ----------
-    corpus : what to score
-    points : how; see `sweep_points`
-    jobs, executor : where the work is done; the digits do not depend on it
-    journal : folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the caller removes it
-        when all is written, see `softbleu.scoring.checkpoint`
+    for itself. `journal` is the folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the
+    caller removes it when all is written (see `softbleu.scoring.checkpoint`).
     """
     measures = _resolve([point.measure for point in points])
     varied, rows = _varied(points), SweepRows()
