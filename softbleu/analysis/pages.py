@@ -66,9 +66,7 @@ class Page:
     """Everything that a page about a run shows."""
 
     metric: Metric
-    """Scores corpora."""
     segment_metric: Metric
-    """Scores segments."""
     order: int
     """Greatest n of the n-grams whose matches are shown; 0 where there are none."""
     tokenizer: Tokenizer
@@ -82,7 +80,6 @@ class Page:
     intervals: list[tuple[float, float] | None]
     """95% of the bootstrap scores, one a system; None where the metric has no score of a corpus."""
     significance: SignificanceSettings
-    """How the intervals were made."""
     thresholds: tuple[float, ...]
     """Ascending; empty for a metric whose score cannot be taken anew at another threshold."""
     run: int

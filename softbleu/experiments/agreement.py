@@ -57,11 +57,9 @@ class MetricAgreement:
 
     metric: str
     human: str
-    """Their names."""
     points: int
     """How many systems, or outputs."""
     correlations: Mapping[str, Correlation]
-    """By the name of the coefficient."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,11 @@ class MetricPair:
     """What was correlated with, and how."""
     better: str
     worse: str
-    """Names of the metrics."""
     values: tuple[float, float]
     """Their correlations with people."""
     between: float
     """Of both metrics."""
     test: WilliamsTest
-    """Of the difference."""
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:

@@ -27,12 +27,10 @@ class Calibration(Tabular):
     """Every point of a grid on every set of data."""
 
     coefficient: str
-    """What agreement is measured by."""
     varied: tuple[str, ...]
     """Names of the settings of the grid."""
     points: tuple[Metric, ...]
     data: tuple[str, ...]
-    """Names of the sets."""
     values: Floats
     """Agreement, (points, data)."""
     signatures: tuple[str, ...]
@@ -102,14 +100,14 @@ def calibrate(
     coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(data) < 2:
         raise InputError(f"cross-validation needs two sets of data or more, here are {len(data)}")
-    measures = [point.measure for point in sweep_points(base, vary)]
-    metrics = {str(number): measure for number, measure in enumerate(measures)}
+    points = [point.measure for point in sweep_points(base, vary)]
+    metrics = {str(number): metric for number, metric in enumerate(points)}
     columns: list[list[float]] = []
     signatures: Mapping[str, str] = {}
     for number, (name, given) in enumerate(data.items(), start=1):
         answer = metaeval(question, metrics=metrics, samples=0, jobs=jobs, executor=executor, **given)
         table = answer.table
-        if coefficient not in table.columns or len(table.rows) != len(measures):
+        if coefficient not in table.columns or len(table.rows) != len(points):
             raise InputError(f"{name}: settings are chosen by one kind of human scores, of systems or of outputs")
         found = [row[list(table.columns).index(coefficient)] for row in table.rows]
         # What gives all points the same score agrees with nobody.
@@ -118,6 +116,6 @@ def calibrate(
         if progress is not None:
             progress(number, len(data))
     values = np.array(columns).T
-    made = Calibration(coefficient, tuple(vary), tuple(measures), tuple(data), values, ())
+    made = Calibration(coefficient, tuple(vary), tuple(points), tuple(data), values, ())
     best = dict.fromkeys(made.chosen(place)[0] for place in range(len(data)))
     return replace(made, signatures=tuple(signatures[str(each)] for each in best))

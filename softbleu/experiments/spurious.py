@@ -47,9 +47,7 @@ class SpuriousCredit(Tabular):
     """What variants did with a text."""
 
     analyses: list[Analysis]
-    """One a variant."""
     facts: dict[str, str]
-    """What the text was, and the vectors."""
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of the summary."""
@@ -174,7 +172,7 @@ def find_spurious(
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
     vectors = [
-        prepared.table(measure.vector_choice, Requirements(vectors=True, frequency=True)) for measure in resolved
+        prepared.table(metric.vector_choice, Requirements(vectors=True, frequency=True)) for metric in resolved
     ]
     tables = {id(table): table for table in vectors}
     judged = text.aligned is not None

@@ -26,7 +26,7 @@ class Layout:
     long_signature: bool = False
     """Whether signatures name settings that have their defaults, too."""
     spreadsheet: bool = False
-    """Whether an apostrophe keeps spreadsheets from computing CSV text that begins with ``=``, ``+``, ``-`` or ``@``."""
+    """Whether an apostrophe keeps spreadsheets from computing CSV text that begins with `=`, `+`, `-` or `@`."""
     width: int = 0
     """Columns of the terminal, which tables of text fit; 0 where there is none."""
 

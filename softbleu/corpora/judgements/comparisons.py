@@ -58,7 +58,6 @@ class Ranking:
     segment: int
     """From 0."""
     annotator: str
-    """Who judged."""
     groups: Sequence[tuple[Sequence[str], int]]
     """Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties."""
 
@@ -89,7 +88,6 @@ class Comparisons:
     outcome: Integers
     """1 where the first is better, -1 where the second is, 0 for a tie."""
     annotator: Integers
-    """Who judged."""
 
     def __len__(self) -> int:
         return len(self.outcome)

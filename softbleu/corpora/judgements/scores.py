@@ -34,7 +34,6 @@ class ScoreTable:
     """What a metric, or people, gave every system."""
 
     name: str
-    """Of the metric."""
     systems: Mapping[str, float]
     """Score of each system; empty where only segments were scored."""
     segments: Mapping[str, Floats] = field(default_factory=dict)
