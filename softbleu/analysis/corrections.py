@@ -287,18 +287,7 @@ def _kind_scores(system: str, lines: Sequence[LineCorrections], beta: float) -> 
 
 
 def _kind_score(system: str, kind: str, counts: Counter[str], beta: float) -> KindScore:
-    score = M2(beta=beta).score(np.array([counts["correct"], counts["proposed"], counts["gold"]]))
-    return KindScore(
-        system,
-        kind,
-        counts["correct"],
-        counts["proposed"],
-        counts["gold"],
-        score.precision,
-        score.recall,
-        score.score,
-        counts["hits"],
-        counts["wrong"],
-        counts["missed"],
-        counts["over"],
-    )
+    made = [counts[name] for name in ("correct", "proposed", "gold")]
+    score = M2(beta=beta).score(np.array(made))
+    judged = [counts[name] for name in ("hits", "wrong", "missed", "over")]
+    return KindScore(system, kind, *made, score.precision, score.recall, score.score, *judged)

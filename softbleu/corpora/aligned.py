@@ -265,10 +265,7 @@ class Aligner:
 
 
 def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
-    """Numbers of derivations, one for each sentence.
-
-    Raises `InputError` for more than ten million.
-    """
+    """Numbers of derivations, one for each sentence."""
     import numpy as np
 
     total = derivations.count()

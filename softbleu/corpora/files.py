@@ -59,10 +59,7 @@ class TextPart:
         return _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
 
     def read(self) -> bytes:
-        """Read the lines, each ended by a newline.
-
-        Raises `InputError`, which names the line and the byte, for what is not UTF-8.
-        """
+        """Read the lines, each ended by a newline."""
         text = self._bytes()
         try:
             text.decode()

@@ -153,8 +153,6 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     With `against` only pairs with the metric of that name are tested.
 
     Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
-
-    InputError: fewer than two metrics, or than 4 points. UnknownNameError: no metric is called as `against`.
     """
     if against is not None and against not in columns.metrics:
         raise UnknownNameError("metric", against, columns.metrics)

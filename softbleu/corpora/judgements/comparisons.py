@@ -96,8 +96,6 @@ class Comparisons:
     def of(cls, rows: Iterable[Row]) -> Self:
         """Put comparisons together.
 
-        Raises `InputError` where there are none.
-
         >>> made = Comparisons.of([(0, "B", "A", 1, "ann"), (3, "A", "C", 0, "bob")])
         >>> made.systems, made.first.tolist(), made.second.tolist(), made.outcome.tolist()
         (('A', 'B', 'C'), [0, 0], [1, 2], [-1, 0])
@@ -131,10 +129,7 @@ class Comparisons:
         return replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
     def only(self, systems: Iterable[str]) -> Self:
-        """Take the comparisons of which both systems are among these.
-
-        Raises `InputError` where there are none.
-        """
+        """Take the comparisons of which both systems are among these."""
         wanted = set(systems)
         kept = np.array([name in wanted for name in self.systems])
         chosen = kept[self.first] & kept[self.second]

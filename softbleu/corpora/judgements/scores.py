@@ -78,10 +78,7 @@ def read_scores(
 
 
 def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
-    """Join tables of one name, of which one has the systems and the other the segments.
-
-    Raises `InputError` where both have the same.
-    """
+    """Join tables of one name, of which one has the systems and the other the segments."""
     merged: dict[str, ScoreTable] = {}
     for table in tables:
         known = merged.get(table.name, ScoreTable(table.name, {}))
