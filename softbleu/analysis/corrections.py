@@ -287,7 +287,7 @@ def _kind_scores(system: str, lines: Sequence[LineCorrections], beta: float) -> 
 
 
 def _kind_score(system: str, kind: str, counts: Counter[str], beta: float) -> KindScore:
-    made = [counts[name] for name in ("correct", "proposed", "gold")]
-    score = M2(beta=beta).score(np.array(made))
-    judged = [counts[name] for name in ("hits", "wrong", "missed", "over")]
-    return KindScore(system, kind, *made, score.precision, score.recall, score.score, *judged)
+    score = M2(beta=beta).score(np.array([counts["correct"], counts["proposed"], counts["gold"]]))
+    names = ("correct", "proposed", "gold", "hits", "wrong", "missed", "over")
+    told = {name: counts[name] for name in names}
+    return KindScore(system, kind, precision=score.precision, recall=score.recall, f=score.score, **told)

@@ -72,8 +72,7 @@ def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
     """Read the JSON lines that the generator writes, one by one.
 
     They are objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places `[candidate,
-    reference]`, from 0) and `label`; `.gz` and `-` are understood. Raises `InputError`: a line is no such object, or
-    aligns tokens that are not there; the line is named.
+    reference]`, from 0) and `label`; `.gz` and `-` are understood.
     """
     with closing(open_text(path, encoding)) as lines:
         for number, line in enumerate(lines, start=1):

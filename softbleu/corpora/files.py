@@ -107,7 +107,6 @@ class TextFile:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
         Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
-        Raises `InputError`: the file is missing, a folder, no proper gzip, or not in that encoding.
         """
         place = _plain(name, encoding, folder)
         lines, bounds = _cut(name, place, block, executor)

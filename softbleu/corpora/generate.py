@@ -84,11 +84,7 @@ class Generated:
         return self._limit(map(paraphraser.pair, self._derivations(chance)), _key)
 
     def lines(self, file_format: str | None = None, progress: Progress | None = None) -> Iterator[str]:
-        """Write the corpus as lines of a file.
-
-        The format is plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs; the first by default.
-        `progress` is told how many are done and of how many.
-        """
+        """Write the lines of a file: plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs."""
         name = self.derivations.grammar.name
         if self.settings.pairing == "none":
             write_sentences = _find_format(SENTENCE_WRITERS, "sentences", file_format)

@@ -150,9 +150,8 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
 def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:
     """Test of every pair of metrics whether one agrees with people more than the other, beyond chance.
 
-    With `against` only pairs with the metric of that name are tested.
-
-    Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
+    With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
+    Spearman's coefficient the test is an approximation.
     """
     if against is not None and against not in columns.metrics:
         raise UnknownNameError("metric", against, columns.metrics)

@@ -161,8 +161,7 @@ def read_rankings(
 
     `start` is the number of the first segment in the file: by default 0 in XML and in CSV of pairs (as the judgements
     of CoNLL-2014 have it), 1 in CSV of more systems a line (as WMT's). `expand` says whether systems whose outputs
-    were the same, and were shown as one, count each (as in WMT), or once. Raises `InputError`, which names the line,
-    for what is no ranking.
+    were the same, and were shown as one, count each (as in WMT), or once.
     """
     with closing(open_text(name, encoding)) as lines:
         first = next((line for line in lines if line.strip()), "")

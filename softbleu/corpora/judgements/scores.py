@@ -57,8 +57,7 @@ def read_scores(
     names `system`, `score` (or `human`), `segment` (or `sid`), `lp`, `metric`, and without column names those of WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score. Gives a table a metric. The
     label names the metric, unless the table says its name or that of the file will do; `direction` takes the rows of
-    this direction (column `lp`) only. Raises `InputError`, which names the line, for what is no score, one given
-    twice, or missing segments.
+    this direction (column `lp`) only.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
