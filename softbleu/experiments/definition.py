@@ -130,7 +130,7 @@ class Definition:
 
     def settings(self) -> dict[str, Any]:
         """Settings that the whole experiment has in common."""
-        return self._located("settings", self.table("settings", {*every_setting(), "preset"}))
+        return self._located("settings", self.table("settings", {*every_setting(), "metric", "preset"}))
 
     def variants(self) -> dict[str, dict[str, Any]] | None:
         """Further settings by label."""
