@@ -126,7 +126,7 @@ WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[
 """How systems are ranked by people's comparisons."""
 
 
-def score_metrics(
+def make_score_tables(
     corpus: Corpus,
     metrics: Mapping[str, Metric],
     *,

@@ -33,11 +33,11 @@ from softbleu.experiments.evidence import (
     ASSESSMENT,
     Evidence,
     IntervalSettings,
+    make_score_tables,
     open_outputs,
     rank_systems,
     read_human,
     read_metrics,
-    score_metrics,
 )
 from softbleu.experiments.preferences import preference_taus
 from softbleu.tabular import Records, Tabular, Value
@@ -198,7 +198,7 @@ def metaeval(
         unjudged = not (people.human or people.comparisons)
         by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
-            computed, signatures = score_metrics(
+            computed, signatures = make_score_tables(
                 corpus, scorers, segments=by_output, jobs=jobs, executor=executor, progress=progress
             )
         tables += computed
