@@ -19,7 +19,7 @@ from curves import SizedPairs, fit_curve, hold_out
 
 from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
-from softbleu.experiments.evidence import open_outputs, read_human, read_metrics, scores_by_metrics
+from softbleu.experiments.evidence import make_score_tables, open_outputs, read_human, read_metrics
 from softbleu.experiments.rankings import expected_wins
 from softbleu.metrics.making import make_metric
 
@@ -102,7 +102,7 @@ def scored(
     measures = {key: make_metric(each, idle=[], **settings) for key, each in read_metrics(metrics).items()}
     given = {"texts": None, "references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
-        tables, signatures = scores_by_metrics(corpus, measures, segments=False)
+        tables, signatures = make_score_tables(corpus, measures, segments=False)
     return [
         [name, table.name, signatures[table.name], system, people[system], score]
         for table in tables

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.labels import FREQUENCIES, LENGTHS, numbered, read_labels
 from softbleu.analysis.page_matches import ShownText, shown_text
+from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
+from softbleu.io.data_files import read_rows
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.api import Measures, measures_of
 from softbleu.scoring.plan import resolve_metric
@@ -26,6 +29,13 @@ if TYPE_CHECKING:
     from softbleu.scoring.results import Statistics
     from softbleu.scoring.run import Corpus
     from softbleu.types import Integers, Progress
+
+LENGTHS = (0, 10, 20, 30, 40, 50, 60)
+"""Tokens of a segment from which each bucket starts."""
+FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)
+"""Occurrences of a word in the references from which each bucket starts."""
+MOST_LABELS = 200
+"""More buckets than these say nothing."""
 
 
 @dataclass(frozen=True)
@@ -101,23 +111,23 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    measures = [resolve_metric(measure) for measure in measures_of(metrics)]
+    scorers = [resolve_metric(each) for each in measures_of(metrics)]
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
                 f"words by {by} are counted against references, and there are none: --by length takes a source"
             )
-        return scores_by_word(prepare_corpus(corpus, measures[0].tokenizer, Requirements()), measures[0], by)
+        return scores_by_word(prepare_corpus(corpus, scorers[0].tokenizer, Requirements()), scorers[0], by)
     labels: list[str] | None = None
     if by not in ("length", "order"):
         labels = read_labels(by, len(corpus), encoding)
-    with running(corpus, measures, jobs=jobs, executor=executor) as runner:
-        statistics = runner.collect(measures, keep_rows=True, progress=progress)
+    with running(corpus, scorers, jobs=jobs, executor=executor) as runner:
+        statistics = runner.collect(scorers, keep_rows=True, progress=progress)
         if by == "order":
             return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
     if labels is None:
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
-        return scores_by_length(prepare_corpus(corpus, measures[0].tokenizer, needed), statistics)
+        return scores_by_length(prepare_corpus(corpus, scorers[0].tokenizer, needed), statistics)
     names = sorted(set(labels))
     buckets = np.array([names.index(label) for label in labels])
     rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
@@ -161,11 +171,11 @@ def _orders(statistics: Statistics) -> Iterator[_Row]:
                 yield _Row(name, str(order + 1), None, [each[order] for each in values])
 
 
-def scores_by_word(prepared: PreparedCorpus, measure: Metric, by: str) -> BucketScores:
+def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> BucketScores:
     """Score words, as `bucket_scores` does, of a corpus whose words are known."""
     text = shown_text(prepared, len(prepared))
     if by == "coverage":
-        vectors = prepared.table(measure.vector_choice, Requirements(vectors=True)).words.vectors
+        vectors = prepared.table(metric.vector_choice, Requirements(vectors=True)).words.vectors
         known = np.zeros(len(prepared.words), np.int64)
         for tokens in (*text.candidates, text.references):
             known[tokens.codes] = vectors.known(tokens)
@@ -203,3 +213,42 @@ def _shares(matched: float, own: float, offered: float) -> tuple[float | None, f
 
 def _parts(matched: float, own: float, offered: float) -> list[tuple[float, float]]:
     return [(matched, own), (matched, offered), (2 * matched, own + offered)]
+
+
+def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[str]]:
+    """The bucket of each number, and what the buckets are called.
+
+    >>> buckets, names = numbered(np.array([0, 9, 10, 75]), LENGTHS)
+    >>> buckets.tolist(), names[0], names[1], names[-1]
+    ([0, 0, 1, 6], '0–9', '10–19', '60+')
+    """
+    names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(starts)]
+    return np.searchsorted(starts, values, side="right") - 1, [*names, f"{starts[-1]}+"]
+
+
+def read_labels(place: str, segments: int, encoding: str = "utf-8") -> list[str]:
+    """Read a label a segment: the lines of a file, or a column of a table with a header, as ``FILE:COLUMN``.
+
+    A name that ends in ``.csv`` has commas between its columns, any other tabs.
+    """
+    name, _, column = (place, "", "") if Path(place).is_file() else place.rpartition(":")
+    if not name:
+        raise InputError(f"{place}: no such file, nor one of length, rarity, coverage, order")
+    lines = list(open_text(name, encoding))
+    if column:
+        delimiter = "," if name.lower().endswith(".csv") else "\t"
+        rows = [row for _, row in read_rows(lines, name, delimiter)]
+        header = rows[0] if rows else []
+        if column not in header:
+            raise InputError(f"{name}: no column {column!r}; it has: {', '.join(header)}")
+        number = header.index(column)
+        short = next((at for at, row in enumerate(rows, start=1) if len(row) <= number), None)
+        if short is not None:
+            raise InputError(f"{name}, line {short}: no column {column!r}")
+        lines = [row[number] for row in rows[1:]]
+    labels = [line.rstrip("\n") for line in lines]
+    if len(labels) != segments:
+        raise InputError(f"{name} has {len(labels)} labels for {segments} segments")
+    if len(set(labels)) > MOST_LABELS:
+        raise InputError(f"{place} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
+    return labels

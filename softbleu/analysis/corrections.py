@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from softbleu.analysis.errant import Classify, Spans, load_errant
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.metrics.m2 import M2, find_edits
 from softbleu.metrics.m2.lattice import match_edits
 from softbleu.scoring.prepare import prepare_corpus
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
     from softbleu.ngrams import Chunk
     from softbleu.scoring.run import Corpus
 
+Spans = tuple[int, int, int, int]
+"""Words of the source, and those of the text that they become, from 0, ends left out."""
+Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
+"""Names the types of edits that make one text of another."""
 By = Literal["type", "operation", "errant"]
 Verdict = Literal["hit", "wrong", "missed", "over"]
 OTHER = "other"
@@ -137,6 +140,29 @@ def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[li
             [_told(line, annotator, prepared.words, by, classify) for line, annotator in _choose(lines, metric)]
         )
     return found
+
+
+def load_errant() -> Classify:
+    """Make a function that names the types of edits (Bryant, Felice & Briscoe 2017), such as `R:VERB:TENSE`."""
+    try:
+        import errant
+    except ImportError:
+        raise MissingExtraError("ERRANT's types need another package: pip install 'softbleu[errant]'") from None
+    try:
+        annotator: Any = errant.load("en")
+    except OSError as error:
+        raise InputError(
+            f"ERRANT needs spaCy's English model ({' '.join(str(error).split())[:80]}): "
+            "python -m spacy download en_core_web_sm"
+        ) from None
+
+    def classify(source: Sequence[str], corrected: Sequence[str], edits: Sequence[Spans]) -> list[str]:
+        if not edits:
+            return []
+        one, other = (annotator.parse(" ".join(words)) for words in (source, corrected))
+        return [annotator.import_edit(one, other, list(edit), min=False).type for edit in edits]
+
+    return classify
 
 
 @dataclass(frozen=True)
@@ -262,17 +288,6 @@ def _kind_scores(system: str, lines: Sequence[LineCorrections], beta: float) -> 
 
 def _kind_score(system: str, kind: str, counts: Counter[str], beta: float) -> KindScore:
     score = M2(beta=beta).score(np.array([counts["correct"], counts["proposed"], counts["gold"]]))
-    return KindScore(
-        system,
-        kind,
-        counts["correct"],
-        counts["proposed"],
-        counts["gold"],
-        score.precision,
-        score.recall,
-        score.score,
-        counts["hits"],
-        counts["wrong"],
-        counts["missed"],
-        counts["over"],
-    )
+    names = ("correct", "proposed", "gold", "hits", "wrong", "missed", "over")
+    told = {name: counts[name] for name in names}
+    return KindScore(system, kind, precision=score.precision, recall=score.recall, f=score.score, **told)

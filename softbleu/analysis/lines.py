@@ -104,10 +104,10 @@ def choose_lines(
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
     [(1, -94)]
     """
-    measures = [resolve_metric(measure) for measure in measures_of(metrics)]
+    scorers = [resolve_metric(each) for each in measures_of(metrics)]
     baseline = corpus.systems[0] if baseline is None else baseline
-    _check(corpus, kind, len(measures), top, baseline)
-    statistics = collect_statistics(corpus, measures, keep_rows=True, jobs=jobs, executor=executor, progress=progress)
+    _check(corpus, kind, len(scorers), top, baseline)
+    statistics = collect_statistics(corpus, scorers, keep_rows=True, jobs=jobs, executor=executor, progress=progress)
     scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
     upward = np.array([1 if each.measure.higher_is_better else -1 for each in statistics])
     place = corpus.systems.index(baseline)
@@ -139,7 +139,7 @@ def choose_lines(
                 None if texts.source is None else texts.source[at],
             )
         )
-    return ChosenLines(lines, kind, [str(measure) for measure in measures])
+    return ChosenLines(lines, kind, [str(each) for each in scorers])
 
 
 def _check(corpus: Corpus, kind: str, metrics: int, top: int, baseline: str) -> None:

@@ -34,7 +34,7 @@ HEAT_STEPS = 50
 """Similarities of a page are so many to 1."""
 LEAST_HEAT = 0.2
 """Lower ones are left blank."""
-_SEGMENTS, _CELLS = 64, 1 << 20
+_SEGMENTS, _PAIRS = 64, 1 << 20
 """Segments, and pairs of their tokens, whose similarities are looked at together, unless one segment has more."""
 
 Mark = tuple[int, int, int, str, int, str]
@@ -72,13 +72,13 @@ class ShownHeat:
     """In steps of 1 / `HEAT_STEPS`, from left to right and down."""
 
 
-def find_marks(corpus: Corpus, measure: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
+def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
     """Find the marks of a metric that has any."""
-    maker = _MARKERS.get(type(measure))
+    maker = _MARKERS.get(type(metric))
     if maker is None:
         return None
     rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
-    for row, marks in enumerate(maker(corpus, measure, text, words)):
+    for row, marks in enumerate(maker(corpus, metric, text, words)):
         for side, start, length, kind, link, label in marks:
             numbers = kinds.setdefault(kind, len(kinds)), link, labels.setdefault(label, len(labels))
             rows.append((row, side, start, length, *numbers))
@@ -86,15 +86,14 @@ def find_marks(corpus: Corpus, measure: Metric, text: ShownText, words: WordTabl
     return ShownMarks(list(kinds), list(labels), *columns)
 
 
-def find_heat(measure: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
+def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
     """Find how alike tokens are, for a metric that goes by that."""
-    metric = measure
     if words is None or not isinstance(metric, Softbleu | BertScore):
         return None
     heights, widths, names, values = [], [], [], []
     labels: dict[str, int] = {}
     for chunk in text.chunks():
-        for table, own, other in _tables(metric, measure, chunk, words, text.words):
+        for table, own, other in _tables(metric, chunk, words, text.words):
             heights.append(len(own))
             widths.append(len(other))
             names += [labels.setdefault(word, len(labels)) for word in (*own, *other)]
@@ -111,7 +110,7 @@ def find_heat(measure: Metric, text: ShownText, words: WordTable | None) -> Show
 
 
 def _tables(
-    metric: Softbleu | BertScore, measure: Metric, chunk: Chunk, words: WordTable, spelt: Sequence[str]
+    metric: Softbleu | BertScore, chunk: Chunk, words: WordTable, spelt: Sequence[str]
 ) -> Iterator[tuple[Floats, list[str], list[str]]]:
     """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
     for piece in _small_pieces(chunk):
@@ -124,7 +123,7 @@ def _tables(
             yield from zip(metric.word_similarities(chosen, words), *texts, strict=True)
             continue
         vectors = [words.vectors.pieces(tokens) for tokens in sides]
-        pieces = [_piece_names(measure, lines_of) for lines_of in texts]
+        pieces = [_piece_names(metric, lines_of) for lines_of in texts]
         for line in range(len(lines)):
             own, other = (each.rows[slice(*each.offsets[[line, line + 1]])] for each in vectors)
             yield own @ other.T, pieces[0][line], pieces[1][line]
@@ -132,11 +131,11 @@ def _tables(
 
 def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
     """Segments that are looked at together: few, and fewer where they are long."""
-    cells = np.cumsum(chunk.candidates.lengths * np.diff(chunk.reference_positions))
+    pairs = np.cumsum(chunk.candidates.lengths * np.diff(chunk.reference_positions))
     start = 0
     while start < len(chunk):
-        before = int(cells[start - 1]) if start else 0
-        fitting = int(np.searchsorted(cells, before + _CELLS, side="right"))
+        before = int(pairs[start - 1]) if start else 0
+        fitting = int(np.searchsorted(pairs, before + _PAIRS, side="right"))
         end = max(start + 1, min(fitting, start + _SEGMENTS))
         yield chunk.part(start, end)
         start = end
@@ -157,9 +156,9 @@ def _spelt(tokens: Tokens, words: Sequence[str]) -> list[list[str]]:
     return [[words[code] for code in codes[start:stop]] for start, stop in pairwise(tokens.offsets.tolist())]
 
 
-def _piece_names(measure: Metric, lines: list[list[str]]) -> list[list[str]]:
+def _piece_names(metric: Metric, lines: list[list[str]]) -> list[list[str]]:
     """The word of each piece where it is the first of its word; an ellipsis for others, and at the ends of a line."""
-    pieces = measure.vector_choice.encoder.tokenize(lines)
+    pieces = metric.vector_choice.encoder.tokenize(lines)
     found = []
     for line, (start, stop) in zip(lines, pairwise(pieces.offsets.tolist()), strict=True):
         places = pieces.words[start:stop].tolist()
@@ -168,8 +167,8 @@ def _piece_names(measure: Metric, lines: list[list[str]]) -> list[list[str]]:
     return found
 
 
-def _m2_marks(corpus: Corpus, measure: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
-    for lines in find_corrections(corpus, measure):
+def _m2_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
+    for lines in find_corrections(corpus, metric):
         yield from (list(_edit_marks(line)) for line in lines[: len(text)])
 
 
@@ -189,9 +188,8 @@ def _edit_marks(line: LineCorrections) -> Iterator[Mark]:
             link += 1
 
 
-def _imeasure_marks(corpus: Corpus, measure: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
+def _imeasure_marks(corpus: Corpus, metric: Any, text: ShownText, words: object) -> Iterator[list[Mark]]:
     """Columns of the alignment with the reference that counts."""
-    metric: Any = measure
     for chunk in text.chunks():
         rows = metric.statistics(chunk, None, None)
         chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
@@ -228,9 +226,8 @@ def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
         )
 
 
-def _meteor_marks(corpus: Corpus, measure: Metric, text: ShownText, words: Any) -> Iterator[list[Mark]]:
+def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> Iterator[list[Mark]]:
     """The alignment with the best reference, and by which stage words met."""
-    metric: Any = measure
     names = [*STAGES, "soft"]
     for chunk in text.chunks():
         matches, best = metric.alignments(chunk, words)
@@ -249,7 +246,7 @@ def _meteor_marks(corpus: Corpus, measure: Metric, text: ShownText, words: Any) 
             yield marks
 
 
-def _gleu_marks(corpus: Corpus, measure: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
+def _gleu_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) -> Iterator[list[Mark]]:
     """What became of each word: clipped counts of source and of the references together."""
     said = {
         "kept": "kept: in source and reference",

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from softbleu.corpora.segments import BLOCK
+from softbleu.io.executors import run_in_order
 from softbleu.kernels import choose_kernels
 from softbleu.limits import Limit
 from softbleu.matchers.base import SoftMatcher
 from softbleu.matchers.batches import LONG_CELLS
 from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
+from softbleu.metrics.base import Metric, Requirements
 from softbleu.ngrams import Chunk
 from softbleu.scoring.blocks import LEAST, PIECE
+from softbleu.scoring.coding import BlockCoder
+from softbleu.scoring.run import Runner, segments_at_once
+from softbleu.scoring.stretches import Stretch, stretches
 from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -22,10 +28,12 @@ if TYPE_CHECKING:
     from softbleu.matchers import Matcher
     from softbleu.scoring.coding import CodedBlock
     from softbleu.scoring.prepare import PreparedCorpus
+    from softbleu.scoring.vectors import CorpusWords, PlacedVocabulary, PlacedWords
     from softbleu.similarity import Vectors
-    from softbleu.types import Integers
+    from softbleu.tokens import Tokenizer
+    from softbleu.types import Integers, Progress
 
-
+_Part = TypeVar("_Part", bound=Sized)
 _LIMIT = Limit(
     "a page",
     "words",
@@ -53,7 +61,7 @@ class ShownText:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def spelt_alone(self) -> ShownText:
+    def with_own_words(self) -> ShownText:
         """The same with no words but its own, in the order in which they appear."""
         texts = [*self.candidates, self.references, *([] if self.source is None else [self.source])]
         codes, first, again = np.unique(
@@ -94,8 +102,8 @@ class ShownMatches:
     order: Integers
     start: Integers
     """Token of the candidate at which the n-gram starts."""
-    mass: Integers
-    """How much of it is matched, in millionths."""
+    matched: Integers
+    """The clipped matches of it, in millionths."""
     partner: Integers
     """Token at which the reference n-gram starts; the references of a segment count as one text."""
     partner_order: Integers
@@ -133,13 +141,7 @@ def shown_text(prepared: PreparedCorpus, shown: int) -> ShownText:
 
 
 def shown_segments(prepared: PreparedCorpus, most: int) -> int:
-    """How many of the first segments a page shows: those whose texts are not too long together.
-
-    Raises
-    ------
-    InputError
-        The first one is too long.
-    """
+    """How many of the first segments a page shows: those whose texts are not too long together, at least one."""
     shown = words = 0
     for block in prepared.blocks():
         sizes = np.diff(block.references.offsets[block.offsets])
@@ -169,15 +171,9 @@ class Matching:
     kernels: KernelName
 
     def of(self, text: ShownText) -> tuple[ShownMatches, Integers, list[int]]:
-        """Match all rows.
-
-        Returns
-        -------
-        The matches; their sums at every threshold, in millionths: (systems, thresholds, orders); and the rows that
-        were too long for more than the matches at the run's threshold.
-        """
+        """Match all rows; also their sums, as `sums`, and the rows too long for more than the run's threshold."""
         found: list[list[Integers]] = []
-        masses = np.zeros((len(text.candidates), len(self.thresholds), self.order), np.int64)
+        clipped = np.zeros((len(text.candidates), len(self.thresholds), self.order), np.int64)
         too_long: list[int] = []
         for system, chunk in enumerate(text.chunks()):
             for start, stop, long in _pieces(chunk):
@@ -187,13 +183,13 @@ class Matching:
                 found.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
                 if long and self.thresholds:
                     too_long.append(row)
-                    masses[system] += self.sums([piece])[0]
+                    clipped[system] += self.sums([piece])[0]
                 elif self.thresholds:
-                    masses[system] += self._added(intervals)
-        return ShownMatches.joined(found), masses, too_long
+                    clipped[system] += self._added(intervals)
+        return ShownMatches.joined(found), clipped, too_long
 
     def sums(self, chunks: Sequence[Chunk]) -> Integers:
-        """Sum the matches of each system at every threshold, as `of` does, without the matches."""
+        """Sum the matches of each system at every threshold, in millionths: (systems, thresholds, orders)."""
         matchers = [replace(self.matcher, threshold=threshold) for threshold in self.thresholds]  # type: ignore[call-arg]
         found = matched_by_all(matchers, chunks, self.vectors, self.order, choose_kernels(self.kernels))
         return np.stack([matched.sum(axis=1) for matched in found], axis=1)
@@ -234,9 +230,9 @@ class Matching:
 
 def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:
     """Bounds of the pieces to match; a segment that is too long for a sweep comes alone, and is marked."""
-    cells = chunk.candidates.lengths * np.diff(chunk.reference_positions)
+    pairs = chunk.candidates.lengths * np.diff(chunk.reference_positions)
     start = 0
-    for long in [*np.flatnonzero(cells > LONG_CELLS).tolist(), len(chunk)]:
+    for long in [*np.flatnonzero(pairs > LONG_CELLS).tolist(), len(chunk)]:
         for first in range(start, long, PIECE):
             yield first, min(first + PIECE, long), False
         if long < len(chunk):
@@ -261,10 +257,10 @@ def _by_row(intervals: MatchIntervals, piece: Chunk, row: int) -> tuple[Integers
 
 def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
     """Sort, and make one match of those that go on at the next threshold."""
-    row, order, start, mass, partner, partner_order, first, end = columns
-    ranked = np.lexsort((first, partner_order, partner, mass, start, order, row))
+    row, order, start, matched, partner, partner_order, first, end = columns
+    ranked = np.lexsort((first, partner_order, partner, matched, start, order, row))
     same = np.ones(max(len(ranked) - 1, 0), bool)
-    for column in (row, order, start, mass, partner, partner_order):
+    for column in (row, order, start, matched, partner, partner_order):
         same &= column[ranked][1:] == column[ranked][:-1]
     goes_on = same & (first[ranked][1:] == end[ranked][:-1])
     begins = np.flatnonzero(np.concatenate(([True] * bool(len(ranked)), ~goes_on)))
@@ -273,3 +269,61 @@ def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
     kept.append(end[ranked][last] if len(ranked) else end)
     again = np.lexsort((kept[6], kept[2], kept[1], kept[0]))
     return [column[again] for column in kept]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What a worker does; small enough to travel with every stretch."""
+
+    matching: Matching
+    tokenizer: Tokenizer
+    words: PlacedVocabulary
+    table: PlacedWords
+
+    def __call__(self, task: tuple[Stretch, int]) -> Integers:
+        stretch, skip = task
+        needed = Requirements(references=True)
+        coder = BlockCoder(self.tokenizer, needed, self.matching.kernels, self.words.load())
+        matching = replace(self.matching, vectors=self.table.load().vectors)
+        return matching.sums_beyond(stretch.coded(coder), skip)
+
+
+def beyond(
+    runner: Runner, matching: Matching, metric: Metric, table: CorpusWords, shown: int, progress: Progress | None
+) -> Any:
+    """Sum the matches of each system at every threshold, in millionths, but for those of the first segments."""
+    total: Any = 0
+    done, prepared = shown, runner.prepared(metric.tokenizer)
+    for found, segments in _sums_of_parts(runner, matching, metric, table, shown):
+        total = total + found
+        done += segments
+        if progress is not None:
+            progress(done, len(prepared))
+    return total
+
+
+def _sums_of_parts(
+    runner: Runner, matching: Matching, metric: Metric, table: CorpusWords, shown: int
+) -> Iterator[tuple[Integers, int]]:
+    """Sums of parts of the corpus, and how many segments these have."""
+    prepared, executor = runner.prepared(metric.tokenizer), runner.executor
+    if executor is None:
+        for block, skip in _beyond(prepared.blocks(), shown):
+            yield matching.sums_beyond([block], skip), len(block) - skip
+        return
+    step = segments_at_once([metric])
+    todo = list(_beyond(stretches(runner.corpus, executor, step if step < BLOCK else None), shown))
+    with prepared.counts.placed(executor) as (words, sent), table.placed(executor) as (place, more):
+        work = _Work(replace(matching, vectors=None), metric.tokenizer, words, place)
+        found = run_in_order(work, todo, executor, {**sent, **more}, together=False)
+        for (stretch, skip), sums in zip(todo, found, strict=True):
+            yield sums, len(stretch) - skip
+
+
+def _beyond(parts: Iterable[_Part], shown: int) -> Iterator[tuple[_Part, int]]:
+    """Parts of a corpus that are not among its first segments as a whole, and how much of them is."""
+    for part in parts:
+        skip = min(shown, len(part))
+        shown -= skip
+        if skip < len(part):
+            yield part, skip

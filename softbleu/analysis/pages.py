@@ -16,8 +16,7 @@ import numpy as np
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_masses import beyond
-from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
+from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, beyond, shown_segments, shown_text
 from softbleu.analysis.words import differences_in
 from softbleu.errors import InputError
 from softbleu.io.executors import single_threaded_blas
@@ -67,9 +66,7 @@ class Page:
     """Everything that a page about a run shows."""
 
     metric: Metric
-    """Scores corpora."""
     segment_metric: Metric
-    """Scores segments."""
     order: int
     """Greatest n of the n-grams whose matches are shown; 0 where there are none."""
     tokenizer: Tokenizer
@@ -83,13 +80,12 @@ class Page:
     intervals: list[tuple[float, float] | None]
     """95% of the bootstrap scores, one a system; None where the metric has no score of a corpus."""
     significance: SignificanceSettings
-    """How the intervals were made."""
     thresholds: tuple[float, ...]
     """Ascending; empty for a metric whose score cannot be taken anew at another threshold."""
     run: int
     """Which of them is the run's own."""
-    masses: Integers
-    """Matches in millionths: (systems, thresholds, orders); empty without thresholds."""
+    clipped_matches: Integers
+    """In millionths: (systems, thresholds, orders); empty without thresholds."""
     rows: Integers
     """Statistics of the segments shown: (systems, segments, k); no segments where there is not one row for each."""
     segments: int
@@ -132,37 +128,28 @@ def make_page(
 
     BLEU over a soft matcher is scored at every threshold from 0 to 1 in hundredths, and at the run's own; where each
     threshold needs a matching of its own (assignment `optimal`, consumption `similarity`), in twentieths.
-
-    Parameters
-    ----------
-    level : at level `segment` the corpus is scored as segments are (BLEU: with effective order)
-    title : of the page
-    others : further metrics, of which each line shows the score
-
-    Raises
-    ------
-    InputError, VectorError
-        What cannot be scored, vectors that cannot be read, and levels that a page does not show.
+    At level `segment` the corpus is scored as segments are (BLEU: with effective order). Of each of `others` lines
+    show the score.
     """
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
-    measures = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
-    with _page_runner(corpus, measures, jobs, executor, kernels) as runner:
-        statistics = runner.collect(measures, keep_rows=True, progress=progress)
+    metrics = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
+    with _page_runner(corpus, metrics, jobs, executor, kernels) as runner:
+        statistics = runner.collect(metrics, keep_rows=True, progress=progress)
         return _page_of(runner, statistics, level, title, progress)
 
 
 @contextmanager
 def _page_runner(
-    corpus: Corpus, measures: Sequence[Metric], jobs: int, executor: Executor | None, kernels: KernelName = "auto"
+    corpus: Corpus, metrics: Sequence[Metric], jobs: int, executor: Executor | None, kernels: KernelName = "auto"
 ) -> Iterator[Runner]:
-    """Run the measures of a page, of which the first may be swept."""
-    swept = [with_threshold(measures[0], threshold) for threshold in _thresholds(measures[0])[:1]]
+    """Run the metrics of a page, of which the first may be swept."""
+    swept = [with_threshold(metrics[0], threshold) for threshold in _thresholds(metrics[0])[:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
         kernels = choose_kernels(kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
     with (
-        running(corpus, [*measures, *swept], jobs=jobs, executor=executor, kernels=kernels, whole=True) as runner,
+        running(corpus, [*metrics, *swept], jobs=jobs, executor=executor, kernels=kernels, whole=True) as runner,
         single_threaded_blas(),
     ):
         yield runner
@@ -173,28 +160,28 @@ def _page_of(
 ) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
-    corpus, measure = runner.corpus, statistics.measure
-    prepared = runner.prepared(measure.tokenizer)
+    corpus, metric = runner.corpus, statistics.measure
+    prepared = runner.prepared(metric.tokenizer)
     results = make_results(statistics, level)
     shown = shown_segments(prepared, min(len(corpus), max(1, ROWS // len(results))))
     by_segment = results if level == "segment" else make_results(_first(statistics, shown), "segment")
     # Whoever is shown at a level is scored as at that level; the rows are the same.
-    shown_metric: Any = measure.at_level(level)
-    order: int = 0 if matcher_of(measure) is None else shown_metric.order
+    shown_metric: Any = metric.at_level(level)
+    order: int = 0 if matcher_of(metric) is None else shown_metric.order
     text = shown_text(prepared, shown)
-    thresholds = _thresholds(measure)
-    table = _table_of(prepared, measure, thresholds)
+    thresholds = _thresholds(metric)
+    table = _table_of(prepared, metric, thresholds)
     words = None if table is None else table.words
-    matches, masses, too_long = _matched(runner, measure, order, text, table, progress)
+    matches, clipped, too_long = _matched(runner, metric, order, text, table, progress)
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
     parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
     return Page(
         metric=shown_metric,
-        segment_metric=measure.at_level("segment"),
+        segment_metric=metric.at_level("segment"),
         order=order,
-        tokenizer=measure.tokenizer,
+        tokenizer=metric.tokenizer,
         results=results,
         segment_signature=by_segment[0].signature,
         segment_scores=[[score.score for score in scores] for scores in segments],
@@ -202,15 +189,15 @@ def _page_of(
         intervals=_intervals(statistics, shown_metric, significance),
         significance=significance,
         thresholds=thresholds,
-        run=_run_of(measure, thresholds),
-        masses=masses,
+        run=_run_of(metric, thresholds),
+        clipped_matches=clipped,
         rows=statistics.rows[:, : shown if isinstance(shown_metric, BleuFormula) else 0],
         segments=len(corpus),
-        text=text.spelt_alone(),
+        text=text.with_own_words(),
         matches=matches,
         too_long=too_long,
-        marks=find_marks(corpus, measure, text, words),
-        heat=find_heat(measure, text, words),
+        marks=find_marks(corpus, metric, text, words),
+        heat=find_heat(metric, text, words),
         title=title,
     )
 
@@ -221,32 +208,32 @@ def _first(statistics: Statistics, segments: int) -> Statistics:
     return replace(statistics, counts=counts, rows=statistics.rows[:, : int(counts.sum())])
 
 
-def _table_of(prepared: PreparedCorpus, measure: Metric, thresholds: Sequence[float]) -> CorpusWords | None:
+def _table_of(prepared: PreparedCorpus, metric: Metric, thresholds: Sequence[float]) -> CorpusWords | None:
     """What is known of the words, where the metric or the slider looks at that."""
-    requires = measure.requires
+    requires = metric.requires
     if not requires.table and not thresholds:
         return None
-    return prepared.table(measure.vector_choice, replace(requires, vectors=requires.vectors or bool(thresholds)))
+    return prepared.table(metric.vector_choice, replace(requires, vectors=requires.vectors or bool(thresholds)))
 
 
 def _matched(
     runner: Runner,
-    measure: Metric,
+    metric: Metric,
     order: int,
     text: ShownText,
     table: CorpusWords | None,
     progress: Progress | None,
 ) -> tuple[ShownMatches, Integers, list[int]]:
     """Match what is shown at every threshold, and add up the matches of the whole corpus."""
-    matcher, thresholds = matcher_of(measure), _thresholds(measure)
+    matcher, thresholds = matcher_of(metric), _thresholds(metric)
     if matcher is None:
         return ShownMatches.joined([]), np.zeros((len(text.candidates), 0, order), np.int64), []
     vectors = None if table is None else table.words.vectors
-    matching = Matching(matcher, order, thresholds, _run_of(measure, thresholds), vectors, runner.kernels)
-    matches, masses, too_long = matching.of(text)
+    matching = Matching(matcher, order, thresholds, _run_of(metric, thresholds), vectors, runner.kernels)
+    matches, clipped, too_long = matching.of(text)
     if thresholds and table is not None:
-        masses = masses + beyond(runner, matching, measure, table, len(text), progress)
-    return matches, masses, too_long
+        clipped = clipped + beyond(runner, matching, metric, table, len(text), progress)
+    return matches, clipped, too_long
 
 
 def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
@@ -267,18 +254,18 @@ def _own_threshold(matcher: Matcher) -> float:
     return matcher.least_similarity if isinstance(matcher, SoftMatcher) else 0.0
 
 
-def _run_of(measure: Metric, thresholds: Sequence[float]) -> int:
+def _run_of(metric: Metric, thresholds: Sequence[float]) -> int:
     """Which of the thresholds is the run's own."""
-    matcher = matcher_of(measure)
+    matcher = matcher_of(metric)
     return thresholds.index(_own_threshold(matcher)) if thresholds and matcher else 0
 
 
-def _thresholds(measure: Metric) -> tuple[float, ...]:
+def _thresholds(metric: Metric) -> tuple[float, ...]:
     """Thresholds of the slider, ascending; none where there is nothing to slide."""
-    matcher = matcher_of(measure)
-    if not isinstance(measure, BleuFormula) or not isinstance(matcher, SoftMatcher):
+    matcher = matcher_of(metric)
+    if not isinstance(metric, BleuFormula) or not isinstance(matcher, SoftMatcher):
         return ()
-    if not with_threshold(measure, 0.0).requires.vectors:
+    if not with_threshold(metric, 0.0).requires.vectors:
         return ()
     quick = matcher.assignment != "optimal" and matcher.consumption == "unit"
     steps = STEPS if quick else COARSE_STEPS
@@ -307,14 +294,11 @@ def make_comparison_page(
 ) -> Page:
     """Make the page of a comparison: the baseline beside the best other system, and tables of where they differ.
 
-    Parameters
-    ----------
-    metrics : the page is about the first; lines show scores by the others, too
-    baseline, significance : as of `compare_corpus`
+    The page is about the first metric; lines show scores by the others, too. See `compare_corpus` for the rest.
     """
-    measures = [resolve_metric(measure) for measure in metrics]
-    with _page_runner(corpus, measures, jobs, executor) as runner:
-        statistics = runner.collect(measures, keep_rows=True, progress=progress)
+    resolved = [resolve_metric(each) for each in metrics]
+    with _page_runner(corpus, resolved, jobs, executor) as runner:
+        statistics = runner.collect(resolved, keep_rows=True, progress=progress)
         baseline = baseline or corpus.systems[0]
         tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
         page = _page_of(runner, statistics, "corpus", title, progress)
@@ -328,21 +312,21 @@ def make_comparison_page(
 
 def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[ComparisonTable]) -> list[PageTable]:
     """What `compare` shows, and its views."""
-    corpus, measure = runner.corpus, statistics[0].measure
+    corpus, metric = runner.corpus, statistics[0].measure
     shown = [
         PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
         for table in tables
         if table.pairs
     ]
-    if has_corrections(measure):
-        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, measure).records()))
+    if has_corrections(metric):
+        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, metric).records()))
     if not corpus.has_references:
         return shown
-    prepared = runner.prepared(measure.tokenizer)
+    prepared = runner.prepared(metric.tokenizer)
     shown += [
         PageTable("Scores by length of the segment", scores_by_length(prepared, statistics).records()),
         PageTable(
-            "Words by how often the references have them", scores_by_word(prepared, measure, "rarity").records()
+            "Words by how often the references have them", scores_by_word(prepared, metric, "rarity").records()
         ),
     ]
     if len(corpus.systems) > 1:

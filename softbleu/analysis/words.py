@@ -30,7 +30,6 @@ class NgramDifference:
     """An n-gram that one system matches more often than another, clipped as in BLEU."""
 
     better: str
-    """The system that has it right more often."""
     worse: str
     ngram: tuple[str, ...]
     matches: int

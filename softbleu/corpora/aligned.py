@@ -72,8 +72,7 @@ def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
     """Read the JSON lines that the generator writes, one by one.
 
     They are objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places `[candidate,
-    reference]`, from 0) and `label`; `.gz` and `-` are understood. Raises `InputError`: a line is no such object, or
-    aligns tokens that are not there; the line is named.
+    reference]`, from 0) and `label`; `.gz` and `-` are understood.
     """
     with closing(open_text(path, encoding)) as lines:
         for number, line in enumerate(lines, start=1):
@@ -265,10 +264,7 @@ class Aligner:
 
 
 def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
-    """Numbers of derivations, one for each sentence.
-
-    Raises `InputError` for more than ten million.
-    """
+    """Numbers of derivations, one for each sentence."""
     import numpy as np
 
     total = derivations.count()

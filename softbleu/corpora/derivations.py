@@ -166,10 +166,7 @@ class Derivations:
         )
 
     def check_drawing(self, *, uniform: bool) -> None:
-        """See that sentences to be drawn can be numbered, and are not endless.
-
-        Raises `InputError` for sentences of more than 10,000 words on average.
-        """
+        """See that sentences to be drawn can be numbered, and are not endless."""
         if uniform:
             self.count()
         length = self._choices[self.grammar.start, self.height].lengths[uniform]
@@ -180,10 +177,7 @@ class Derivations:
             )
 
     def count(self) -> int:
-        """Count them exactly without making them; sentences are as many unless some have several derivations.
-
-        Raises `InputError` for a number of more than 1,233 digits.
-        """
+        """Count them exactly without making them; sentences are as many unless some have several derivations."""
         if self.capped_count >= UNCOUNTABLE:
             raise InputError(f"{self.grammar.name} has too many derivations to count: lower --max-depth")
         return self.capped_count

@@ -59,10 +59,7 @@ class TextPart:
         return _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
 
     def read(self) -> bytes:
-        """Read the lines, each ended by a newline.
-
-        Raises `InputError`, which names the line and the byte, for what is not UTF-8.
-        """
+        """Read the lines, each ended by a newline."""
         text = self._bytes()
         try:
             text.decode()
@@ -110,7 +107,6 @@ class TextFile:
         """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
 
         Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
-        Raises `InputError`: the file is missing, a folder, no proper gzip, or not in that encoding.
         """
         place = _plain(name, encoding, folder)
         lines, bounds = _cut(name, place, block, executor)

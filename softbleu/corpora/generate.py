@@ -13,7 +13,7 @@ from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
 from softbleu.declare import Declared, setting
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, known_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,11 +84,7 @@ class Generated:
         return self._limit(map(paraphraser.pair, self._derivations(chance)), _key)
 
     def lines(self, file_format: str | None = None, progress: Progress | None = None) -> Iterator[str]:
-        """Write the corpus as lines of a file.
-
-        The format is plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs; the first by default.
-        `progress` is told how many are done and of how many.
-        """
+        """Write the lines of a file: plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs."""
         name = self.derivations.grammar.name
         if self.settings.pairing == "none":
             write_sentences = _find_format(SENTENCE_WRITERS, "sentences", file_format)
@@ -157,10 +153,7 @@ def _check_pairing(fits: bool, what: str) -> None:
 
 def _find_format(writers: dict[str, Write], what: str, name: str | None) -> Write:
     """Writer of a name; the first is the default."""
-    name = name or next(iter(writers))
-    if name not in writers:
-        raise UnknownNameError(f"format of {what}", name, writers)
-    return writers[name]
+    return writers[known_name(f"format of {what}", name or next(iter(writers)), writers)]
 
 
 def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterator[Item]:

@@ -70,10 +70,7 @@ class Place(Protocol):
 
 
 def check_rules(file: str, start: str, rules: Sequence[Rule]) -> None:
-    """See that a grammar is sound.
-
-    Raises `InputError`, which names the first fault and its line.
-    """
+    """See that a grammar is sound."""
     for check in (_check_defined, _check_repeated, _check_weights, _check_used, _check_ends, _check_cycles):
         check(file, start, rules)
 
@@ -229,10 +226,7 @@ def check_directives(
     classes: Sequence[tuple[Place, Sequence[str]]],
     functions: Sequence[tuple[Place, Sequence[str]]],
 ) -> None:
-    """See that synonyms and function words are words of the grammar, and that synonyms can replace one another.
-
-    Raises `InputError`, which names the line.
-    """
+    """See that synonyms and function words are words of the grammar, and that synonyms can replace one another."""
     words = {part.text for rule in rules for part in rule.parts if part.is_word}
     for line, members in (*classes, *functions):
         for word in members:

@@ -262,13 +262,7 @@ def _check_stdin(names: Sequence[str | None]) -> None:
 
 @contextmanager
 def open_texts(names: Sequence[str], encoding: str = "utf-8") -> Iterator[list[TextFile]]:
-    """Open texts of which none is a system's, such as references alone.
-
-    Raises
-    ------
-    InputError
-        No or unreadable files, no lines, or different numbers of lines (both files and counts are named).
-    """
+    """Open texts of which none is a system's, such as references alone; all have as many lines."""
     _check_stdin(names)
     with TemporaryFolder() as folder:
         files = [TextFile.open(name, encoding, Path(folder), BLOCK) for name in names]

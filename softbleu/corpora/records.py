@@ -173,10 +173,7 @@ class TextList:
 
     @classmethod
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:
-        """Check that both are texts, one at least.
-
-        Raises `InputError`, which begins with where they stand, where they are not.
-        """
+        """Check that both are texts, one at least."""
         place = f"{where}: " * bool(where)
         listed: list[list[str]] = []
         for what, texts in (("candidates", candidates), ("references", references)):
@@ -194,10 +191,7 @@ class TextList:
 
 
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
-    """Read n-best lists: a line is an object with `candidates` and maybe `references`, or just a list of candidates.
-
-    Raises `InputError`, which names the line, for anything else.
-    """
+    """Read n-best lists: a line is an object with `candidates` and maybe `references`, or a list of candidates."""
     found = []
     with closing(open_text(name, encoding)) as lines:
         for number, line in enumerate(lines, start=1):

@@ -169,10 +169,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
 
 
 def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
-    """See that the source has the words of the gold file's sentences, the first of which has that number.
-
-    Raises `InputError`, which names the line.
-    """
+    """See that the source has the words of the gold file's sentences, the first of which has that number."""
     for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
         if text.split() != segment.source.split():
             raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")

@@ -57,11 +57,9 @@ class MetricAgreement:
 
     metric: str
     human: str
-    """Their names."""
     points: int
     """How many systems, or outputs."""
     correlations: Mapping[str, Correlation]
-    """By the name of the coefficient."""
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,11 @@ class MetricPair:
     """What was correlated with, and how."""
     better: str
     worse: str
-    """Names of the metrics."""
     values: tuple[float, float]
     """Their correlations with people."""
     between: float
     """Of both metrics."""
     test: WilliamsTest
-    """Of the difference."""
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
@@ -154,11 +150,8 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
 def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:
     """Test of every pair of metrics whether one agrees with people more than the other, beyond chance.
 
-    With `against` only pairs with the metric of that name are tested.
-
-    Metrics that score all points the same are left out. With Spearman's coefficient the test is an approximation.
-
-    InputError: fewer than two metrics, or than 4 points. UnknownNameError: no metric is called as `against`.
+    With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
+    Spearman's coefficient the test is an approximation.
     """
     if against is not None and against not in columns.metrics:
         raise UnknownNameError("metric", against, columns.metrics)

@@ -27,12 +27,10 @@ class Calibration(Tabular):
     """Every point of a grid on every set of data."""
 
     coefficient: str
-    """What agreement is measured by."""
     varied: tuple[str, ...]
     """Names of the settings of the grid."""
     points: tuple[Metric, ...]
     data: tuple[str, ...]
-    """Names of the sets."""
     values: Floats
     """Agreement, (points, data)."""
     signatures: tuple[str, ...]
@@ -88,18 +86,9 @@ def calibrate(
 ) -> Calibration:
     """Choose settings by cross-validation over sets of data: on all but one, for that one.
 
-    InputError: fewer than two sets of data, or what `softbleu.metaeval` refuses.
+    `base` and `vary` are as of `sweep_points`, `data` by name what `softbleu.metaeval` takes, with one kind of human
+    scores each, `question` is `systems` or `outputs`.
 
-    Parameters
-    ----------
-    base, vary : settings that all points have, the metric among them, and values of those that vary; see
-        `softbleu.experiments.sweep.sweep_points`
-    data : by name, texts and judgements as `softbleu.metaeval` takes them, of one kind of human scores each
-    question : `systems` or `outputs`; see `softbleu.metaeval`
-    coefficient : `pearson`, `spearman` or `kendall`
-
-    Examples
-    --------
     >>> texts = {"A": ["a b c", "d e"], "B": ["a b x", "d x"], "C": ["a x y", "d e"], "D": ["x y z", "x y"]}
     >>> judged = {"people": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
     >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}
@@ -111,14 +100,14 @@ def calibrate(
     coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(data) < 2:
         raise InputError(f"cross-validation needs two sets of data or more, here are {len(data)}")
-    measures = [point.measure for point in sweep_points(base, vary)]
-    metrics = {str(number): measure for number, measure in enumerate(measures)}
+    points = [point.measure for point in sweep_points(base, vary)]
+    metrics = {str(number): metric for number, metric in enumerate(points)}
     columns: list[list[float]] = []
     signatures: Mapping[str, str] = {}
     for number, (name, given) in enumerate(data.items(), start=1):
         answer = metaeval(question, metrics=metrics, samples=0, jobs=jobs, executor=executor, **given)
         table = answer.table
-        if coefficient not in table.columns or len(table.rows) != len(measures):
+        if coefficient not in table.columns or len(table.rows) != len(points):
             raise InputError(f"{name}: settings are chosen by one kind of human scores, of systems or of outputs")
         found = [row[list(table.columns).index(coefficient)] for row in table.rows]
         # What gives all points the same score agrees with nobody.
@@ -127,6 +116,6 @@ def calibrate(
         if progress is not None:
             progress(number, len(data))
     values = np.array(columns).T
-    made = Calibration(coefficient, tuple(vary), tuple(measures), tuple(data), values, ())
+    made = Calibration(coefficient, tuple(vary), tuple(points), tuple(data), values, ())
     best = dict.fromkeys(made.chosen(place)[0] for place in range(len(data)))
     return replace(made, signatures=tuple(signatures[str(each)] for each in best))

@@ -48,17 +48,9 @@ def correlate(
 ) -> Correlation:
     """Correlate two columns of numbers, with an interval from samples of the points, drawn with replacement.
 
-    InputError: fewer than 3 points, or different numbers of them.
+    Samples of which one side is constant are left out; without samples there is no interval. The same seed draws the
+    same points for every pair of columns.
 
-    Parameters
-    ----------
-    one, other : of shape (points,); the points are the same
-    coefficient : a key of `COEFFICIENTS`: `pearson`, `spearman` or `kendall` (tau-b)
-    samples : bootstrap samples; those of which one side is constant are left out. With 0 there is no interval.
-    seed : of NumPy's generator; the same seed draws the same points for every pair of columns
-
-    Examples
-    --------
     >>> correlate(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0]), "spearman", samples=0)
     Correlation(value=0.8, interval=None)
     >>> correlate(np.array([1.0, 1.0, 1.0]), np.array([1.0, 3.0, 2.0]))

@@ -49,9 +49,7 @@ class JudgedCredit:
     """
 
     matches: int
-    """How many approximate matches there are."""
     mass: float
-    """Their mass."""
     deserved: float | None
     misordered: float | None
     spurious: float | None

@@ -26,7 +26,6 @@ class Analysis:
     """What one variant did with a text."""
 
     variant: RemediedMatcher
-    """Which one."""
     thresholds: tuple[float, ...]
     """Ascending."""
     at: int
@@ -75,7 +74,6 @@ class CreditTable:
     """A table: its columns beside matcher and remedy, and the rows of one analysis."""
 
     columns: Sequence[str]
-    """Their names."""
     rows: Callable[[Analysis, Sequence[Analysis], int], Iterator[_Cells]]
     """Called with an analysis, with all, and with the most rows of lists without end."""
 

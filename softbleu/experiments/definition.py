@@ -52,15 +52,12 @@ class Definition:
     """A TOML file that has been read and checked."""
 
     path: Path
-    """The file."""
     name: str
     """What its outputs are called: the file's name without its suffix."""
     kind: str
     """What is done, one of `KINDS`."""
     title: str
-    """One line about it."""
     tables: Mapping[str, Any]
-    """All tables of the file by name."""
 
     @classmethod
     def read(cls, path: Path) -> Definition:

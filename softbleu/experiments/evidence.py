@@ -51,7 +51,6 @@ class IntervalSettings:
     runs: int = 100
     """Of TrueSkill."""
     seed: int = 12345
-    """Of NumPy's generator."""
     against: str | None = None
     """The metric that others are tested against; None: each against each."""
 
@@ -70,12 +69,10 @@ class Evidence:
     """All that is known of the systems; what is not is empty or None."""
 
     metrics: Sequence[ScoreTable] = ()
-    """Scores by metrics."""
     human: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Scores of the systems by people, by the name of these scores."""
     comparisons: Comparisons | None = None
     assessments: Assessments | None = None
-    """Judgements by people."""
     rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
     """The systems as ranked by the comparisons, by the name of the way."""
 
@@ -129,7 +126,7 @@ WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[
 """How systems are ranked by people's comparisons."""
 
 
-def scores_by_metrics(
+def make_score_tables(
     corpus: Corpus,
     metrics: Mapping[str, Metric],
     *,
@@ -143,9 +140,9 @@ def scores_by_metrics(
     What is better is greater: scores of which less is better, such as error rates, are negative.
     """
     tables, signatures = [], {}
-    measures = [resolve_metric(measure) for measure in metrics.values()]
+    resolved = [resolve_metric(metric) for metric in metrics.values()]
     statistics = collect_statistics(
-        corpus, measures, keep_rows=segments, jobs=jobs, executor=executor, progress=progress
+        corpus, resolved, keep_rows=segments, jobs=jobs, executor=executor, progress=progress
     )
     for name, each in zip(metrics, statistics, strict=True):
         results = make_results(each, "segment" if segments else "corpus")
@@ -166,15 +163,15 @@ def read_metrics(metrics: Metrics) -> dict[str, Metric]:
     """
     named: Any = metrics.items() if isinstance(metrics, Mapping) else None
     found: dict[str, Metric] = {}
-    for given, metric in named or [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]:
-        signed = isinstance(metric, str) and ":" in metric.partition("(")[0]
-        measure = metric_from_signature(str(metric)) if signed else make_metric(metric)
-        matcher = matcher_of(measure)
+    for given, text in named or [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]:
+        signed = isinstance(text, str) and ":" in text.partition("(")[0]
+        metric = metric_from_signature(str(text)) if signed else make_metric(text)
+        matcher = matcher_of(metric)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
-        name = given or f"{measure.name}{soft}"
+        name = given or f"{metric.name}{soft}"
         if name in found:
             raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
-        found[name] = measure
+        found[name] = metric
     return found
 
 

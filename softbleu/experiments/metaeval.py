@@ -33,11 +33,11 @@ from softbleu.experiments.evidence import (
     ASSESSMENT,
     Evidence,
     IntervalSettings,
+    make_score_tables,
     open_outputs,
     rank_systems,
     read_human,
     read_metrics,
-    scores_by_metrics,
 )
 from softbleu.experiments.preferences import preference_taus
 from softbleu.tabular import Records, Tabular, Value
@@ -61,9 +61,7 @@ class MetaEvaluation(Tabular):
     """The answer to one of `QUESTIONS`."""
 
     question: str
-    """Its name."""
     table: Records
-    """What was found."""
     columns: tuple[Columns, ...] = ()
     """Scores of people and metrics side by side, where the question is about them."""
     agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
@@ -190,18 +188,18 @@ def metaeval(
         if isinstance(assessments, str)
         else assessments,
     )
-    measures = read_metrics(metrics)
-    if not measures and (candidates or references or gold):
+    scorers = read_metrics(metrics)
+    if not scorers and (candidates or references or gold):
         raise InputError("-c and -r are there to compute metrics: name some with --metric")
     tables = _read_tables(scores, direction, encoding)
     signatures: dict[str, str] = {}
-    if measures:
+    if scorers:
         texts = None if people.assessments is None or candidates else people.assessments.texts
         unjudged = not (people.human or people.comparisons)
         by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
-            computed, signatures = scores_by_metrics(
-                corpus, measures, segments=by_output, jobs=jobs, executor=executor, progress=progress
+            computed, signatures = make_score_tables(
+                corpus, scorers, segments=by_output, jobs=jobs, executor=executor, progress=progress
             )
         tables += computed
     ranked = {}

@@ -28,7 +28,6 @@ class Partner:
     """A reference n-gram and the approximate matches with it."""
 
     ngram: Ngram
-    """Its tokens."""
     matches: int
     mass: float
     """How many there are, and their mass in n-grams."""
@@ -86,12 +85,10 @@ class Offender:
     similarity: float
     """Mean mass of a match."""
     matches: int
-    """How many there are."""
     segment: int
     """Number of the first, from 1."""
     candidate: Context
     reference: Context
-    """Where it stands."""
 
 
 Pairs = dict[tuple[bytes, bytes], list[int]]

@@ -30,7 +30,6 @@ class Tau:
 
     metric: str
     variant: str
-    """Their names."""
     value: float | None
     """-1 to 1; None where no pair counts."""
     interval: tuple[float, float] | None

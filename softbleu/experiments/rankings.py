@@ -22,7 +22,6 @@ class RankedSystem:
     """Where people's comparisons put a system."""
 
     name: str
-    """Of the system."""
     score: float
     """Expected wins, or mean TrueSkill."""
     mean: float
@@ -35,7 +34,6 @@ class RankedSystem:
     wins: int
     ties: int
     losses: int
-    """Of its comparisons."""
 
 
 def expected_wins(comparisons: Comparisons) -> dict[str, float]:

@@ -36,7 +36,6 @@ class RemediedMatcher:
 
     matcher: str
     remedy: str
-    """Their names."""
     measure: Metric
     """All of it; the threshold is left open."""
 

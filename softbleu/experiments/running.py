@@ -35,13 +35,10 @@ class Outcome:
     """What an experiment found; what is not of its kind is empty."""
 
     definition: Definition
-    """What was asked."""
     started: datetime
-    """When, in UTC."""
+    """In UTC."""
     seconds: float
-    """How long it took."""
     sweep: list[SweepRow] = field(default_factory=list)
-    """Scores."""
     analyses: dict[str, list[Analysis]] = field(default_factory=dict)
     """Analyses of matches, by the name of the text."""
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
@@ -79,15 +76,7 @@ def run_definition(
     journal: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the experiment that a TOML file defines. InputError, VectorError: it, or what it names, is not right.
-
-    Parameters
-    ----------
-    definition : the file, or what was read of it
-    jobs, executor : as of `softbleu.score`
-    journal : folder of the checkpoint from which an interrupted sweep goes on; see `sweep_corpus`
-    progress : called with how much is done and how much there is
-    """
+    """Run the experiment that a TOML file defines; `journal` is as of `sweep_corpus`."""
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}

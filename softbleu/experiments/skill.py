@@ -30,7 +30,6 @@ class SkillSettings:
     matches: int | None = None
     """Of a run; unless given, one for each comparison and one more, as in the published program."""
     seed: int = 12345
-    """Of NumPy's generator."""
     deviation: float = 0.5
     """Standard deviation of a system's skill before its first match."""
     draws: float = 0.25

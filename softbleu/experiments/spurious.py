@@ -47,9 +47,7 @@ class SpuriousCredit(Tabular):
     """What variants did with a text."""
 
     analyses: list[Analysis]
-    """One a variant."""
     facts: dict[str, str]
-    """What the text was, and the vectors."""
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of the summary."""
@@ -154,20 +152,10 @@ def find_spurious(
 ) -> list[Analysis]:
     """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
 
-    InputError, VectorError: a threshold outside 0…1, a segment too long to match, vectors that cannot be read.
+    Matches of aligned pairs are judged, those of any other text counted. Quantiles among the thresholds are looked up
+    for each variant; partners are collected at threshold `at`. In memory are the coded text, the vectors of its words
+    and what was matched at `at`, once for each pair of n-grams.
 
-    Parameters
-    ----------
-    text : aligned pairs, whose matches are judged, or any text, whose matches are counted
-    variants : ways to match; see `make_variants`
-    thresholds : numbers, or quantiles such as `p99.9`, which are looked up for each variant
-    at : threshold at which partners are collected; it joins the others
-    jobs, executor, progress : as of `softbleu.score`
-
-    Memory: the coded text, the vectors of its words and what was matched at `at`, once for each pair of n-grams.
-
-    Examples
-    --------
     >>> from softbleu.corpora.aligned import AlignedPair
     >>> from softbleu.experiments.remedies import make_variants
     >>> from softbleu.experiments.text import MatchedText
@@ -184,7 +172,7 @@ def find_spurious(
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
     vectors = [
-        prepared.table(measure.vector_choice, Requirements(vectors=True, frequency=True)) for measure in resolved
+        prepared.table(metric.vector_choice, Requirements(vectors=True, frequency=True)) for metric in resolved
     ]
     tables = {id(table): table for table in vectors}
     judged = text.aligned is not None

@@ -42,7 +42,6 @@ class SweepPoint:
     label: str
     """What tells it from others with the same settings; may be empty."""
     measure: Metric
-    """All of it."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,7 @@ class SweepRow:
     """The score of one system in one way."""
 
     system: str
-    """Its name."""
     label: str
-    """That of the point."""
     varied: dict[str, str | float | None]
     """Settings that differ between points, by name."""
     threshold: float | None
@@ -64,7 +61,6 @@ class SweepRow:
     signature: str
     """Everything the score depends on."""
     higher_is_better: bool = True
-    """Of the metric."""
 
 
 class SweepRows(list[SweepRow], Tabular):
@@ -80,19 +76,11 @@ def sweep_points(
     vary: Mapping[str, Sequence[Any]],
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[SweepPoint]:
-    """Make a grid: every variant with every combination of what varies; a measure without a setting once for it.
+    """Make a grid: every variant with every combination of what varies; a metric without a setting once for it.
 
-    InputError, UnknownNameError: nothing to sweep, or settings that are not valid.
+    `base` has the settings that all points have, the metric among them; `vary` values by the name of the setting
+    (thresholds are numbers, or quantiles such as `p99.9`); `variants` further settings by label.
 
-    Parameters
-    ----------
-    base : what all points have in common: settings by name, the metric's name or expression among them
-    vary : values by the name of the setting, as `metric`, `matcher` or `threshold` (numbers, or quantiles such as
-        `p99.9`)
-    variants : further settings by label; one unnamed variant without any if None
-
-    Examples
-    --------
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
     >>> [str(point.measure) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
@@ -103,9 +91,9 @@ def sweep_points(
     for label, options in (variants or {"": {}}).items():
         for values in product(*map(dict.fromkeys, vary.values())):
             settings = {"metric": "bleu", **base, **options, **dict(zip(vary, values, strict=True))}
-            measure = make_metric(settings.pop("metric"), idle=[], **settings)
+            metric = make_metric(settings.pop("metric"), idle=[], **settings)
             # Vectors in memory cannot be hashed, nor always compared.
-            points[label, key_of(measure)] = SweepPoint(label, measure)
+            points[label, key_of(metric)] = SweepPoint(label, metric)
     return list(points.values())
 
 
@@ -159,46 +147,39 @@ def sweep_corpus(
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
-    for itself. InputError, VectorError: what cannot be scored.
-
-    Parameters
-    ----------
-    corpus : what to score
-    points : how; see `sweep_points`
-    jobs, executor : where the work is done; the digits do not depend on it
-    journal : folder, by path or URL, of the checkpoint from which an interrupted sweep goes on; the caller removes it
-        when all is written, see `softbleu.scoring.checkpoint`
+    for itself. `journal` is the folder (path or URL) of the checkpoint from which an interrupted sweep goes on; who
+    calls removes it when all is written (see `softbleu.scoring.checkpoint`).
     """
-    measures = _resolve([point.measure for point in points])
+    metrics = _resolve([point.measure for point in points])
     varied, rows = _varied(points), SweepRows()
-    with running(corpus, measures, jobs=jobs, executor=executor, journal=journal) as runner:
+    with running(corpus, metrics, jobs=jobs, executor=executor, journal=journal) as runner:
         for number, system in enumerate(corpus.systems, start=1):
-            for measure in measures:
-                runner.prepared(measure.tokenizer)
-            statistics = runner.collect(measures, system=system)
-            found = zip(points, measures, statistics, strict=True)
-            rows += [_row(point, measure, make_results(each)[0], varied) for point, measure, each in found]
+            for metric in metrics:
+                runner.prepared(metric.tokenizer)
+            statistics = runner.collect(metrics, system=system)
+            found = zip(points, metrics, statistics, strict=True)
+            rows += [_row(point, metric, make_results(each)[0], varied) for point, metric, each in found]
             if progress is not None:
                 progress(number, len(corpus.systems))
     return rows
 
 
-def _resolve(measures: Sequence[Metric]) -> list[Metric]:
+def _resolve(metrics: Sequence[Metric]) -> list[Metric]:
     """Put numbers in the place of quantiles, of thresholds that are not given, and of layers, each found once."""
     known: dict[object, Any] = {}
     resolved = []
-    for measure in measures:
-        if measure.requires.vectors:
-            if measure.vector_choice.key not in known:
-                known[measure.vector_choice.key] = measure.vector_choice.resolved()
-            measure = replace(measure, vector_choice=known[measure.vector_choice.key])
-        given = threshold_of(measure)
-        if isinstance(matcher_of(measure), SoftMatcher) and not isinstance(given, float):
-            key = (measure.vector_choice.key, given)
+    for metric in metrics:
+        if metric.requires.vectors:
+            if metric.vector_choice.key not in known:
+                known[metric.vector_choice.key] = metric.vector_choice.resolved()
+            metric = replace(metric, vector_choice=known[metric.vector_choice.key])
+        given = threshold_of(metric)
+        if isinstance(matcher_of(metric), SoftMatcher) and not isinstance(given, float):
+            key = (metric.vector_choice.key, given)
             if key not in known:
-                known[key] = threshold_of(resolve_metric(measure))
-            measure = with_threshold(measure, known[key], given)
-        resolved.append(measure)
+                known[key] = threshold_of(resolve_metric(metric))
+            metric = with_threshold(metric, known[key], given)
+        resolved.append(metric)
     return resolved
 
 
@@ -216,14 +197,14 @@ def _plain(name: str, value: Any) -> str | float | None:
     return value if value is None or isinstance(value, float) else format_value(value)
 
 
-def _row(point: SweepPoint, measure: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
-    settings = {"metric": measure.name, **{each.name: value for each, value in measure.settings()}}
+def _row(point: SweepPoint, metric: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
+    settings = {"metric": metric.name, **{each.name: value for each, value in metric.settings()}}
     numbers = result.numbers.as_dict()
     shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
-    if measure.vector_choice.quantile:
-        shown["quantile"] = measure.vector_choice.quantile
+    if metric.vector_choice.quantile:
+        shown["quantile"] = metric.vector_choice.quantile
     shown |= {name: _plain(name, settings.get(name)) for name in varied}
-    given = threshold_of(measure)
+    given = threshold_of(metric)
     threshold = given if isinstance(given, float) else None
     score = numbers.pop("score")
     return SweepRow(

@@ -142,10 +142,10 @@ def _columns(page: Page) -> dict[str, Integers]:
         "words": np.concatenate([tokens.codes for tokens in lines]),
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
-        "statistics": _without_masses(page).reshape(-1),
+        "statistics": _without_matches(page).reshape(-1),
         "counts": np.bincount(groups, minlength=rows * page.order),
         "start": matches.start,
-        "mass": matches.mass,
+        "mass": matches.matched,
         "partner": matches.partner,
         "partner_order": matches.partner_order,
         "first": matches.first,
@@ -188,7 +188,7 @@ def _cell(value: Any, digits: int) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _without_masses(page: Page) -> Integers:
+def _without_matches(page: Page) -> Integers:
     """Lengths and totals of the rows; what matches, the page adds up."""
     return np.concatenate((page.rows[..., :2], page.rows[..., 2 + page.order :]), axis=-1)
 
@@ -247,7 +247,7 @@ def _ngram_numbers(page: Page, number: int, score: Any) -> dict[str, Any]:
         "candidate_length": score.candidate_length,
         "reference_length": score.reference_length,
         "totals": score.totals,
-        "masses": page.masses[number].tolist(),
+        "masses": page.clipped_matches[number].tolist(),
     }
 
 

@@ -18,23 +18,17 @@ BOLD = "1"
 
 @dataclass(frozen=True)
 class Layout:
-    """Choices about looks, which no number depends on.
-
-    Parameters
-    ----------
-    digits : decimals of scores in text and tables; data formats are always in full precision
-    colour : whether the text goes to a terminal that shows colours
-    long_signature : whether people are shown what has its default, too; data formats always have it
-    width : columns of the terminal, which tables of text fit; 0 where there is none
-    spreadsheet : whether an apostrophe keeps spreadsheets from computing CSV text that begins with ``=``, ``+``,
-        ``-`` or ``@``
-    """
+    """Choices about looks, which no number depends on. Data formats have numbers and signatures in full."""
 
     digits: int = 2
+    """Decimals of scores in text and tables."""
     colour: bool = False
     long_signature: bool = False
+    """Whether signatures name settings that have their defaults, too."""
     spreadsheet: bool = False
+    """Whether an apostrophe keeps spreadsheets from computing CSV text that begins with `=`, `+`, `-` or `@`."""
     width: int = 0
+    """Columns of the terminal, which tables of text fit; 0 where there is none."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.digits <= _MOST_DIGITS:
@@ -92,16 +86,8 @@ def fit(
 ) -> Iterator[tuple[list[list[str]], list[int]]]:
     """Cut a table that is too wide: further columns go into tables of their own, and long cells lose their middle.
 
-    Parameters
-    ----------
-    rows : cells, the header first
-    right : of each column, whether it is flush right; those before the first such are repeated in every table, if
-        there is room
-    width : the columns that there are; 0 cuts nothing
-
-    Yields
-    ------
-    rows and which columns they have
+    Columns before the first that is flush right stand in every table, if there is room. Width 0 cuts nothing. Yields
+    rows and which columns they have.
     """
     widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
     if not width or _total(widths) <= width:

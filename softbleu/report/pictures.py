@@ -58,7 +58,6 @@ class Ranks:
     title: str
     x_label: str
     places: Sequence[str]
-    """Names of the places."""
     ranks: Mapping[str, Sequence[int]]
     """By name the rank at each place, 1 on top; several may share one."""
     coloured: Collection[str] = ()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.report.layout import BOLD, align, one_line
-from softbleu.report.records import SCHEMA, dump, json_rows, records_latex, records_markdown, records_text
+from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 from softbleu.tabular import Records, spread
 
 if TYPE_CHECKING:
@@ -39,16 +39,6 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield f"\n{one_line(_signature(group[0], layout))}\n"
         else:
             yield from records_text(_system_table(group, layout), layout)
-
-
-def write_markdown(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write a Markdown table a metric, and the signature under it."""
-    return _tables(results, layout, records_markdown)
-
-
-def write_latex(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write a LaTeX tabular a metric, for which the document must load booktabs; the signature is a comment."""
-    return _tables(results, layout, records_latex)
 
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -117,9 +107,10 @@ def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]
             yield {"system": result.name, **labels}, score
 
 
-def _tables(
+def signed_tables(
     results: Sequence[Result], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
 ) -> Iterator[str]:
+    """Write a table a metric, and the signature under it; of several metrics of systems one table."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(map(_has_parts, results)):
         yield from write(_metric_table(groups, layout), layout)

@@ -13,8 +13,8 @@ from softbleu.report.comparisons import (
     pair_records,
 )
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
-from softbleu.report.records import RECORD_WRITERS, Formats, Written
-from softbleu.report.scores import score_records, write_json, write_jsonl, write_latex, write_markdown, write_text
+from softbleu.report.records import RECORD_WRITERS, Formats, Written, records_latex, records_markdown
+from softbleu.report.scores import score_records, signed_tables, write_json, write_jsonl, write_text
 from softbleu.tabular import Records
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
         "json": write_json,
         "jsonl": write_jsonl,
         **_through(score_records, "tsv"),
-        "markdown": write_markdown,
-        "latex": write_latex,
+        "markdown": lambda results, layout: signed_tables(results, layout, records_markdown),
+        "latex": lambda results, layout: signed_tables(results, layout, records_latex),
         **_through(score_records, "csv", "parquet"),
     }
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import softbleu
 from softbleu.analysis import bucket_scores
-from softbleu.analysis.labels import FREQUENCIES, LENGTHS
+from softbleu.analysis.buckets import FREQUENCIES, LENGTHS
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
 from softbleu.metrics.making import make_metric

@@ -94,10 +94,10 @@ def test_matches_add_up_to_the_masses_at_every_threshold(kind, segments, thresho
     """Two ways to the same sums: the matches one by one, and the statistics of the corpus."""
     page = make_page(corpus_of(segments), make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}))
     for number in range(len(page.thresholds)):
-        sums = np.zeros(page.masses[:, number].shape, np.int64)
+        sums = np.zeros(page.clipped_matches[:, number].shape, np.int64)
         for row, order, _, mass, *_ in made_at(page, number):
             sums[row // len(page.text), order - 1] += mass
-        assert sums.tolist() == page.masses[:, number].tolist()
+        assert sums.tolist() == page.clipped_matches[:, number].tolist()
 
 
 SEGMENTS = [("a b c", "d e", ["b b c", "a c"]), ("", "a", ["e"]), ("c d e a b", "c", ["d d e a b c"])]
@@ -124,7 +124,7 @@ def test_intervals_are_those_of_compare():
 def test_processes_change_nothing():
     corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="xleu", threshold=0.8, vectors=VECTORS)
     one, two = make_page(corpus, chosen), make_page(corpus, chosen, jobs=2)
-    assert one.masses.tolist() == two.masses.tolist()
+    assert one.clipped_matches.tolist() == two.clipped_matches.tolist()
     assert one.results == two.results
 
 
@@ -175,7 +175,7 @@ def test_only_the_first_rows_are_shown(monkeypatch):
     monkeypatch.setattr(pages, "ROWS", 3000)
     whole = make_page(corpus, chosen)
     assert page.results == whole.results
-    assert page.masses.tolist() == whole.masses.tolist()
+    assert page.clipped_matches.tolist() == whole.clipped_matches.tolist()
 
 
 def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):

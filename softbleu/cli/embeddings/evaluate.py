@@ -21,7 +21,7 @@ def evaluate(given: Given) -> None:
     from softbleu.embeddings.evaluation import evaluate_vectors
     from softbleu.errors import InputError
     from softbleu.io.streams import TextCorpus
-    from softbleu.report.vectors import evaluation_records
+    from softbleu.report.tables import evaluation_records
 
     if given.missing < 0:
         raise InputError(f"--missing must be at least 0, not {given.missing}")

@@ -39,7 +39,7 @@ def expand(given: Given) -> None:
     from softbleu.corpora.parallel import open_texts, text_blocks
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
-    from softbleu.report.vectors import expansion_json, expansion_records
+    from softbleu.report.tables import expansion_json, expansion_records
     from softbleu.tokens import Tokenizer
 
     known_name("format", given.format, ("text", "jsonl"))

@@ -43,11 +43,7 @@ class Assessments:
         return len(self.scores)
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats]:
-        """Find what a metric gave to the assessed outputs.
-
-        Gives scores of people and of the metric, of the outputs of which a system was scored. Raises `InputError`: an
-        output lies past the scored segments, or none was scored.
-        """
+        """Find the scores of people and of a metric, of the assessed outputs of which a system was scored."""
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
             if len(values) != len(self):
@@ -76,8 +72,7 @@ def read_assessments(
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, tab-separated, `LP
     source translation reference HUMAN_score`; others are passed over. Of several directions one must be given.
-    `unescape` turns entities such as ``&apos;`` in texts into characters. Raises `InputError`, which names the line,
-    for what is no assessment.
+    `unescape` turns entities such as ``&apos;`` in texts into characters.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)

@@ -58,7 +58,6 @@ class Ranking:
     segment: int
     """From 0."""
     annotator: str
-    """Who judged."""
     groups: Sequence[tuple[Sequence[str], int]]
     """Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties."""
 
@@ -89,7 +88,6 @@ class Comparisons:
     outcome: Integers
     """1 where the first is better, -1 where the second is, 0 for a tie."""
     annotator: Integers
-    """Who judged."""
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -97,8 +95,6 @@ class Comparisons:
     @classmethod
     def of(cls, rows: Iterable[Row]) -> Self:
         """Put comparisons together.
-
-        Raises `InputError` where there are none.
 
         >>> made = Comparisons.of([(0, "B", "A", 1, "ann"), (3, "A", "C", 0, "bob")])
         >>> made.systems, made.first.tolist(), made.second.tolist(), made.outcome.tolist()
@@ -133,10 +129,7 @@ class Comparisons:
         return replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
     def only(self, systems: Iterable[str]) -> Self:
-        """Take the comparisons of which both systems are among these.
-
-        Raises `InputError` where there are none.
-        """
+        """Take the comparisons of which both systems are among these."""
         wanted = set(systems)
         kept = np.array([name in wanted for name in self.systems])
         chosen = kept[self.first] & kept[self.second]
@@ -168,8 +161,7 @@ def read_rankings(
 
     `start` is the number of the first segment in the file: by default 0 in XML and in CSV of pairs (as the judgements
     of CoNLL-2014 have it), 1 in CSV of more systems a line (as WMT's). `expand` says whether systems whose outputs
-    were the same, and were shown as one, count each (as in WMT), or once. Raises `InputError`, which names the line,
-    for what is no ranking.
+    were the same, and were shown as one, count each (as in WMT), or once.
     """
     with closing(open_text(name, encoding)) as lines:
         first = next((line for line in lines if line.strip()), "")

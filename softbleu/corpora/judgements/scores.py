@@ -34,7 +34,6 @@ class ScoreTable:
     """What a metric, or people, gave every system."""
 
     name: str
-    """Of the metric."""
     systems: Mapping[str, float]
     """Score of each system; empty where only segments were scored."""
     segments: Mapping[str, Floats] = field(default_factory=dict)
@@ -58,8 +57,7 @@ def read_scores(
     names `system`, `score` (or `human`), `segment` (or `sid`), `lp`, `metric`, and without column names those of WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score. Gives a table a metric. The
     label names the metric, unless the table says its name or that of the file will do; `direction` takes the rows of
-    this direction (column `lp`) only. Raises `InputError`, which names the line, for what is no score, one given
-    twice, or missing segments.
+    this direction (column `lp`) only.
     """
     with closing(open_text(name, encoding)) as lines:
         text = list(lines)
@@ -79,10 +77,7 @@ def read_scores(
 
 
 def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
-    """Join tables of one name, of which one has the systems and the other the segments.
-
-    Raises `InputError` where both have the same.
-    """
+    """Join tables of one name, of which one has the systems and the other the segments."""
     merged: dict[str, ScoreTable] = {}
     for table in tables:
         known = merged.get(table.name, ScoreTable(table.name, {}))

@@ -1,8 +1,9 @@
-"""Tables of what is done with vectors: how good they are, and references that are made by them."""
+"""Tables of pairs of texts, of differences between runs, and of vectors."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,42 @@ from softbleu.tabular import Records
 if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
     from softbleu.embeddings.expansion import ExpandedReference
+    from softbleu.scoring.pairs import PairScores
+    from softbleu.scoring.runs import RunDifference
 
+_OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _DIGITS = 4
+
+
+def matrix_records(found: PairScores) -> Records:
+    """Make a row a candidate and a column a reference."""
+    rows = [[name, *row] for name, row in zip(found.candidates, found.scores.tolist(), strict=True)]
+    return Records(["candidate", *found.references], rows, found.described())
+
+
+def text_pair_records(lists: Iterable[PairScores]) -> Records:
+    """Make a row a pair of each list."""
+    listed = list(lists)
+    rows = [
+        [number, one, other, score]
+        for number, each in enumerate(listed, start=1)
+        for one, row in zip(each.candidates, each.scores.tolist(), strict=True)
+        for other, score in zip(each.references, row, strict=True)
+    ]
+    return Records(["segment", "candidate", "reference", "score"], rows, listed[0].described())
+
+
+def difference_records(found: RunDifference, lines: int | None = None) -> Records:
+    """Make a row a change; of each metric so many lines, if there is a limit."""
+    rows, shown, left = [], Counter[str](), 0
+    for each in found.changes:
+        shown[each.metric] += each.kind == "line"
+        if lines is not None and each.kind == "line" and shown[each.metric] > lines:
+            left += 1
+            continue
+        rows.append([getattr(each, name) for name in _OF_RUNS])
+    notes = [f"{left:,} further lines changed (--lines shows more)"] if left else []
+    return Records(_OF_RUNS, rows, found.described(), "nothing differs", notes=notes, text_columns=4)
 
 
 def evaluation_records(evaluation: Evaluation, most_missing: int) -> Records:
