@@ -18,7 +18,7 @@ from softbleu.metrics import Gleu
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.making import make_metric
 from softbleu.report import WRITERS, Layout
-from softbleu.scoring import gathering, running, score_corpus, stretches
+from softbleu.scoring import RunOptions, gathering, running, score_corpus, stretches
 from softbleu.scoring.gathering import SegmentRows, SegmentScores
 
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
@@ -143,7 +143,7 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,
-        running(corpus, [measure], executor=executor) as runner,
+        running(corpus, [measure], RunOptions(executor=executor)) as runner,
     ):
         runner.prepared(measure.tokenizer)
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))
