@@ -17,14 +17,13 @@ from softbleu.io.executors import chosen_executor, run_in_order, single_threaded
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.result import Coverage, Results
-from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task, task_batches
 from softbleu.scoring.checkpoint import EVERY, Checkpoint
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.gathering import Gathering
 from softbleu.scoring.plan import resolve_metric, without_vectors
 from softbleu.scoring.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
 from softbleu.scoring.results import Statistics, check_level, make_results
-from softbleu.scoring.stretches import stretches
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -248,11 +247,11 @@ class Runner:
             for found in known:
                 add(found)
         begun = done = noted
-        todo, lengths = tee(stretches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
+        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
         results = run_in_order(work, todo, self.executor, sent, together=False)
-        for stretch, found in zip(lengths, results, strict=True):
+        for batch, found in zip(lengths, results, strict=True):
             add(found)
-            done += len(stretch)
+            done += len(batch)
             if self.checkpoint is not None:
                 since.add(found)
                 if done - noted >= EVERY * step:

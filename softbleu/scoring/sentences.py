@@ -16,7 +16,8 @@ from softbleu.kernels import small_backend
 from softbleu.metrics.idf import rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.run import check_requirements, score_metrics
+from softbleu.scoring.results import make_results
+from softbleu.scoring.run import check_requirements, collect_statistics
 from softbleu.similarity import TokenVectors, WordTable
 from softbleu.tokens import Tokens, word_features
 
@@ -26,13 +27,7 @@ if TYPE_CHECKING:
 
 
 class SentenceScorer:
-    """Scores segments by a measure, each as a corpus of its own at segment level.
-
-    Parameters
-    ----------
-    measure
-        How; a threshold that is not a number is found once, and vectors are opened once.
-    """
+    """Scores segments by a metric, each as a corpus of its own; resolves it and opens vectors once."""
 
     def __init__(self, measure: Metric) -> None:
         self._measure = resolve_metric(measure)
@@ -75,7 +70,8 @@ class SentenceScorer:
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
         corpus = Segments.of([candidate], [references], None if source is None else [source])
-        segments: Any = score_metrics(corpus, [self._measure], "segment")[0].segments
+        (statistics,) = collect_statistics(corpus, [self._measure], level="segment")
+        segments: Any = make_results(statistics, "segment")[0].segments
         found: Score = segments[0]
         return found
 
