@@ -39,13 +39,7 @@ Measures = OneMeasure | Sequence[OneMeasure]
 
 
 def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
-    """Make measures; a setting goes to those that have it, and some must.
-
-    Raises
-    ------
-    InputError
-        No metric, or a setting that none of them has.
-    """
+    """Make measures; a setting goes to those that have it, and some must."""
     for name in ("metric", "metrics"):
         if name in settings:
             raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")

@@ -287,11 +287,6 @@ def score_pairs(
 
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
-
-    Raises
-    ------
-    InputError, VectorError
-        The metric does not compare two texts; vectors cannot be read.
     """
     pairs = _Pairs.of(lists, measure)
     signature = pairs.signature
@@ -349,13 +344,7 @@ def pairwise(
 
 
 def pair_systems(corpus: Corpus) -> list[TextList]:
-    """Of each segment the candidates of all systems, and the references.
-
-    Raises
-    ------
-    InputError
-        Segments have different numbers of references.
-    """
+    """Of each segment the candidates of all systems, and the references."""
     blocks = [block.load() for block in corpus.blocks()]
     candidates = [texts for block in blocks for texts in zip(*block.candidates.values(), strict=True)]
     references = [texts for block in blocks for texts in block.references]
@@ -381,11 +370,6 @@ def score_systems(
         Of each segment as many candidates and as many references; see `pair_systems`.
     names
         Of the candidates, and of the references.
-
-    Raises
-    ------
-    InputError, VectorError
-        As `score_pairs`.
     """
     pairs = _Pairs.of(lists, measure, "corpus")
     found = pairs.statistics(RunOptions(jobs, executor, progress=progress))

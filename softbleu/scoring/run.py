@@ -87,13 +87,7 @@ class Corpus(Protocol):
 
 
 def check_requirements(corpus: Corpus, metric: Metric) -> None:
-    """See that a corpus has what a metric needs.
-
-    Raises
-    ------
-    InputError
-        It has not; the message says how to give it.
-    """
+    """See that a corpus has what a metric needs."""
     requires = metric.requires
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")

@@ -106,13 +106,7 @@ class SentenceScorer:
 
 
 def check_segment(measure: Metric, candidate: object, references: object, source: object) -> list[str]:
-    """See that a segment is text and has what the measure needs; return its references.
-
-    Raises
-    ------
-    InputError
-        It is not, or has not.
-    """
+    """See that a segment is text and has what the measure needs; return its references."""
     listed = [references] if isinstance(references, str) else references
     given: Any = None if listed is None and source is not None else [listed]
     corpus = Segments.of([candidate], given, None if source is None else [source])  # type: ignore[list-item]
