@@ -265,9 +265,9 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
 
 
 def score_all(corpus: Segments, wanted: list[Metric], jobs: int = 1) -> list[Any]:
-    from softbleu.scoring.run import score_metrics
+    from softbleu.scoring.run import RunOptions, score_metrics
 
-    return list(score_metrics(corpus, wanted, jobs=jobs))
+    return list(score_metrics(corpus, wanted, options=RunOptions(jobs)))
 
 
 def test_two_jobs_give_the_digits_of_one() -> None:

@@ -18,7 +18,7 @@ from softbleu.metrics.base import Metric, Requirements
 from softbleu.scoring.api import Measures, measures_of
 from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import prepare_corpus
-from softbleu.scoring.run import running
+from softbleu.scoring.run import RunOptions, running
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def bucket_scores(
     labels: list[str] | None = None
     if by not in ("length", "order"):
         labels = read_labels(by, len(corpus), encoding)
-    with running(corpus, scorers, jobs=jobs, executor=executor) as runner:
-        statistics = runner.collect(scorers, keep_rows=True, progress=progress)
+    with running(corpus, scorers, RunOptions(jobs, executor, progress=progress)) as runner:
+        statistics = runner.collect(scorers, keep_rows=True)
         if by == "order":
             return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
     if labels is None:

@@ -12,7 +12,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.scoring.api import Measures, measures_of
 from softbleu.scoring.explain import pick_segments
 from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.run import collect_statistics
+from softbleu.scoring.run import RunOptions, collect_statistics
 from softbleu.scoring.significance import segment_numbers
 from softbleu.tabular import Tabular
 
@@ -107,7 +107,7 @@ def choose_lines(
     scorers = [resolve_metric(each) for each in measures_of(metrics)]
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(scorers), top, baseline)
-    statistics = collect_statistics(corpus, scorers, keep_rows=True, jobs=jobs, executor=executor, progress=progress)
+    statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
     upward = np.array([1 if each.measure.higher_is_better else -1 for each in statistics])
     place = corpus.systems.index(baseline)

@@ -17,10 +17,9 @@ from softbleu.matchers.batches import LONG_CELLS
 from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.ngrams import Chunk
-from softbleu.scoring.blocks import LEAST, PIECE
+from softbleu.scoring.blocks import LEAST, PIECE, TaskBatch, task_batches
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.run import Runner, segments_at_once
-from softbleu.scoring.stretches import Stretch, stretches
 from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -273,19 +272,19 @@ def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
 
 @dataclass(frozen=True)
 class _Work:
-    """What a worker does; small enough to travel with every stretch."""
+    """What a worker does; small enough to travel with every batch."""
 
     matching: Matching
     tokenizer: Tokenizer
     words: PlacedVocabulary
     table: PlacedWords
 
-    def __call__(self, task: tuple[Stretch, int]) -> Integers:
-        stretch, skip = task
+    def __call__(self, task: tuple[TaskBatch, int]) -> Integers:
+        batch, skip = task
         needed = Requirements(references=True)
         coder = BlockCoder(self.tokenizer, needed, self.matching.kernels, self.words.load())
         matching = replace(self.matching, vectors=self.table.load().vectors)
-        return matching.sums_beyond(stretch.coded(coder), skip)
+        return matching.sums_beyond(batch.coded(coder), skip)
 
 
 def beyond(
@@ -312,12 +311,12 @@ def _sums_of_parts(
             yield matching.sums_beyond([block], skip), len(block) - skip
         return
     step = segments_at_once([metric])
-    todo = list(_beyond(stretches(runner.corpus, executor, step if step < BLOCK else None), shown))
+    todo = list(_beyond(task_batches(runner.corpus, executor, step if step < BLOCK else None), shown))
     with prepared.counts.placed(executor) as (words, sent), table.placed(executor) as (place, more):
         work = _Work(replace(matching, vectors=None), metric.tokenizer, words, place)
         found = run_in_order(work, todo, executor, {**sent, **more}, together=False)
-        for (stretch, skip), sums in zip(todo, found, strict=True):
-            yield sums, len(stretch) - skip
+        for (batch, skip), sums in zip(todo, found, strict=True):
+            yield sums, len(batch) - skip
 
 
 def _beyond(parts: Iterable[_Part], shown: int) -> Iterator[tuple[_Part, int]]:

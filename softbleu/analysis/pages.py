@@ -26,7 +26,7 @@ from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import BleuFormula, matcher_of
 from softbleu.scoring.plan import resolve_metric, with_threshold
 from softbleu.scoring.results import make_results
-from softbleu.scoring.run import Runner, running
+from softbleu.scoring.run import Runner, RunOptions, running
 from softbleu.scoring.significance import (
     SAMPLES,
     ComparisonTable,
@@ -134,22 +134,21 @@ def make_page(
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
     metrics = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
-    with _page_runner(corpus, metrics, jobs, executor, kernels) as runner:
-        statistics = runner.collect(metrics, keep_rows=True, progress=progress)
+    with _page_runner(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as runner:
+        statistics = runner.collect(metrics, keep_rows=True)
         return _page_of(runner, statistics, level, title, progress)
 
 
 @contextmanager
-def _page_runner(
-    corpus: Corpus, metrics: Sequence[Metric], jobs: int, executor: Executor | None, kernels: KernelName = "auto"
-) -> Iterator[Runner]:
+def _page_runner(corpus: Corpus, metrics: Sequence[Metric], options: RunOptions) -> Iterator[Runner]:
     """Run the metrics of a page, of which the first may be swept."""
     swept = [with_threshold(metrics[0], threshold) for threshold in _thresholds(metrics[0])[:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
-        kernels = choose_kernels(kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
+        kernels = choose_kernels(options.kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
+        options = replace(options, kernels=kernels)
     with (
-        running(corpus, [*metrics, *swept], jobs=jobs, executor=executor, kernels=kernels, whole=True) as runner,
+        running(corpus, [*metrics, *swept], options, whole=True) as runner,
         single_threaded_blas(),
     ):
         yield runner
@@ -297,8 +296,8 @@ def make_comparison_page(
     The page is about the first metric; lines show scores by the others, too. See `compare_corpus` for the rest.
     """
     resolved = [resolve_metric(each) for each in metrics]
-    with _page_runner(corpus, resolved, jobs, executor) as runner:
-        statistics = runner.collect(resolved, keep_rows=True, progress=progress)
+    with _page_runner(corpus, resolved, RunOptions(jobs, executor, progress=progress)) as runner:
+        statistics = runner.collect(resolved, keep_rows=True)
         baseline = baseline or corpus.systems[0]
         tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
         page = _page_of(runner, statistics, "corpus", title, progress)

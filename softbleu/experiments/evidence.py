@@ -21,7 +21,7 @@ from softbleu.experiments.skill import SkillSettings, rank_by_skill
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
-from softbleu.scoring import collect_statistics, make_results
+from softbleu.scoring import RunOptions, collect_statistics, make_results
 from softbleu.scoring.plan import resolve_metric
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def make_score_tables(
     tables, signatures = [], {}
     resolved = [resolve_metric(metric) for metric in metrics.values()]
     statistics = collect_statistics(
-        corpus, resolved, keep_rows=segments, jobs=jobs, executor=executor, progress=progress
+        corpus, resolved, RunOptions(jobs, executor, progress=progress), keep_rows=segments
     )
     for name, each in zip(metrics, statistics, strict=True):
         results = make_results(each, "segment" if segments else "corpus")

@@ -16,7 +16,7 @@ from softbleu.matchers.base import SoftMatcher
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of
-from softbleu.scoring import make_results, running
+from softbleu.scoring import RunOptions, make_results, running
 from softbleu.scoring.plan import key_of, resolve_metric, threshold_of, with_threshold
 from softbleu.signature import format_value
 from softbleu.tabular import Records, Tabular
@@ -152,7 +152,7 @@ def sweep_corpus(
     """
     metrics = _resolve([point.measure for point in points])
     varied, rows = _varied(points), SweepRows()
-    with running(corpus, metrics, jobs=jobs, executor=executor, journal=journal) as runner:
+    with running(corpus, metrics, RunOptions(jobs, executor, checkpoint=journal)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
             for metric in metrics:
                 runner.prepared(metric.tokenizer)

@@ -8,7 +8,7 @@ from softbleu.metrics.result import Coverage, Result, Results
 from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.results import Statistics, make_results
-from softbleu.scoring.run import Corpus, Runner, collect_statistics, running
+from softbleu.scoring.run import Corpus, Runner, RunOptions, collect_statistics, running
 from softbleu.scoring.significance import Comparison, ComparisonTable, Pair, SignificanceSettings, compare_systems
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Pair",
     "Result",
     "Results",
+    "RunOptions",
     "Runner",
     "SignificanceSettings",
     "Statistics",

@@ -13,7 +13,7 @@ from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.result import Result, Results
 from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.run import collect_statistics, score_metrics
+from softbleu.scoring.run import RunOptions, collect_statistics, score_metrics
 from softbleu.scoring.significance import (
     ComparisonTable,
     ComparisonTables,
@@ -39,13 +39,7 @@ Measures = OneMeasure | Sequence[OneMeasure]
 
 
 def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
-    """Make measures; a setting goes to those that have it, and some must.
-
-    Raises
-    ------
-    InputError
-        No metric, or a setting that none of them has.
-    """
+    """Make measures; a setting goes to those that have it, and some must."""
     for name in ("metric", "metrics"):
         if name in settings:
             raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
@@ -107,8 +101,7 @@ def score_corpus(
         What cannot be scored, and vectors that cannot be read.
     """
     measures = measures_of(metrics)
-    run: dict[str, Any] = {"jobs": jobs, "executor": executor, "kernels": kernels, "journal": journal}
-    return score_metrics(corpus, measures, level, **run, progress=progress)
+    return score_metrics(corpus, measures, level, RunOptions(jobs, executor, kernels, journal, progress))
 
 
 @overload
@@ -154,7 +147,8 @@ def compare_corpus(
 
     Of several metrics there is a table each.
     """
-    tables = _compare(corpus, measures_of(metric), baseline, significance, jobs, executor, progress, journal)
+    options = RunOptions(jobs, executor, checkpoint=journal, progress=progress)
+    tables = _compare(corpus, measures_of(metric), baseline, significance, options)
     return tables if isinstance(metric, list | tuple) else tables[0]
 
 
@@ -163,20 +157,10 @@ def _compare(
     measures: Sequence[Metric],
     baseline: str | None,
     significance: SignificanceSettings | None,
-    jobs: int,
-    executor: Executor | None,
-    progress: Progress | None = None,
-    journal: str | None = None,
+    options: RunOptions,
 ) -> ComparisonTables:
-    statistics = collect_statistics(
-        corpus,
-        [resolve_metric(measure) for measure in measures],
-        keep_rows=True,
-        jobs=jobs,
-        executor=executor,
-        journal=journal,
-        progress=progress,
-    )
+    resolved = [resolve_metric(measure) for measure in measures]
+    statistics = collect_statistics(corpus, resolved, options, keep_rows=True)
     return ComparisonTables(
         compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
         for each in statistics
@@ -368,5 +352,5 @@ def compare(
     corpus = make_corpus(candidates, references, source, gold)
     measures = measures_of(metrics, **settings)
     with shown(progress) as shower:
-        tables = _compare(corpus, measures, baseline, significance, jobs, executor, shower)
+        tables = _compare(corpus, measures, baseline, significance, RunOptions(jobs, executor, progress=shower))
     return tables if isinstance(metrics, list | tuple) else tables[0]

@@ -1,4 +1,4 @@
-"""What a worker does: a stretch of segments in, rows of statistics or their sums out."""
+"""What a worker does: a batch of segments in, rows of statistics or their sums out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.corpora.parallel import FileBlock, read_together
+from softbleu.corpora.segments import BLOCK
+from softbleu.io.executors import count_workers, shares_files
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matchers.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
@@ -18,7 +21,10 @@ from softbleu.scoring.coding import BlockCoder, CodedBlock
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from softbleu.scoring.stretches import Stretch
+    from concurrent.futures import Executor
+
+    from softbleu.corpora.segments import Segments
+    from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import PlacedVocabulary, PlacedWords
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Integers
@@ -30,6 +36,68 @@ LEAST = 32
 """Segments that are matched together, at least, however many systems there are."""
 _MOST_TOKENS = 1 << 18
 """Tokens that are looked at together, unless a segment alone has more."""
+
+
+_SHARE, _LEAST_SHARE = 2, 64
+"""Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
+same time, after few tasks."""
+_LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
+"""Lines of all texts together that are given at once, by where they lie or as they are."""
+_SLOW = 8
+"""The same, in steps, where segments take long."""
+
+
+@dataclass(frozen=True)
+class TaskBatch:
+    """What a worker is given at once: consecutive blocks, or some segments of one."""
+
+    blocks: Sequence[Segments | FileBlock]
+    part: tuple[int, int] | None = None
+    """First and last segment, of the one block that there is."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
+
+    def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
+        """Read the blocks and code them, one after the other."""
+        for block in read_together(self.blocks):
+            coded = coder.code(block)
+            yield coded if self.part is None else coded.part(*self.part)
+
+
+def task_batches(
+    corpus: Corpus, executor: Executor | None = None, step: int | None = None, skip: int = 0
+) -> Iterator[TaskBatch]:
+    """Cut a corpus into what the workers of an executor are given at once; a block each where there is none.
+
+    A batch has at least `step` segments, where less than a block is enough; the first `skip` segments, whole steps of
+    them, are done already.
+    """
+    left, by_place = len(corpus) - skip, executor is None or shares_files(executor)
+    workers = 0 if executor is None else count_workers(executor)
+    some: list[Segments | FileBlock] = []
+    for whole in corpus.blocks():
+        block = whole if by_place or not isinstance(whole, FileBlock) else whole.carried()
+        if skip >= len(block):
+            skip -= len(block)
+            continue
+        texts = len(corpus.systems) + 1
+        most = (_LINES_BY_PLACE if by_place and isinstance(block, FileBlock) else _LINES_AS_TEXT) // texts
+        aim = min(most, max(left // _SHARE, len(corpus) // _LEAST_SHARE) // workers) if workers else 1
+        if step is None:
+            some.append(block)
+            if sum(map(len, some)) >= aim:
+                yield TaskBatch(some)
+                left -= sum(map(len, some))
+                some = []
+            continue
+        size = step * max(1, min(aim // step, _SLOW))
+        for start in range(skip, len(block), size):
+            yield TaskBatch([block], (start, min(start + size, len(block))))
+        left -= len(block) - skip
+        skip = 0
+    if some:
+        yield TaskBatch(some)
 
 
 @dataclass(frozen=True)
@@ -56,12 +124,12 @@ class Task:
 
 
 _mine = threading.local()
-"""What a thread of a worker keeps from one errand to the next."""
+"""What a thread of a worker keeps from one task to the next."""
 
 
 @dataclass(frozen=True)
 class BlockWork:
-    """Everything a worker needs to know; small enough to travel with every stretch."""
+    """Everything a worker needs to know; small enough to travel with every batch."""
 
     tasks: tuple[Task, ...]
     tokenizer: Tokenizer
@@ -72,15 +140,15 @@ class BlockWork:
     words: PlacedVocabulary | None = None
     """Those that tables count, where whoever does the work does not know them."""
 
-    def __call__(self, stretch: Stretch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
-        """Compute the statistics of a stretch, by every metric; a coder knows lines from stretches before."""
+    def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
+        """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
         sums = Sums(self.tasks)
-        for block in stretch.coded(coder or self._own_coder()):
+        for block in batch.coded(coder or self._own_coder()):
             sums.add(self._of_block(block))
         return sums.taken()
 
     def _own_coder(self) -> BlockCoder:
-        """Keep one from stretch to stretch."""
+        """Keep one from batch to batch."""
         key = self.tokenizer, self.needed, self.kernels, self.words
         if getattr(_mine, "key", None) != key:
             vocabulary = None if self.words is None else self.words.load()

@@ -42,18 +42,7 @@ def corpus_identity(corpus: Corpus) -> str:
 
 
 class Checkpoint:
-    """Statistics of the blocks that are done, in files of a folder, each complete or not there at all.
-
-    Parameters
-    ----------
-    place : path or URL of the folder
-    corpus : what is scored
-
-    Raises
-    ------
-    InputError
-        Something else lies there.
-    """
+    """Statistics of the blocks of a corpus that are done, in files of a folder, each complete or not there at all."""
 
     def __init__(self, place: str | Path, corpus: Corpus) -> None:
         self._place = str(place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.corpora.segments import make_corpus
 from softbleu.io.progress import shown
-from softbleu.scoring.run import score_metrics
+from softbleu.scoring.run import RunOptions, score_metrics
 from softbleu.scoring.sentences import SentenceScorer
 
 if TYPE_CHECKING:
@@ -37,5 +37,5 @@ def score_texts(
     """Score candidates against references; see `Metric.corpus_score`."""
     corpus = make_corpus(candidates, references, source, gold)
     with shown(progress) as shower:
-        results = score_metrics(corpus, [metric], level, jobs=jobs, executor=executor, progress=shower)
+        results = score_metrics(corpus, [metric], level, RunOptions(jobs, executor, progress=shower))
     return results if isinstance(candidates, Mapping) else results[0]

@@ -207,13 +207,7 @@ def _paths(measure: Metric, prepared: PreparedCorpus) -> Explained:
 
 
 def matching_of(measure: Metric) -> Matcher:
-    """The matcher of a measure whose single matches can be shown.
-
-    Raises
-    ------
-    InputError
-        It has none.
-    """
+    """The matcher of a measure whose single matches can be shown."""
     matcher = matcher_of(measure)
     if matcher is None:
         raise InputError(f"metric {measure.name!r} has no matcher, so there are no matches to show")
@@ -223,13 +217,7 @@ def matching_of(measure: Metric) -> Matcher:
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
-    """Take segments of a corpus by their numbers, from 1, with their source.
-
-    Raises
-    ------
-    InputError
-        A number beyond the corpus.
-    """
+    """Take segments of a corpus by their numbers, from 1, with their source."""
     for number in numbers:
         if not 1 <= number <= len(corpus):
             raise InputError(f"no segment {number}: the corpus has segments 1 to {len(corpus)}")

@@ -100,13 +100,7 @@ class SegmentScores(Sequence[Score]):
 
 
 class Gathering:
-    """What becomes of the rows of one measure.
-
-    Parameters
-    ----------
-    aggregation : of the measure's metric as it scores at the level that is asked for
-    segments : whether segments are scored, too
-    """
+    """What becomes of the rows of one metric, whose aggregation at the level of the run it has; of segments, too."""
 
     def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
         self._aggregation, self._stream = aggregation, aggregation.stream()

@@ -24,6 +24,7 @@ from softbleu.scoring.api import measures_of
 from softbleu.scoring.coding import CodedBlock, LineCoder
 from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.prepare import PreparedCorpus, WordCounts
+from softbleu.scoring.run import RunOptions
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
@@ -225,30 +226,23 @@ class _Pairs:
         identity = self.table.identity if self.table is not None and self.metric.requires.vectors else None
         return self.measure.at_level(self.level).signature(vectors=identity, level=self.level, nrefs=1)
 
-    def statistics(
-        self,
-        *,
-        mean_reference: bool = False,
-        jobs: int = 1,
-        executor: Executor | None = None,
-        progress: Progress | None = None,
-    ) -> Iterator[list[NDArray[Any]]]:
+    def statistics(self, options: RunOptions, *, mean_reference: bool = False) -> Iterator[list[NDArray[Any]]]:
         """Of some lists at a time statistics, (candidates, references, k); with mean references (candidates, k)."""
         total, done = len(self.prepared), 0
         table: PlacedWords | None = None
         contents: Mapping[str, bytes] = {}
         with ExitStack() as stack:
-            chosen = stack.enter_context(chosen_executor(executor, jobs, total))
+            chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, total))
             stack.enter_context(single_threaded_blas())
             if self.table is not None:
                 table, contents = stack.enter_context(self.table.placed(chosen))
-            work = _PairWork(self.metric, table, "auto", mean_reference)
+            work = _PairWork(self.metric, table, options.kernels, mean_reference)
             lists = map(_Lists, self.prepared.blocks(), self.bounds)
             for found in run_in_order(work, lists, chosen, contents):
                 yield found
                 done += len(found)
-                if progress is not None:
-                    progress(done, total)
+                if options.progress is not None:
+                    options.progress(done, total)
 
     def scores(self, found: Sequence[NDArray[Any]]) -> Iterator[Floats]:
         """Scores of statistics of lists, whatever their shape but for the last axis."""
@@ -293,15 +287,10 @@ def score_pairs(
 
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
-
-    Raises
-    ------
-    InputError, VectorError
-        The metric does not compare two texts; vectors cannot be read.
     """
     pairs = _Pairs.of(lists, measure)
     signature = pairs.signature
-    statistics = pairs.statistics(jobs=jobs, executor=executor, progress=progress)
+    statistics = pairs.statistics(RunOptions(jobs, executor, progress=progress))
     found = chain.from_iterable(map(pairs.scores, statistics))
     for each, scores in zip(lists, found, strict=True):
         called = names or [_numbers(each.candidates), _numbers(each.references)]
@@ -355,13 +344,7 @@ def pairwise(
 
 
 def pair_systems(corpus: Corpus) -> list[TextList]:
-    """Of each segment the candidates of all systems, and the references.
-
-    Raises
-    ------
-    InputError
-        Segments have different numbers of references.
-    """
+    """Of each segment the candidates of all systems, and the references."""
     blocks = [block.load() for block in corpus.blocks()]
     candidates = [texts for block in blocks for texts in zip(*block.candidates.values(), strict=True)]
     references = [texts for block in blocks for texts in block.references]
@@ -387,14 +370,9 @@ def score_systems(
         Of each segment as many candidates and as many references; see `pair_systems`.
     names
         Of the candidates, and of the references.
-
-    Raises
-    ------
-    InputError, VectorError
-        As `score_pairs`.
     """
     pairs = _Pairs.of(lists, measure, "corpus")
-    found = pairs.statistics(jobs=jobs, executor=executor, progress=progress)
+    found = pairs.statistics(RunOptions(jobs, executor, progress=progress))
     rows = np.stack([*chain.from_iterable(found)], axis=2)
     offsets = np.arange(len(lists) + 1)
     scores = np.array([[pairs.metric.aggregation.score(each, offsets).score for each in row] for row in rows])
@@ -449,7 +427,8 @@ def select(
     pairs = _Pairs.of(distinct, measure)
     choices = []
     with shown(progress) as shower:
-        statistics = pairs.statistics(mean_reference=mean_reference, jobs=jobs, executor=executor, progress=shower)
+        options = RunOptions(jobs, executor, progress=shower)
+        statistics = pairs.statistics(options, mean_reference=mean_reference)
         found = chain.from_iterable(map(pairs.scores, statistics))
         for number, (each, own, scores) in enumerate(zip(listed, distinct, found, strict=True), start=1):
             if not mean_reference:

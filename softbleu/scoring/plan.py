@@ -18,13 +18,7 @@ M = TypeVar("M", bound="Metric")
 
 
 def resolve_metric(metric: Metric) -> Metric:
-    """Put numbers in the place of a threshold that is given as a quantile, or not at all, and name layers and data.
-
-    Raises
-    ------
-    VectorError
-        The vectors cannot be read.
-    """
+    """Put numbers in the place of a threshold that is a quantile, or not given, and name layers and data."""
     if isinstance(metric, NeedsData):
         metric = metric.resolved()
     if metric.requires.vectors or isinstance(matcher_of(metric), SoftMatcher):

@@ -18,9 +18,9 @@ from softbleu.kernels import KernelName
 from softbleu.metrics.base import Requirements
 from softbleu.metrics.idf import IdfCorpus, rarity_of
 from softbleu.ngrams import Chunk
+from softbleu.scoring.blocks import TaskBatch, task_batches
 from softbleu.scoring.coding import BlockCoder, CodedBlock, KnownWords, LineCoder
 from softbleu.scoring.context import spelt
-from softbleu.scoring.stretches import Stretch, stretches
 from softbleu.scoring.vectors import CorpusWords, PlacedVocabulary, placed_words
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, word_features
 
@@ -215,11 +215,11 @@ class _CountingWork:
     needed: Requirements
     kernels: KernelName
 
-    def __call__(self, stretch: Stretch) -> WordCounts:
+    def __call__(self, batch: TaskBatch) -> WordCounts:
         """Count words; nothing else travels back."""
         words = WordCounts()
         coder = BlockCoder(self.tokenizer, self.needed, self.kernels, words.vocabulary)
-        words.count(stretch.coded(coder), self.needed)
+        words.count(batch.coded(coder), self.needed)
         return words
 
 
@@ -237,7 +237,7 @@ def prepare_corpus(
         words.count(CodedCorpus(corpus, coder), needed)
     else:
         work = _CountingWork(tokenizer, needed, kernels)
-        for found in run_in_order(work, stretches(corpus, executor), executor, together=False):
+        for found in run_in_order(work, task_batches(corpus, executor), executor, together=False):
             words.add(found)
     coder.renumber(words.sort(), words.vocabulary)
     return PreparedCorpus(corpus.systems, tokenizer, len(corpus), words, CodedCorpus(corpus, coder))

@@ -16,13 +16,7 @@ _SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
 
 
 def check_origin(signature: str) -> None:
-    """See that a signature is none of sacrebleu's, which say less than is needed to run them.
-
-    Raises
-    ------
-    InputError
-        It is; the message has the command that computes the same.
-    """
+    """See that a signature is none of sacrebleu's, which say less than is needed to run them."""
     pairs = dict(part.partition(":")[::2] for part in signature.strip().split("|"))
     if pairs.get("case") not in ("mixed", "lc") or "metric" in pairs:
         return
@@ -54,13 +48,7 @@ def _options(pairs: dict[str, str]) -> list[str]:
 
 
 def broken_promises(signature: str, made: str) -> Iterator[str]:
-    """Say in what the signature that a run made differs from the one that it was to run again.
-
-    Raises
-    ------
-    InputError
-        The vectors of that name are not the same.
-    """
+    """Say in what the signature that a run made differs from the one that it was to run again."""
     kept = parse_signature(made)
     earlier = {
         key: each.key
@@ -79,13 +67,7 @@ def broken_promises(signature: str, made: str) -> Iterator[str]:
 
 
 def find_level(name: str | None, signature: str | None) -> Level:
-    """See that there is such a level; without a name it is that of the signature, or the corpus.
-
-    Raises
-    ------
-    UnknownNameError
-        There is not.
-    """
+    """See that there is such a level; without a name it is that of the signature, or the corpus."""
     if signature is not None:
         check_origin(signature)
     if name is None:

@@ -55,18 +55,7 @@ class Statistics:
 
 
 def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
-    """Score the statistics of every system.
-
-    Parameters
-    ----------
-    level : `segment` gives the score of each segment, too; `macro` averages the segment scores; `reference` gives
-        the score against each reference
-
-    Raises
-    ------
-    UnknownNameError
-        Another level.
-    """
+    """Score the statistics of every system; for levels see `softbleu.score`."""
     check_level(level)
     # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
     measure = statistics.measure.at_level(level)
@@ -102,12 +91,6 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
 
 
 def check_level(level: str) -> None:
-    """See that there is such a level.
-
-    Raises
-    ------
-    UnknownNameError
-        There is not.
-    """
+    """See that there is such a level."""
     if level not in get_args(Level):
         raise UnknownNameError("level", level, get_args(Level))

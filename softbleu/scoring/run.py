@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -17,14 +17,13 @@ from softbleu.io.executors import chosen_executor, run_in_order, single_threaded
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.result import Coverage, Results
-from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task
+from softbleu.scoring.blocks import BlockStatistics, BlockWork, Sums, Task, task_batches
 from softbleu.scoring.checkpoint import EVERY, Checkpoint
 from softbleu.scoring.coding import BlockCoder
 from softbleu.scoring.gathering import Gathering
 from softbleu.scoring.plan import resolve_metric, without_vectors
 from softbleu.scoring.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
 from softbleu.scoring.results import Statistics, check_level, make_results
-from softbleu.scoring.stretches import stretches
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -40,6 +39,23 @@ if TYPE_CHECKING:
 
 SLOW_BLOCK = 64
 """Segments of a block where lines are encoded."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run is done; no digit of a score depends on it."""
+
+    jobs: int = 1
+    """Processes to use (threads, where compiled kernels do the work)."""
+    executor: Executor | None = None
+    """Any other executor to use instead, e.g. that of a cluster."""
+    kernels: KernelName = "auto"
+    """`numpy`, `numba`, or `auto`: whichever is faster for the size of the text."""
+    checkpoint: str | Path | None = None
+    """Folder, by path or URL, where what is done is kept, and found again by another run of the same; the caller
+    removes it by `remove_checkpoint`."""
+    progress: Progress | None = None
+    """Called with the number of segments done and of all."""
 
 
 class Corpus(Protocol):
@@ -70,15 +86,8 @@ class Corpus(Protocol):
         """The same corpus with one of its systems."""
 
 
-def check_requirements(corpus: Corpus, measure: Metric) -> None:
-    """See that a corpus has what a metric needs.
-
-    Raises
-    ------
-    InputError
-        It has not; the message says how to give it.
-    """
-    metric = measure
+def check_requirements(corpus: Corpus, metric: Metric) -> None:
+    """See that a corpus has what a metric needs."""
     requires = metric.requires
     if requires.gold and corpus.gold is None:
         raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
@@ -89,25 +98,23 @@ def check_requirements(corpus: Corpus, measure: Metric) -> None:
             f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
             "(in --pairs files: a 'source' column or key), or source=[…]"
         )
-    if requires.pieces and not measure.vector_choice.in_context:
+    if requires.pieces and not metric.vector_choice.in_context:
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )
-    if requires.gold and measure.tokenizer.tokenize != "none":
+    if requires.gold and metric.tokenizer.tokenize != "none":
         raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
 
 
 @dataclass
 class Runner:
-    """Scores one corpus by any measures; what was prepared for one is there for the others.
-
-    Make it by `running`.
-    """
+    """Scores one corpus by any metrics (`running` makes it); what was prepared for one is there for the others."""
 
     corpus: Corpus
     executor: Executor | None
     kernels: KernelName
-    journal: Checkpoint | None = field(repr=False)
+    checkpoint: Checkpoint | None = field(repr=False)
+    progress: Progress | None = field(repr=False)
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
@@ -124,38 +131,34 @@ class Runner:
         self,
         measures: Sequence[Metric],
         *,
-        keep_rows: Iterable[bool] | bool = False,
+        keep_rows: bool = False,
         level: Level = "corpus",
         system: str | None = None,
-        progress: Progress | None = None,
     ) -> list[Statistics]:
         """Compute the statistics of the corpus by every measure.
 
         Parameters
         ----------
         measures : what to compute, among what the runner was made for; those of one tokenizer in one pass
-        keep_rows : of all measures, or of each, whether the rows of all segments are kept, not only their sum
+        keep_rows : whether the rows of all segments are kept, not only their sum
         level : of the scores that will be made where rows are not kept, `corpus` or `segment`; what these take of
             rows is gathered, but for metrics that must see all at once, whose rows are kept
         system : one system only
-        progress : called with the number of segments done and of all
         """
-        wanted = [keep_rows] * len(measures) if isinstance(keep_rows, bool) else list(keep_rows)
         groups: dict[Tokenizer, list[int]] = {}
         for number, measure in enumerate(measures):
             groups.setdefault(measure.tokenizer, []).append(number)
         found: dict[int, Statistics] = {}
         for place, members in enumerate(groups.values()):
             own = [measures[number] for number in members]
-            kept = [wanted[number] for number in members]
-            made = self._collect(own, kept, level, system, _part_of(progress, place, len(groups)))
+            made = self._collect(own, keep_rows, level, system, _part_of(self.progress, place, len(groups)))
             found.update(zip(members, made, strict=True))
         return [found[number] for number in range(len(measures))]
 
     def _collect(
         self,
         measures: Sequence[Metric],
-        wanted: Sequence[bool],
+        keep_rows: bool,
         level: Level,
         system: str | None,
         progress: Progress | None,
@@ -163,12 +166,10 @@ class Runner:
         tokenizer = measures[0].tokenizer
         needed = self._needed[tokenizer]
         tables: list[CorpusWords] = []
-        gatherings = [
-            None if keep else _gathering(measure, level) for measure, keep in zip(measures, wanted, strict=True)
-        ]
+        gatherings = [None if keep_rows else _gathering(measure, level) for measure in measures]
         kept = [
-            keep or gathering is not None or not measure.aggregation.sum_is_enough or level != "corpus"
-            for measure, keep, gathering in zip(measures, wanted, gatherings, strict=True)
+            keep_rows or gathering is not None or not measure.aggregation.sum_is_enough or level != "corpus"
+            for measure, gathering in zip(measures, gatherings, strict=True)
         ]
         tasks = []
         for measure, keep in zip(measures, kept, strict=True):
@@ -234,26 +235,26 @@ class Runner:
             parts = zip(found, gatherings, strict=True)
             total.add([part if own is None else own.take(part) for part, own in parts])
 
-        if self.journal is not None:
-            name = self.journal.key(*key)
-            noted, known = self.journal.read(name, len(tasks))
+        if self.checkpoint is not None:
+            name = self.checkpoint.key(*key)
+            noted, known = self.checkpoint.read(name, len(tasks))
             for found in known:
                 add(found)
         begun = done = noted
-        todo, lengths = tee(stretches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
+        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=noted))
         results = run_in_order(work, todo, self.executor, sent, together=False)
-        for stretch, found in zip(lengths, results, strict=True):
+        for batch, found in zip(lengths, results, strict=True):
             add(found)
-            done += len(stretch)
-            if self.journal is not None:
+            done += len(batch)
+            if self.checkpoint is not None:
                 since.add(found)
                 if done - noted >= EVERY * step:
-                    self.journal.write(name, noted, done, since.taken())
+                    self.checkpoint.write(name, noted, done, since.taken())
                     noted = done
             if progress is not None:
                 progress(done, len(corpus))
-        if self.journal is not None and done > noted:
-            self.journal.write(name, noted, done, since.taken())
+        if self.checkpoint is not None and done > noted:
+            self.checkpoint.write(name, noted, done, since.taken())
         if progress is not None and begun and done == begun:
             progress(done, len(corpus))
         return total.taken()
@@ -262,47 +263,33 @@ class Runner:
 @contextmanager
 def running(
     corpus: Corpus,
-    measures: Sequence[Metric],
+    metrics: Sequence[Metric],
+    options: RunOptions = RunOptions(),  # it is frozen
     *,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    kernels: KernelName = "auto",
     whole: bool = False,
-    journal: str | Path | None = None,
 ) -> Iterator[Runner]:
-    """Run measures over a corpus, on an executor, on so many jobs of this machine, or here.
+    """Run resolved metrics over a corpus: all that will be computed, for they say what is read.
 
-    Parameters
-    ----------
-    corpus : `Segments`, or files opened by `ParallelFiles.open`
-    measures : all that will be computed: they say what is read, and whether threads will do
-    jobs : processes to use (threads, where compiled kernels do the work); the digits do not depend on it
-    executor : any other executor to use instead, e.g. that of a cluster
-    kernels : `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
-    whole : whether references and source are prepared even where no measure needs them
-    journal : folder, by path or URL, where what is done is noted, and found again by another run of the same; the
-        caller removes it by `remove_checkpoint`
+    With `whole`, references and source are prepared even where no metric needs them.
     """
     # What compares words takes longer: being compiled pays for less text.
-    slowness = 4 if any(measure.requires.vectors for measure in measures) else 1
-    name = choose_kernels(kernels, slowness * int(getattr(corpus, "bytes", 0))).NAME
-    threads = name == "numba" and all(
-        measure.tokenizer.by_word and not measure.requires.table for measure in measures
-    )
+    slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
+    name = choose_kernels(options.kernels, slowness * int(getattr(corpus, "bytes", 0))).NAME
+    threads = name == "numba" and all(metric.tokenizer.by_word and not metric.requires.table for metric in metrics)
     by_tokenizer: dict[Tokenizer, list[Metric]] = {}
-    for measure in measures:
-        check_requirements(corpus, measure)
-        by_tokenizer.setdefault(measure.tokenizer, []).append(measure)
+    for metric in metrics:
+        check_requirements(corpus, metric)
+        by_tokenizer.setdefault(metric.tokenizer, []).append(metric)
     needed = {tokenizer: reduce(or_, (each.requires for each in own)) for tokenizer, own in by_tokenizer.items()}
     if whole:
         source = corpus.source is not None or corpus.gold is not None
         for tokenizer, need in needed.items():
             needed[tokenizer] = replace(need, references=corpus.has_references, source=source)
-    tasks = -(-len(corpus) // segments_at_once(measures))
+    tasks = -(-len(corpus) // segments_at_once(metrics))
     with ExitStack() as stack:
-        chosen = stack.enter_context(chosen_executor(executor, jobs, tasks, threads=threads))
-        kept = None if journal is None else Checkpoint(journal, corpus)
-        yield Runner(corpus, chosen, name, kept, needed, stack)
+        chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, tasks, threads=threads))
+        kept = None if options.checkpoint is None else Checkpoint(options.checkpoint, corpus)
+        yield Runner(corpus, chosen, name, kept, options.progress, needed, stack)
 
 
 def _gathering(measure: Metric, level: Level) -> Gathering | None:
@@ -320,51 +307,28 @@ def segments_at_once(measures: Sequence[Metric]) -> int:
 
 def collect_statistics(
     corpus: Corpus,
-    measures: Sequence[Metric],
+    metrics: Sequence[Metric],
+    options: RunOptions = RunOptions(),  # it is frozen
     *,
-    keep_rows: Iterable[bool] | bool = False,
+    keep_rows: bool = False,
     level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    kernels: KernelName = "auto",
-    journal: str | None = None,
-    progress: Progress | None = None,
 ) -> list[Statistics]:
-    """Compute the statistics of a corpus by every measure; see `running` and `Runner.collect`."""
-    with running(corpus, measures, jobs=jobs, executor=executor, kernels=kernels, journal=journal) as runner:
-        return runner.collect(measures, keep_rows=keep_rows, level=level, progress=progress)
+    """Compute the statistics of a corpus by every resolved metric; see `running` and `Runner.collect`."""
+    with running(corpus, metrics, options) as runner:
+        return runner.collect(metrics, keep_rows=keep_rows, level=level)
 
 
 def score_metrics(
     corpus: Corpus,
-    measures: Sequence[Metric],
+    metrics: Sequence[Metric],
     level: Level = "corpus",
-    *,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    kernels: KernelName = "auto",
-    journal: str | None = None,
-    progress: Progress | None = None,
+    options: RunOptions = RunOptions(),  # it is frozen
 ) -> Results:
-    """Score every system of a corpus by every measure.
-
-    Returns
-    -------
-    Results
-        All systems by the first measure, then by the next.
-    """
+    """Score every system of a corpus by every metric: all systems by the first, then by the next."""
     check_level(level)
-    statistics = collect_statistics(
-        corpus,
-        [resolve_metric(measure) for measure in measures],
-        keep_rows=level in ("macro", "reference"),
-        level=level,
-        jobs=jobs,
-        executor=executor,
-        kernels=kernels,
-        journal=journal,
-        progress=progress,
-    )
+    resolved = [resolve_metric(metric) for metric in metrics]
+    keep_rows = level in ("macro", "reference")
+    statistics = collect_statistics(corpus, resolved, options, keep_rows=keep_rows, level=level)
     return Results(result for each in statistics for result in make_results(each, level))
 
 

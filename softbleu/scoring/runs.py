@@ -69,13 +69,7 @@ class RunDifference(Tabular):
 
 
 def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
-    """Read what `softbleu score --format json` (or jsonl, which has no signatures) wrote, by metric.
-
-    Raises
-    ------
-    InputError
-        It is neither.
-    """
+    """Read what `softbleu score --format json` (or jsonl, which has no signatures) wrote, by metric."""
     with closing(open_text(name, encoding)) as text:
         lines = list(text)
     if not lines:

@@ -24,13 +24,7 @@ _TOKENISED = (" .", " ,", " !", " ?")
 
 @contextmanager
 def open_sample(measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
-    """Open the sample that has what all measures need.
-
-    Raises
-    ------
-    InputError
-        This installation lacks the samples.
-    """
+    """Open the sample that has what all measures need."""
     folder = find_resource("corpora", "samples")
     if folder is None:
         raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")

@@ -15,7 +15,8 @@ from softbleu.kernels import small_backend
 from softbleu.metrics.idf import rarity_of
 from softbleu.ngrams import Chunk
 from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.run import check_requirements, score_metrics
+from softbleu.scoring.results import make_results
+from softbleu.scoring.run import check_requirements, collect_statistics
 from softbleu.similarity import TokenVectors, WordTable
 from softbleu.tokens import Tokens, word_features
 
@@ -25,13 +26,7 @@ if TYPE_CHECKING:
 
 
 class SentenceScorer:
-    """Scores segments by a measure, each as a corpus of its own at segment level.
-
-    Parameters
-    ----------
-    measure
-        How; a threshold that is not a number is found once, and vectors are opened once.
-    """
+    """Scores segments by a metric, each as a corpus of its own; resolves it and opens vectors once."""
 
     def __init__(self, measure: Metric) -> None:
         self._measure = resolve_metric(measure)
@@ -74,7 +69,8 @@ class SentenceScorer:
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
         corpus = Segments.of([candidate], [references], None if source is None else [source])
-        segments: Any = score_metrics(corpus, [self._measure], "segment")[0].segments
+        (statistics,) = collect_statistics(corpus, [self._measure], level="segment")
+        segments: Any = make_results(statistics, "segment")[0].segments
         found: Score = segments[0]
         return found
 
@@ -107,13 +103,7 @@ class SentenceScorer:
 
 
 def check_segment(measure: Metric, candidate: object, references: object, source: object) -> list[str]:
-    """See that a segment is text and has what the measure needs; return its references.
-
-    Raises
-    ------
-    InputError
-        It is not, or has not.
-    """
+    """See that a segment is text and has what the measure needs; return its references."""
     listed = [references] if isinstance(references, str) else references
     given: Any = None if listed is None and source is not None else [listed]
     corpus = Segments.of([candidate], given, None if source is None else [source])  # type: ignore[list-item]

@@ -17,20 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WordSimilarity:
-    """How alike two words are.
-
-    Attributes
-    ----------
-    similarity
-        Under the measure; 0 if they may not meet.
-    percentile
-        Percentage of random pairs of words of the set that are less alike.
-    """
+    """How alike two words are."""
 
     one: str
     other: str
     similarity: float
+    """0 if they may not meet."""
     percentile: float
+    """Percentage of random pairs of words of the set that are less alike."""
 
 
 def compare_words(
@@ -41,11 +35,6 @@ def compare_words(
     case: VectorCase = "fallback",
 ) -> WordSimilarity:
     """Compare two words as the matchers do.
-
-    Raises
-    ------
-    VectorError
-        One of them has no vector.
 
     Examples
     --------

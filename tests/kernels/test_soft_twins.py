@@ -17,7 +17,7 @@ from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.matchers import make_matcher
 from softbleu.metrics import Bleu, Metric
-from softbleu.scoring import VectorChoice, collect_statistics
+from softbleu.scoring import RunOptions, VectorChoice, collect_statistics
 from softbleu.tokens import WORD_PARTS, Vocabulary, WordParts
 
 pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
@@ -88,7 +88,7 @@ def test_soft_matches_of_systems(matcher: str) -> None:
 
 
 def rows_by(kernels: Any, segments: Segments, measure: Metric) -> Any:
-    (statistics,) = collect_statistics(segments, [measure], keep_rows=True, kernels=kernels)
+    (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
     return statistics.rows.tolist()
 
 

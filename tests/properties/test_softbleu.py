@@ -23,7 +23,7 @@ from softbleu.limits import Limit
 from softbleu.metrics import Metric
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
-from softbleu.scoring import VectorChoice, collect_statistics, score_corpus
+from softbleu.scoring import RunOptions, VectorChoice, collect_statistics, score_corpus
 from softbleu.scoring.prepare import prepare_corpus
 from softbleu.tokens import Tokenizer
 
@@ -79,7 +79,9 @@ class Case:
 
     def rows(self, kernels: KernelName = "numpy", **more: Any) -> np.ndarray[Any, Any]:
         """Statistics of the library, a row a segment."""
-        (statistics,) = collect_statistics(self.segments, [self.measure(**more)], keep_rows=True, kernels=kernels)
+        (statistics,) = collect_statistics(
+            self.segments, [self.measure(**more)], RunOptions(kernels=kernels), keep_rows=True
+        )
         return statistics.rows[0]
 
     def scores(self, **more: Any) -> list[float]:

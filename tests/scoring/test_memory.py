@@ -18,7 +18,7 @@ from softbleu.metrics import Gleu
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.making import make_metric
 from softbleu.report import WRITERS, Layout
-from softbleu.scoring import gathering, running, score_corpus, stretches
+from softbleu.scoring import RunOptions, blocks, gathering, running, score_corpus
 from softbleu.scoring.gathering import SegmentRows, SegmentScores
 
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
@@ -55,7 +55,7 @@ def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
 )
 def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathering, "_MOST_KEPT", 1 << 12)
-    monkeypatch.setattr(stretches, "_PLACES", 4096)
+    monkeypatch.setattr(blocks, "_LINES_BY_PLACE", 4096)
     sizes = (2_000, 8_000) if level == "segment" else (10_000, 40_000)
     few, many = (peak(written(tmp_path, lines), metric, level, jobs) for lines in sizes)
     # The text alone of what is added is 1.5 MB or more, or the scores of its segments are.
@@ -124,16 +124,16 @@ def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monke
         assert (type(expected[0].segments), type(found[0].segments)) == (tuple, SegmentScores)
 
 
-def test_a_stretch_is_smaller_towards_the_end() -> None:
+def test_a_batch_is_smaller_towards_the_end() -> None:
     corpus = Segments.of(["a b"] * 20_000, ["a"] * 20_000)
 
     def lengths(workers: int) -> list[int]:
-        return [-(-len(each) // 1024) for each in stretches.stretches(corpus, ThreadPoolExecutor(workers))]
+        return [-(-len(each) // 1024) for each in blocks.task_batches(corpus, ThreadPoolExecutor(workers))]
 
     assert lengths(1) == [8, 6, 3, 2, 1]
     assert lengths(3) == [4, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1]
-    assert [len(each) for each in stretches.stretches(corpus, skip=18_432)] == [1024, 544]
-    slow = [each.part for each in stretches.stretches(corpus, ThreadPoolExecutor(1), 64, skip=18_496)]
+    assert [len(each) for each in blocks.task_batches(corpus, skip=18_432)] == [1024, 544]
+    slow = [each.part for each in blocks.task_batches(corpus, ThreadPoolExecutor(1), 64, skip=18_496)]
     assert slow == [(64, 576), (576, 1024), (0, 256), (256, 512), (512, 544)]
 
 
@@ -143,7 +143,7 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,
-        running(corpus, [measure], executor=executor) as runner,
+        running(corpus, [measure], RunOptions(executor=executor)) as runner,
     ):
         runner.prepared(measure.tokenizer)
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))
