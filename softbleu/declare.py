@@ -169,13 +169,7 @@ def _is_a(value: object, kind: type) -> bool:
     return isinstance(value, wanted) and (kind is bool or not isinstance(value, bool))
 
 
-def setting(
-    default: Any = MISSING,
-    help: str = "",
-    *,
-    factory: Callable[[], Any] | None = None,
-    **more: Any,
-) -> Any:
+def setting(default: Any = MISSING, help: str = "", *, factory: Callable[[], Any] | None = None, **more: Any) -> Any:
     """Declare a field of a declared value; `more` are fields of `Setting`. Keyword-only fields stand last."""
     metadata = {_KEY: {"help": help, **more}}
     if factory is not None:

@@ -31,11 +31,7 @@ SWEEP_CELLS = 1 << 18
 
 
 def matched_by_all(
-    matchers: Sequence[Matcher],
-    chunks: Sequence[Chunk],
-    vectors: Vectors | None,
-    max_order: int,
-    kernels: Kernels,
+    matchers: Sequence[Matcher], chunks: Sequence[Chunk], vectors: Vectors | None, max_order: int, kernels: Kernels
 ) -> list[Integers]:
     """Sum the matches of each system, segment and order by every matcher, as `Matcher.matched` does for one.
 

@@ -241,11 +241,7 @@ class Metric(Declared, metaclass=MetricClass):
     ) -> Result: ...
 
     def corpus_score(
-        self,
-        candidates: Texts,
-        references: References | None = None,
-        source: Iterable[str] | None = None,
-        **run: Any,
+        self, candidates: Texts, references: References | None = None, source: Iterable[str] | None = None, **run: Any
     ) -> Result | Results:
         """Score candidates against references; the parameters are those of `softbleu.score`.
 

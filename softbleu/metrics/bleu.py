@@ -78,11 +78,7 @@ class Bleu(MatcherMetric):
         the `reference`'s (the tables of Morgan 2014).
     """
 
-    matcher: GivenMatcher = setting(
-        factory=Exact,
-        help=_MATCHER,
-        common=True,
-    )
+    matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
     smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp", common=True)
     smooth_value: float | None = setting(
@@ -244,12 +240,7 @@ class Bleu(MatcherMetric):
             raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
         precisions, orders = self._precisions(np.array([matches], np.float64), np.array([totals], np.float64))
         return _bleu_score(
-            list(matches),
-            list(totals),
-            precisions[0].tolist(),
-            int(orders[0]),
-            candidate_length,
-            reference_length,
+            list(matches), list(totals), precisions[0].tolist(), int(orders[0]), candidate_length, reference_length
         )
 
     def _precisions(self, matches: Floats, totals: Floats) -> tuple[Floats, Integers]:

@@ -192,12 +192,7 @@ class Lattice:
         return weights
 
     def _weigh_insertions(
-        self,
-        candidate: Words,
-        arcs: list[Arc],
-        gold: list[tuple[Words, ...]],
-        weights: dict[Arc, float],
-        size: int,
+        self, candidate: Words, arcs: list[Arc], gold: list[tuple[Words, ...]], weights: dict[Arc, float], size: int
     ) -> None:
         """Give each gold insertion at a place to one arc, from the left and from the right in turns.
 
