@@ -28,63 +28,27 @@ _KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a n
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a declared value, and all that others need to know of it.
+    """One field of a declared value, and all that others need to know of it."""
 
-    Attributes
-    ----------
-    name
-        Of the field, of the keyword, in expressions; with dashes the option and the key of the signature.
-    default
-        Its value unless given.
-    help
-        What it does, for the option and the reference page.
-    kind, optional
-        What its values are, and whether None is one of them.
-    choices
-        Names that it may be; empty where it may be anything of its kind.
-    least, most
-        Bounds, themselves allowed.
-    flags
-        Further spellings of the option, such as `-n`.
-    earlier
-        Keys that signatures of earlier versions have for it.
-    unset
-        What None, or the default, stands for, in words.
-    always_signed
-        Whether short signatures have it, too.
-    read
-        Makes the value of a text, where that is more than its kind says.
-    hashed
-        Whether signatures name a file with its hash.
-    common
-        Whether help shows it where no metric and no matcher is named.
-    part
-        The class of the declared value that it holds; its settings join those of its owner.
-    types
-        Of its values, where several kinds will do; empty where anything may.
-    shared
-        Whether all classes of the kind have it: it is keyword-only.
-    """
-
-    name: str
+    name: str  # Of the field, of the keyword, in expressions; with dashes the option and the key of the signature
     default: Any
-    help: str = ""
+    help: str = ""  # What it does, for the option and the reference page
     kind: Kind = "anything"
-    optional: bool = False
-    choices: tuple[str, ...] = ()
-    least: float | None = None
+    optional: bool = False  # None is one of its values
+    choices: tuple[str, ...] = ()  # Empty where it may be anything of its kind
+    least: float | None = None  # Itself allowed, as is the greatest
     most: float | None = None
     metavar: str = ""
-    flags: tuple[str, ...] = ()
-    earlier: tuple[str, ...] = ()
-    unset: str = ""
-    always_signed: bool = False
-    read: Callable[[str], Any] | None = None
-    hashed: bool = False
-    common: bool = False
-    part: type[Declared] | None = None
-    types: tuple[type, ...] = ()
-    shared: bool = False
+    flags: tuple[str, ...] = ()  # Further spellings of the option, such as `-n`
+    earlier: tuple[str, ...] = ()  # Keys that signatures of earlier versions have for it
+    unset: str = ""  # What None, or the default, stands for, in words
+    always_signed: bool = False  # Short signatures have it, too
+    read: Callable[[str], Any] | None = None  # Makes the value of a text, where that is more than its kind says
+    hashed: bool = False  # Signatures name a file with its hash
+    common: bool = False  # Help shows it where no metric and no matcher is named
+    part: type[Declared] | None = None  # Class of the declared value that it holds, whose settings join the owner's
+    types: tuple[type, ...] = ()  # Of its values, where several kinds will do; empty where anything may
+    shared: bool = False  # All classes of the kind have it: it is keyword-only
 
     @property
     def key(self) -> str:
@@ -180,8 +144,7 @@ def setting(default: Any = MISSING, help: str = "", *, factory: Callable[[], Any
 class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
     """Base of frozen dataclasses whose fields are settings: they are checked when a value is made."""
 
-    kind: ClassVar[str] = ""
-    """What such values are, which is their key in signatures: `metric`, `matcher`."""
+    kind: ClassVar[str] = ""  # What such values are, which is their key in signatures: `metric`, `matcher`
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -330,14 +293,7 @@ def _hint(owner: type, declared: Field[Any]) -> Any:
 
 
 class Registry:
-    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points.
-
-    Parameters
-    ----------
-    kind : what they are, such as `metric`
-    package : every module of it may declare some
-    base : their class
-    """
+    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points."""
 
     def __init__(self, kind: str, package: str, base: type[Declared]) -> None:
         self.kind, self._package, self._base = kind, package, base

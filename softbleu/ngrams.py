@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import CodedGold
     from softbleu.types import Flags, Floats, Integers
 
-_INCIDENCES = 1 << 22
-"""Entries of the matrix of lines and n-grams that is held at a time."""
+_INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
 
 
 @dataclass(frozen=True)
@@ -31,20 +30,14 @@ class Ngrams:
     Ids are numbers of n-grams: equal ids, equal n-grams of one segment.
     """
 
-    starts: Integers
-    """Candidate positions at which an n-gram starts, ascending."""
-    ids: Integers
-    """Id of the n-gram at each of `starts`."""
-    occurrence: Integers
-    """How many equal n-grams of the candidate stand to the left of each of `starts`."""
-    systems: Integers
-    """System of the candidate at each of `starts`."""
+    starts: Integers  # Candidate positions at which an n-gram starts, ascending
+    ids: Integers  # Id of the n-gram at each of `starts`
+    occurrence: Integers  # How many equal n-grams of the candidate stand to the left of each of `starts`
+    systems: Integers  # System of the candidate at each of `starts`
     pool_starts: Integers
     """Positions of the pool's n-grams: where each first appears in the references of its segment."""
-    pool_ids: Integers
-    """Id of each pool n-gram."""
-    counts: Integers
-    """Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)."""
+    pool_ids: Integers  # Id of each pool n-gram
+    counts: Integers  # Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)
     ranks: Integers | None = None
     """Where each instance has its own place in the pool: how many equal ones stand before it. None: equal n-grams
     share the first place."""
@@ -83,10 +76,8 @@ class Chunk:
     """One line a segment; of several systems together, the segments of the first, then those of the next, …"""
     references: Tokens
     segment_offsets: Integers
-    source: Tokens | None = None
-    """One line a segment."""
-    gold: Sequence[CodedGold] | None = None
-    """Gold edits of each segment, in the codes of the tokens."""
+    source: Tokens | None = None  # One line a segment
+    gold: Sequence[CodedGold] | None = None  # Gold edits of each segment, in the codes of the tokens
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1

@@ -29,17 +29,9 @@ def signature_of(
 
     A value is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings;
     those of its parts in their place. The version comes last. What would end an entry, and what no line can show, is
-    written as ``%7C``.
+    written as ``%7C``. Short signatures leave out defaults, but for what is always signed; `without` names a field
+    that is left out; `more` are further settings, which go before those of the values.
 
-    Parameters
-    ----------
-    values : metrics, tokenizers, …
-    short : leave out settings that have their defaults, but for those that are always signed
-    without : a field of the values that is left out
-    more : further settings, by key; they go before those of the values
-
-    Examples
-    --------
     >>> from softbleu.tokens import Tokenizer
     >>> signature_of(Tokenizer("13a")).rpartition("|")[0]
     'tokenize:13a|lowercase:no'

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 
-_STRETCH = 1 << 10
-"""Tokens of a text whose vectors are looked at together: few enough for the cache."""
-SIF = 1e-3
-"""The a of a / (a + p), as Arora et al. (2017) have it."""
+_STRETCH = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
+SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
 
 class Vectors(Protocol):
@@ -49,31 +47,21 @@ class Vectors(Protocol):
         """Unit vectors of a chunk's tokens, weighted if a composition asks for it, and the row of each position."""
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
-        """Unit vectors of the pieces that lines are cut into.
-
-        Raises
-        ------
-        InputError
-            These are vectors of words.
-        """
+        """Unit vectors of the pieces that lines are cut into."""
 
 
 @dataclass(frozen=True)
 class TokenVectors:
     """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
 
-    rows: NDArray[np.float32]
-    """(words, dimension); a zero row for a word without a vector."""
-    norms: Floats
-    """Euclidean norm of each row; 0 for a word without a vector."""
-    weights: Floats | None = None
-    """Weight of each word in an n-gram; None weighs all alike."""
+    rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
+    norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
+    weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
     mean_neighbour_similarity: Floats | None = None
     """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
     allowed_pairs: Integers | None = None
     """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
-    self_only: Flags | None = None
-    """Words that meet nothing but themselves, whatever their vectors."""
+    self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
     in_context: ClassVar[bool] = False
@@ -137,14 +125,10 @@ def frequency_weights(frequencies: Floats | None) -> Floats:
 class PieceVectors:
     """Unit vectors of the pieces of lines, in context."""
 
-    rows: Floats
-    """(pieces, dimension)."""
-    ids: Integers
-    """(pieces,) numbers in the encoder's vocabulary."""
-    inner: Flags
-    """(pieces,) whether each is of the text; not what an encoder puts at its ends."""
-    offsets: Integers
-    """Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``."""
+    rows: Floats  # (pieces, dimension)
+    ids: Integers  # (pieces,) numbers in the encoder's vocabulary
+    inner: Flags  # (pieces,) whether each is of the text; not what an encoder puts at its ends
+    offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
 
 
 @dataclass(frozen=True)
@@ -157,13 +141,7 @@ class WordTable:
     numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
 
     def feature(self, name: str) -> Any:
-        """Find a feature.
-
-        Raises
-        ------
-        InputError
-            It was not asked for (`Requirements`).
-        """
+        """Find a feature; it must have been asked for (`Requirements`)."""
         if name not in self.features:
             raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
         return self.features[name]
@@ -177,10 +155,8 @@ class WordTable:
 class Relation:
     """What makes of the cosines of words, coded anew, another token product."""
 
-    words: Integers
-    """The words' codes in the vocabulary."""
-    size: int
-    """Words of the vocabulary."""
+    words: Integers  # The words' codes in the vocabulary
+    size: int  # Words of the vocabulary
     known: Flags
     mean_neighbour_similarity: Floats | None
     allowed_pairs: Integers | None
@@ -208,15 +184,11 @@ class UnitVectors:
     """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
 
     rows: Floats
-    words: NDArray[np.int32]
-    """Word of each row."""
+    words: NDArray[np.int32]  # Word of each row
     weights: Floats | None = None
-    relation: Relation | None = None
-    """None: the product of two words is their cosine."""
-    equal_is_one: bool = True
-    """Whether the product of a word with itself is 1, whatever its vectors."""
-    in_context: bool = False
-    """Whether rows belong to single tokens, so that none recurs in other lines."""
+    relation: Relation | None = None  # None: the product of two words is their cosine
+    equal_is_one: bool = True  # Whether the product of a word with itself is 1, whatever its vectors
+    in_context: bool = False  # Whether rows belong to single tokens, so that none recurs in other lines
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
         """Token products of texts, given as rows (batch, tokens), all with all: weighted, and plain."""
@@ -318,10 +290,8 @@ class TokenProducts:
     words have a vector and may meet, else 0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
-    cross: Floats
-    """Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)."""
-    plain: Floats
-    """The same products without weights (the same array where all weigh alike)."""
+    cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
+    plain: Floats  # The same products without weights (the same array where all weigh alike)
     candidate_norms: Sequence[Floats]
     """1 / norm of the summed vectors of the candidate's n-grams, for n = 1…N: each (batch, tokens - n + 1)."""
     reference_norms: Sequence[Floats]

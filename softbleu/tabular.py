@@ -11,8 +11,7 @@ from typing import Any
 from softbleu.errors import MissingExtraError
 
 Value = str | int | float | bool | None
-_DIGITS = 4
-"""Of numbers that are shown to people."""
+_DIGITS = 4  # Of numbers that are shown to people
 
 
 class Tabular:
@@ -68,12 +67,10 @@ class Records(Tabular):
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    """None where a value is not defined."""
+    rows: Sequence[Sequence[Value]]  # None where a value is not defined
     facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)
     """What is true of all rows; before them in text, beside them in JSON."""
-    empty: str = "nothing found"
-    """What text says where there are no rows."""
+    empty: str = "nothing found"  # What text says where there are no rows
     digits: int | None = None
     """Decimals of this table's floats in text, where they are not scores; else those of the layout."""
     notes: Sequence[str] = ()
@@ -84,8 +81,7 @@ class Records(Tabular):
     """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
     background: Collection[str] = ()
     """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
-    verbatim: Collection[str] = ()
-    """Columns whose names are not ours: people are shown them as they are."""
+    verbatim: Collection[str] = ()  # Columns whose names are not ours: people are shown them as they are
 
     @classmethod
     def of(cls, found: Tabular) -> Records:

@@ -35,16 +35,13 @@ _SACREBLEU = {
 }
 TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU, "blanks", "meteor")
 _BLANKS = re.compile("[ \t\f\r]+")
-MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")
-"""What 13a always takes for tokens."""
+MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")  # What 13a always takes for tokens
 ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 """What 13a reads as something else, one after the other."""
 _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
-_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))
-"""Where one pass over a line is not enough."""
-_WORDS = 1 << 17
-"""Words whose tokens are remembered."""
+_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
+_WORDS = 1 << 17  # Words whose tokens are remembered
 _BY_WORD = ("none", "char", "13a")
 """Those for which no word depends on others: 13a looks at neighbouring characters only, and splits at white space."""
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-DEFAULT_THRESHOLD = 0.8
-"""What a similarity must exceed where neither a person nor the vectors say."""
+DEFAULT_THRESHOLD = 0.8  # What a similarity must exceed where neither a person nor the vectors say
 
 
 def read_threshold(text: str) -> float | str | None:
@@ -34,11 +33,6 @@ def read_threshold(text: str) -> float | str | None:
 
     >>> read_threshold("0.8"), read_threshold("p99.9")
     (0.8, 'p99.9')
-
-    Raises
-    ------
-    InputError
-        It is neither.
     """
     if text == "none":
         return None
@@ -143,13 +137,7 @@ class SoftMatcher(Matcher):
 
     @property
     def least_similarity(self) -> float:
-        """The threshold as a number.
-
-        Raises
-        ------
-        InputError
-            It is a quantile of vectors that are not known here.
-        """
+        """The threshold as a number."""
         if isinstance(self.threshold, str):
             raise InputError(f"threshold {self.threshold!r} is a quantile: resolve the measure, or give a number")
         return DEFAULT_THRESHOLD if self.threshold is None else self.threshold

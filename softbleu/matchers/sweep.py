@@ -36,15 +36,8 @@ def matched_by_all(
     """Sum the matches of each system, segment and order by every matcher, as `Matcher.matched` does for one.
 
     The references of all systems are prepared once. Matchers that differ in their thresholds only, and assign
-    greedily, share their similarities and their assignment; all matchers share the products of the tokens.
-
-    Parameters
-    ----------
-    chunks : one a system, all over the same references
-
-    Returns
-    -------
-    In the order of the matchers: in millionths, (systems, segments, max_order) each.
+    greedily, share their similarities and their assignment; all matchers share the products of the tokens. There is a
+    chunk for each system, and for each matcher an array of millionths, (systems, segments, max_order).
     """
     families: dict[SoftMatcher, dict[int, float]] = {}
     matched: dict[int, Integers] = {}
@@ -165,17 +158,12 @@ def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: 
 class MatchIntervals:
     """Matches of the candidate n-grams of a chunk, and between which of some ascending thresholds each is made."""
 
-    order: Integers
-    """Order of the candidate n-gram."""
-    starts: Integers
-    """Candidate position at which it starts."""
-    matched: Integers
-    """How much of it is matched, in millionths: 1,000,000 for an exact match."""
-    partner_starts: Integers
-    """Position at which the matched reference n-gram first appears."""
+    order: Integers  # Order of the candidate n-gram
+    starts: Integers  # Candidate position at which it starts
+    matched: Integers  # How much of it is matched, in millionths: 1,000,000 for an exact match
+    partner_starts: Integers  # Position at which the matched reference n-gram first appears
     partner_orders: Integers
-    first: Integers
-    """Number of the lowest threshold at which the match is made."""
+    first: Integers  # Number of the lowest threshold at which the match is made
     end: Integers
     """Number of the first threshold above it at which it is not; the number of thresholds if there is none."""
 

@@ -44,42 +44,23 @@ if TYPE_CHECKING:
 else:
     GivenVectors, GivenMatcher = VectorChoice, Matcher
 
-DEFAULT_ENCODER = "minilm-l6"
-"""Bundled encoder for vectors in context."""
+DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a metric must be given.
-
-    Attributes
-    ----------
-    references, source, gold
-        Texts of each segment: references, the text that was to be corrected, the edits of a gold file (not only the
-        references that they make).
-    vectors
-        Of words, whose similarity is looked at.
-    frequency
-        How frequent words are among the references' tokens.
-    pieces
-        Those of the pieces that an encoder cuts lines into, in context.
-    idf
-        What says how rare words (or pieces) are: `references`, or another text; None where nothing asks.
-    parts
-        What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, …; or what
-        else is known of them, as a `softbleu.tokens.WordFeature`.
-    """
+    """What a metric must be given."""
 
     references: bool = True
-    source: bool = False
-    gold: bool = False
-    vectors: bool = False
-    pieces: bool = False
-    frequency: bool = False
-    idf: object = None
-    parts: tuple[str | WordFeature, ...] = ()
+    source: bool = False  # The text that was to be corrected
+    gold: bool = False  # The edits of a gold file, not only the references that they make
+    vectors: bool = False  # Of words, whose similarity is looked at
+    pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
+    frequency: bool = False  # How frequent words are among the references' tokens
+    idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
+    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.tokens.WORD_PARTS`, and what else is known
 
     @property
     def table(self) -> bool:
@@ -368,18 +349,10 @@ METRICS = Registry("metric", "softbleu.metrics", Metric)
 def with_settings(
     metric: Metric, given: Mapping[str, Any], idle: list[str] | None = None, *, plain: bool = False
 ) -> Metric:
-    """Change settings of a metric, of whatever part.
+    """Change settings of a metric, of whatever part; those that are given go before those of a `preset`.
 
-    Parameters
-    ----------
-    given : settings by name, and `preset`, the settings of a paper, before which go those that are given
-    idle : takes the names of settings that the metric does not have; without it they are refused
-    plain : leave out what the metric takes for vectors in context (`Metric.in_context`)
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        Names or values that are not valid.
+    Names of settings that the metric does not have are added to `idle`, or refused without it. `plain` leaves out
+    what the metric takes for vectors in context (`Metric.in_context`).
     """
     given = dict(given)
     preset = given.pop("preset", None)

@@ -85,10 +85,7 @@ class BertScore(Metric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Precision, recall and F of each segment, 1, then what they are shares of: similarity and weight, twice.
 
-        Returns
-        -------
-        Integers
-            Shape (segments, 8), in billionths but for the 1.
+        (segments, 8), in billionths but for the 1.
         """
         if words is None:
             raise InputError("BERTScore compares pieces by vectors in context: name an encoder, e.g. minilm-l6")

@@ -227,8 +227,6 @@ class Bleu(MatcherMetric):
     ) -> BleuScore:
         """Score matches and totals, one a order, as published tables give them.
 
-        Examples
-        --------
         The VLEU of Morgan 2014, Table 5, which the paper prints as 0.1957:
 
         >>> bleu = Bleu(smooth="none")

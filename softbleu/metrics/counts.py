@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 class NgramCounts:
     """The distinct n-grams of one order of a chunk's candidates; one entry each in every array."""
 
-    units: Integers
-    """Segment of the n-gram."""
+    units: Integers  # Segment of the n-gram
     candidate: Integers
-    reference: Integers
-    """Greatest count in one of the segment's references."""
+    reference: Integers  # Greatest count in one of the segment's references
     source: Integers
-    matched: Integers
-    """How much of it is matched, in millionths, over all its occurrences."""
+    matched: Integers  # How much of it is matched, in millionths, over all its occurrences
 
 
 def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:

@@ -36,8 +36,7 @@ GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
-_PIECE = 256
-"""Candidates that are counted together: few enough for the cache. Results do not depend on it."""
+_PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
 _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
 """Of a candidate, its references and its source together (0.5 GB)."""
 
@@ -51,13 +50,10 @@ class GleuScore(Score):
 
     matches: list[float] = column("", "matches", "count")
     penalties: list[float] = column("", "penalties", "count")
-    numerators: list[float] = column("", "numerator", "count")
-    """Matches - penalties."""
+    numerators: list[float] = column("", "numerator", "count")  # Matches - penalties
     totals: list[float] = column("", "of", "count")
-    precisions: list[float] = column("P", "precision %", "per cent")
-    """Numerators over totals, in percent."""
-    order_scores: list[float] = column("", "score", "score")
-    """Precision times brevity penalty."""
+    precisions: list[float] = column("P", "precision %", "per cent")  # Numerators over totals, in percent
+    order_scores: list[float] = column("", "score", "score")  # Precision times brevity penalty
     brevity_penalty: float = column("BP", "brevity penalty", "ratio")
     candidate_length: int = column("length", "length", "tokens")
     reference_length: float = column("ref. length", "references", "tokens")
@@ -150,11 +146,7 @@ class Gleu(MatcherMetric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each candidate against each of its references (for `gleu0`: against all).
 
-        Returns
-        -------
-        Integers
-            Rows of: candidate length, reference length, matches of each order in millionths, penalties likewise,
-            totals.
+        Candidate length, reference length, matches of each order in millionths, penalties likewise, totals.
         """
         units = chunk if self.variant == "gleu0" else chunk.by_reference()
         _LIMIT.check_sum(**units.sizes)

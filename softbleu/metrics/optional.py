@@ -133,13 +133,7 @@ def one_by_one(
 
 
 def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-    """Compute the statistics of every candidate with the mean of all references: (candidates, k).
-
-    Raises
-    ------
-    InputError
-        References of this metric have no mean.
-    """
+    """Compute the statistics of every candidate with the mean of all references: (candidates, k)."""
     if isinstance(metric, AveragesReferences):
         return metric.average_statistics(candidates, references, words)
     raise no_mean(metric)

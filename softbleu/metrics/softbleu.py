@@ -150,13 +150,7 @@ class Softbleu(Metric):
         return self if data == self.meteor_data else replace(self, meteor_data=data)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Weights in millionths of each segment: for each order matched and all of candidate and of reference.
-
-        Returns
-        -------
-        Integers
-            Shape (segments, 4 order).
-        """
+        """Weights in millionths, (segments, 4 order): by order matched and all of candidate and of reference."""
         if words is None:
             raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         single = chunk.by_reference()
@@ -272,13 +266,7 @@ def _line(codes: NDArray[np.int32]) -> Tokens:
 
 
 def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
-    """Bounds of segments whose words are compared together: few enough for the cache, but at least one.
-
-    Raises
-    ------
-    InputError
-        A segment is too long.
-    """
+    """Bounds of segments whose words are compared together: few enough for the cache, but at least one."""
     cells = chunk.candidates.lengths * chunk.references.lengths
     _LIMIT.check_pairs(candidate=chunk.candidates.lengths, reference=chunk.references.lengths)
     ends, start = np.cumsum(cells), 0

@@ -21,24 +21,9 @@ def count_alignment(triple: Triple) -> list[int]:
     """Align source, candidate and reference, and count the columns by what they say.
 
     The sum over all pairs of texts is least (Felice & Briscoe 2015); of several such alignments the one that the
-    official program finds is taken.
+    official program finds is taken. Counted are true positives (changed as in the reference), true negatives
+    (rightly left), false positives, false negatives, and columns that are both of these.
 
-    Parameters
-    ----------
-    triple : the texts, words as numbers from 0
-
-    Returns
-    -------
-    True positives (changed as in the reference), true negatives (rightly left), false positives, false negatives,
-    and columns that count as both of these.
-
-    Raises
-    ------
-    InputError
-        Texts too long and too different for an exact alignment.
-
-    Examples
-    --------
     >>> count_alignment(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))
     [0, 2, 1, 2, 1]
     """
@@ -50,8 +35,6 @@ def count_alignment(triple: Triple) -> list[int]:
 def align_columns(triple: Triple) -> list[AlignedColumn]:
     """Write out the columns that `count_alignment` counts, from left to right.
 
-    Examples
-    --------
     >>> align_columns(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))[1:]
     [((1, 1, 1), (2, 3)), ((2, 2, 2), (1,)), ((None, None, 3), (3,))]
     """

@@ -30,18 +30,14 @@ class IMeasureScore(Score):
 
     true_positives: int = column("TP", "true positives", "count")
     """Columns of the alignment that were changed as in the reference."""
-    true_negatives: int = column("TN", "true negatives", "count")
-    """Rightly left as they were."""
-    false_positives: int = column("FP", "false positives", "count")
-    """Changed to anything else."""
+    true_negatives: int = column("TN", "true negatives", "count")  # Rightly left as they were
+    false_positives: int = column("FP", "false positives", "count")  # Changed to anything else
     false_negatives: int = column("FN", "false negatives", "count")
     """That the reference has otherwise, and the candidate has not right."""
     both: int = column("FPN", "counted as both", "count")
     """Columns that are false positives and false negatives: rightly changed, but not rightly."""
-    precision: float = column("P", "precision", "per cent")
-    """100 where nothing is changed."""
-    recall: float = column("R", "recall", "per cent")
-    """100 where nothing is to be corrected."""
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
     f1: float = column("", "F1", "per cent")
     accuracy: float = column("", "accuracy", "per cent")
     weighted_accuracy: float = column("WAcc", "weighted accuracy", "per cent")
@@ -88,11 +84,7 @@ class IMeasure(Metric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the columns of the alignments of each candidate with its source and each of its references.
 
-        Returns
-        -------
-        Integers
-            Rows of: true positives, true negatives, false positives, false negatives, columns that are both; and
-            of the source as its own candidate true negatives and false negatives.
+        Those five that `count_alignment` has; then true and false negatives of the source as its own candidate.
         """
         if chunk.source is None:
             raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")

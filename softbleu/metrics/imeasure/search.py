@@ -7,10 +7,8 @@ from itertools import product
 
 from softbleu.types import Words
 
-Triple = tuple[Words, Words, Words]
-"""Source, candidate and reference."""
-Node = tuple[int, int, int]
-"""How many words of each lie behind."""
+Triple = tuple[Words, Words, Words]  # Source, candidate and reference
+Node = tuple[int, int, int]  # How many words of each lie behind
 
 GAP, MISMATCH = 2, 3
 """Costs of a pair of texts in one column of the alignment: a word beside none, and beside another. Alike: 0."""
@@ -35,22 +33,15 @@ _FAR = 1 << 60
 _STRAY = 3
 _MOST_CELLS, _CELLS_A_WORD = 20_000, 150
 """Cells that a search looks at: those of all texts, or so many more a word (1 GB for 25,000 words)."""
-MOST_PAIRS = 1 << 25
-"""Words of two texts, each with each; their tables have so many entries (0.3 GB)."""
+MOST_PAIRS = 1 << 25  # Words of two texts, each with each; their tables have so many entries (0.3 GB)
 
 
 def find_costs(triple: Triple) -> dict[Node, int] | None:
     """Find the costs up to all cells of all cheapest alignments; those of other cells may be missing or too great.
 
     A search ahead (A*): what the rest of the three pairs of texts costs, each pair aligned by itself, is never more
-    than the rest of the alignment of all three.
+    than the rest of the alignment of all three. None where too many cells would have to be looked at.
 
-    Returns
-    -------
-    None where too many cells would have to be looked at.
-
-    Examples
-    --------
     >>> find_costs(((0, 1), (0, 2), (0, 1)))[2, 2, 2]
     6
     """

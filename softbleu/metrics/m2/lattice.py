@@ -15,14 +15,11 @@ from softbleu.metrics.m2.alignments import Alignments, Arc, Edit, common_ends
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.types import Words
-MOST_ARCS = 200_000
-"""A larger lattice is not written out; the official scorer would take minutes to hours for it."""
+MOST_ARCS = 200_000  # A larger lattice is not written out; the official scorer would take minutes to hours for it
 _MOST_CELLS = 1 << 16
-_LONGEST_KNOWN = 40
-"""Words of source and candidate whose lattice is kept in mind."""
+_LONGEST_KNOWN = 40  # Words of source and candidate whose lattice is kept in mind
 _EPSILON = 0.001
-_SUBSTITUTIONS = (1, 2)
-"""What a substitution costs in each of the two alignments that are put together."""
+_SUBSTITUTIONS = (1, 2)  # What a substitution costs in each of the two alignments that are put together
 
 
 class LatticeTooLargeError(Exception):
@@ -33,43 +30,24 @@ class LatticeTooLargeError(Exception):
 class Lattice:
     """All arcs between the vertices of the cheapest alignments, merged ones too, in the official scorer's order."""
 
-    width: int
-    """Numbers of vertices go up by it with each word of the source."""
-    arcs: tuple[Arc, ...]
-    """As the official scorer lists them: some more than once, which makes them heavier."""
-    weights: dict[Arc, float]
-    """Without any gold edit."""
+    width: int  # Numbers of vertices go up by it with each word of the source
+    arcs: tuple[Arc, ...]  # As the official scorer lists them: some more than once, which makes them heavier
+    weights: dict[Arc, float]  # Without any gold edit
     lengths: dict[Arc, int]
-    unchanged: frozenset[Arc]
-    """Arcs along which source and candidate are the same."""
-    vertices: tuple[int, ...]
-    """In order."""
-    simple: tuple[Arc, ...]
-    """Arcs that are not merged, each once, in order."""
-    listed: int
-    """How many of all arcs they are, with those that are listed twice."""
+    unchanged: frozenset[Arc]  # Arcs along which source and candidate are the same
+    vertices: tuple[int, ...]  # In order
+    simple: tuple[Arc, ...]  # Arcs that are not merged, each once, in order
+    listed: int  # How many of all arcs they are, with those that are listed twice
     chained: tuple[bool, bool]
     """Whether it begins, and whether it ends, with one way only through more unchanged words than edits may have."""
-    merged: int
-    """How many arcs were merged."""
-    passed_over: bool
-    """Whether the next merged arc, were there one, would be passed over."""
+    merged: int  # How many arcs were merged
+    passed_over: bool  # Whether the next merged arc, were there one, would be passed over
 
     @classmethod
     def of(cls, source: Words, candidate: Words, most_unchanged: int, plain: int = 0, odd: bool = False) -> Lattice:
-        """Put the alignments together and merge neighbouring arcs.
+        """Put the alignments together and merge neighbouring arcs; a LatticeTooLargeError if they are too many.
 
-        Parameters
-        ----------
-        source, candidate : words
-        most_unchanged : words that merged arcs may have unchanged
-        plain, odd : how many of the first merged arcs change nothing, and whether, with those of words that are left
-            out ahead, they are odd in number
-
-        Raises
-        ------
-        LatticeTooLargeError
-            There would be more than `MOST_ARCS` arcs.
+        See `_without_merged_same` for `plain` and `odd`.
         """
         width = len(candidate) + 1
         simple: Counter[Arc] = Counter()
@@ -120,13 +98,8 @@ class Lattice:
     ) -> list[Edit]:
         """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
 
-        Parameters
-        ----------
-        candidate : words
-        gold : edits of an annotator
-        size : arcs, those that are left out here included
-        ahead : words that are left out ahead
-        behind : arcs of words behind, and their lengths; longer ones were merged
+        `size` counts all arcs, also those of the words that are left out, `ahead` and `behind` (arcs and their
+        lengths; longer ones were merged).
         """
         weights = self._weights_towards(candidate, gold, size)
         weighted = [
@@ -289,22 +262,13 @@ class Excerpt:
 
     lattice: Lattice
     candidate: Words
-    size: int
-    """Arcs of the whole lattice."""
-    ahead: int = 0
-    """Words that are left out ahead."""
-    behind: tuple[tuple[Arc, int], ...] = ()
-    """Arcs of words behind, and their lengths."""
+    size: int  # Arcs of the whole lattice
+    ahead: int = 0  # Words that are left out ahead
+    behind: tuple[tuple[Arc, int], ...] = ()  # Arcs of words behind, and their lengths
 
     @classmethod
     def of(cls, source: Words, candidate: Words, most_unchanged: int) -> Excerpt:
-        """Leave out what can be left out.
-
-        Raises
-        ------
-        LatticeTooLargeError
-            There would be more than `MOST_ARCS` arcs.
-        """
+        """Leave out what can be left out."""
         _check_size(source, candidate)
         ends = common_ends(source, candidate)
         # So many arcs are merged at each of many unchanged words, and at fewer first ones as many as there are.

@@ -38,12 +38,9 @@ _LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,00
 class M2Score(Score):
     """An M2 score and what it is made of."""
 
-    correct: int = column("correct", "correct edits", "count")
-    """Edits of the candidate that are gold edits."""
-    proposed: int = column("proposed", "proposed edits", "count")
-    """Edits of the candidate."""
-    gold: int = column("gold", "gold edits", "count")
-    """Gold edits of the chosen annotators."""
+    correct: int = column("correct", "correct edits", "count")  # Edits of the candidate that are gold edits
+    proposed: int = column("proposed", "proposed edits", "count")  # Edits of the candidate
+    gold: int = column("gold", "gold edits", "count")  # Gold edits of the chosen annotators
     precision: float = column("P", "precision", "per cent")
     """Correct over proposed, in percent; 100 where nothing is proposed."""
     recall: float = column("R", "recall", "per cent")
@@ -94,14 +91,7 @@ class M2(Metric):
         return Requirements(references=False, source=True, gold=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Count edits against each annotator of each segment.
-
-        Returns
-        -------
-        Integers
-            Rows of: correct, proposed and gold edits, and the number of the annotator (which no sum means anything
-            of).
-        """
+        """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""
         return np.array(list(self._rows(chunk)), np.int64).reshape(-1, 4)
 
     def _rows(self, chunk: Chunk) -> Iterator[tuple[int, int, int, int]]:
@@ -187,13 +177,6 @@ def count_edits(
 ) -> list[tuple[int, int]]:
     """Count the edits of a candidate for each annotator: those that are gold edits, and all.
 
-    Parameters
-    ----------
-    source, candidate : words as numbers
-    gold : the edits of each annotator, with words as numbers, too
-
-    Examples
-    --------
     Source `he eat a apple`, candidate `he eats an apple`, words numbered: one of two edits is a gold edit.
 
     >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
@@ -210,8 +193,6 @@ def find_edits(
 
     As with the official scorer, an edit may reach over words that stay as they are, here the last one.
 
-    Examples
-    --------
     >>> find_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
     [[(1, 2, (4,)), (2, 4, (5, 3))], [(1, 4, (4, 5, 3))]]
     """

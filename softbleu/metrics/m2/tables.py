@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Step = tuple[int, int]
 _SUBSTITUTIONS = (1, 2)
 _FAR = 1 << 60
-_STEPS: tuple[Step, ...] = ((1, 1), (1, 0), (0, 1))
-"""Source and candidate words that an arc takes."""
+_STEPS: tuple[Step, ...] = ((1, 1), (1, 0), (0, 1))  # Source and candidate words that an arc takes
 
 
 @dataclass(frozen=True)

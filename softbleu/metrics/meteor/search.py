@@ -30,25 +30,9 @@ def best_matches(
 
     As the program does it: a word of a match that is not exact counts half, rounded down a match and side; the
     distance of a match does not burden the path that takes it, but those that the same path leads to after it.
+    `fixed` are matches that no other overlaps (words of the reference, place and words in the candidate), by their
+    place in the reference, as are the `choices`, in the order in which they are tried; names below `exact` are exact.
 
-    Parameters
-    ----------
-    length
-        Words of the reference.
-    fixed
-        Matches that no other overlaps, by their place in the reference: words there, place in the candidate, words.
-    choices
-        The others by their place in the reference, in the order in which they are tried.
-    exact
-        Names of matches below this one are exact.
-
-    Returns
-    -------
-    list of int
-        Names of those of the choices that hold.
-
-    Examples
-    --------
     >>> best_matches(3, {1: (1, 1, 1)}, {0: [(1, 0, 1, 0), (1, 2, 1, 1)], 2: [(1, 0, 1, 2), (1, 2, 1, 3)]}, exact=4)
     [3, 0]
     """

@@ -26,13 +26,10 @@ class WordMatches:
     """WordMatches of many segments; positions count the words of all lines of a text."""
 
     segment: Integers
-    place: Integers
-    """Where each starts in the references."""
-    size: Integers
-    """How many words of the reference it covers."""
+    place: Integers  # Where each starts in the references
+    size: Integers  # How many words of the reference it covers
     start: Integers
-    width: Integers
-    """The same in the candidates."""
+    width: Integers  # The same in the candidates
     stage: Integers
 
     def chosen(self, which: Flags | Integers) -> WordMatches:

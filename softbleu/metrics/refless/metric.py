@@ -28,8 +28,7 @@ _LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")
 """Of a candidate and its source together."""
 _PARTS = 10**6
 """What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
-_SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)
-"""With the small model, and with others."""
+_SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)  # With the small model, and with others
 Aggregate = Literal["mean", "share"]
 
 
@@ -153,13 +152,7 @@ class Refless(Metric):
         return self._judge().find(line)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Find the criteria of each segment: 1, grammaticality, fluency, meaning in millionths, 1 if better.
-
-        Returns
-        -------
-        Integers
-            Shape (segments, 5).
-        """
+        """1, grammaticality, fluency, meaning in millionths, and 1 if better: (segments, 5)."""
         if chunk.source is None:
             raise InputError("refless needs the source text: name it with --source, or source=[…]")
         if words is None:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens
 
-_ANY = "surrogatepass"
-"""Characters that are none, as they stand in broken text, are kept as they are."""
+_ANY = "surrogatepass"  # Characters that are none, as they stand in broken text, are kept as they are
 
 
 @dataclass(frozen=True)

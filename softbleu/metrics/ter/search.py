@@ -27,12 +27,6 @@ Shift = tuple[int, int, int]
 def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     """Count the edits and shifts of a greedy search, which makes the shift that saves most edits until none does.
 
-    Parameters
-    ----------
-    candidate, reference : coded tokens
-
-    Examples
-    --------
     >>> fewest_edits([3, 4, 1, 2], [1, 2, 3, 4]), fewest_edits([1, 5], [1, 2, 3])
     (1, 2)
     """

@@ -7,19 +7,15 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-_HALF_WIDTH = 25
-"""Cells of a row on each side of the diagonal; others are not looked at."""
+_HALF_WIDTH = 25  # Cells of a row on each side of the diagonal; others are not looked at
 
 
 class Edits(NamedTuple):
     """How the cheapest edits make a reference of a candidate."""
 
-    behind: list[int]
-    """How many words of the candidate lie before the end of the reference's first 0, 1, 2, … words."""
-    wrong: list[int]
-    """How many of the candidate's first 0, 1, 2, … words meet no equal word."""
-    missed: list[int]
-    """How many of the reference's do not."""
+    behind: list[int]  # How many words of the candidate lie before the end of the reference's first 0, 1, 2, … words
+    wrong: list[int]  # How many of the candidate's first 0, 1, 2, … words meet no equal word
+    missed: list[int]  # How many of the reference's do not
 
 
 class _Row(NamedTuple):
@@ -31,13 +27,10 @@ class _Row(NamedTuple):
     low: int
     high: int
     base: int
-    step: int
-    """How much further its base is than that of the row above."""
-    new: int
-    """Bits beyond the row above."""
+    step: int  # How much further its base is than that of the row above
+    new: int  # Bits beyond the row above
     bits: int
-    meeting: int
-    """Bits of cells with a cell of the row above on their left: where words can meet."""
+    meeting: int  # Bits of cells with a cell of the row above on their left: where words can meet
 
 
 @lru_cache(maxsize=1 << 12)

@@ -30,8 +30,6 @@ _ASIAN = re.compile(
 class TercomTokenizer(Tokenizer):
     """Words of text that is changed first.
 
-    Examples
-    --------
     >>> TercomTokenizer(lowercase=True, normalized=True).split("It's 1,000 -- or so.")
     ['it', "'s", '1,000', '--', 'or', 'so', '.']
     >>> TercomTokenizer(no_punct=True).split("No, I did not (yet).")
