@@ -21,24 +21,19 @@ if TYPE_CHECKING:
 
 # Loaded when first asked for: a run needs one or two of them.
 _HOMES = {
-    "M2": "m2",
-    "Bleu": "bleu",
-    "BleuScore": "bleu",
-    "Chrf": "chrf",
-    "ChrfScore": "chrf",
-    "Gleu": "gleu",
-    "GleuScore": "gleu",
-    "Green": "green",
-    "GreenScore": "green",
-    "IMeasure": "imeasure",
-    "IMeasureScore": "imeasure",
-    "M2Score": "m2",
-    "Refless": "refless",
-    "ReflessScore": "refless",
-    "Softbleu": "softbleu",
-    "SoftbleuScore": "softbleu",
-    "Ter": "ter",
-    "TerScore": "ter",
+    name: home
+    for home, names in (
+        ("bleu", ("Bleu", "BleuScore")),
+        ("chrf", ("Chrf", "ChrfScore")),
+        ("gleu", ("Gleu", "GleuScore")),
+        ("green", ("Green", "GreenScore")),
+        ("imeasure", ("IMeasure", "IMeasureScore")),
+        ("m2", ("M2", "M2Score")),
+        ("refless", ("Refless", "ReflessScore")),
+        ("softbleu", ("Softbleu", "SoftbleuScore")),
+        ("ter", ("Ter", "TerScore")),
+    )
+    for name in names
 }
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from softbleu.metrics.score import ReferenceScore
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
     from softbleu.types import Floats, Integers
 
@@ -24,29 +25,11 @@ _NORMAL_95 = 1.959963984540054
 _MOST_STREAMS = 4096  # Samples whose generators are held at once, of 2.5 KB each
 
 
-class Scorer(Protocol):
-    """What an aggregation asks of its metric."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Which way is up."""
-
-    def score(self, row: Any) -> Score:
-        """Score a row, or a sum of rows."""
-
-    def scores(self, rows: Any) -> Floats:
-        """Scores of many rows."""
-
-
 @dataclass(frozen=True)
 class Aggregation(ABC):
     """How the rows of a metric's segments reduce to scores; segment s has rows ``offsets[s]:offsets[s + 1]``."""
 
-    metric: Scorer
+    metric: Metric
     sum_is_enough: ClassVar[bool] = False  # Whether a corpus score takes no more than the sum of all rows
     has_corpus_score: ClassVar[bool] = True  # Whether a corpus has a score that is not a mean of segment scores
 
@@ -59,7 +42,7 @@ class Aggregation(ABC):
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose one row of each segment: their places among the rows."""
 
-    def summed(self, rows: Integers, offsets: Integers) -> Integers | Floats:
+    def summed(self, rows: Integers, offsets: Integers) -> Any:
         """Add up what counts of the rows of some segments."""
         total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
         return total
@@ -179,10 +162,7 @@ class MeanOfReferences(Aggregation):
 
 @dataclass(frozen=True)
 class SampledReferences(MeanOfReferences):
-    """A corpus has the mean score of random samples, each of which draws one reference of each segment.
-
-    Segments have the mean over their references. The metric's scores have a `standard_deviation` and an `interval`.
-    """
+    """A corpus has the mean score of random samples, each of which draws one reference a segment."""
 
     samples: int
     seed: int  # sample k is seeded with this + 101 k

@@ -70,12 +70,8 @@ class BertScore(Metric):
     )
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
     name: ClassVar[str] = "bertscore"
+    label: ClassVar[str] = "BERTScore"
     default_vectors: ClassVar[str] = DEFAULT_ENCODER
-
-    @property
-    def label(self) -> str:
-        """Its name as the field has it."""
-        return "BERTScore"
 
     @property
     def requires(self) -> Requirements:

@@ -61,11 +61,7 @@ class Green(Metric):
     order: int = order_setting(4)
     beta: float = setting(2.0, "Weight of recall beside precision", least=0, most=1e6)
     name: ClassVar[str] = "green"
-
-    @property
-    def requires(self) -> Requirements:
-        """The source."""
-        return Requirements(source=True)
+    requires: ClassVar[Requirements] = Requirements(source=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the n-grams of each class, in the order of `GreenScore`, each by order: (segments, 7 orders)."""

@@ -120,16 +120,12 @@ class Softbleu(Metric):
         hashed=True,
     )
     name: ClassVar[str] = "softbleu"
+    label: ClassVar[str] = "softbleu"
     default_tokenizer: ClassVar[Tokenizer] = Tokenizer("13a")
     in_context: ClassVar[Mapping[str, object]] = {"power": 1.0, "characters": 0.0}
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0}
     }
-
-    @property
-    def label(self) -> str:
-        """Its name, as it is written."""
-        return self.name
 
     @property
     def requires(self) -> Requirements:

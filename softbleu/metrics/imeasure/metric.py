@@ -70,16 +70,8 @@ class IMeasure(Metric):
 
     weight: float = setting(2.0, "How much changes weigh", least=1e-6, most=1e6, flags=("--lambda",))
     name: ClassVar[str] = "imeasure"
-
-    @property
-    def label(self) -> str:
-        """I-measure."""
-        return "I-measure"
-
-    @property
-    def requires(self) -> Requirements:
-        """The source."""
-        return Requirements(source=True)
+    requires: ClassVar[Requirements] = Requirements(source=True)
+    label: ClassVar[str] = "I-measure"
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the columns of the alignments of each candidate with its source and each of its references.

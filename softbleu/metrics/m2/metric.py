@@ -84,11 +84,7 @@ class M2(Metric):
         "(best), or the last",
     )
     name: ClassVar[str] = "m2"
-
-    @property
-    def requires(self) -> Requirements:
-        """Gold edits, and the source that they are of."""
-        return Requirements(references=False, source=True, gold=True)
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, gold=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""

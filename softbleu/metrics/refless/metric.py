@@ -111,16 +111,8 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
-
-    @property
-    def label(self) -> str:
-        """Its name as people write it."""
-        return "Refless"
-
-    @property
-    def requires(self) -> Requirements:
-        """The source, no references, and how words are spelt."""
-        return Requirements(references=False, source=True, parts=(SpeltWords(),))
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SpeltWords(),))
+    label: ClassVar[str] = "Refless"
 
     def resolved(self) -> Self:
         """With the model in the box where none is named, and the detector that goes with it."""
