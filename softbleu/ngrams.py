@@ -34,8 +34,7 @@ class Ngrams:
     ids: Integers  # Id of the n-gram at each of `starts`
     occurrence: Integers  # How many equal n-grams of the candidate stand to the left of each of `starts`
     systems: Integers  # System of the candidate at each of `starts`
-    pool_starts: Integers
-    """Positions of the pool's n-grams: where each first appears in the references of its segment."""
+    pool_starts: Integers  # Positions of the pool's n-grams: each where it first appears in its segment
     pool_ids: Integers  # Id of each pool n-gram
     counts: Integers  # Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)
     ranks: Integers | None = None
@@ -72,8 +71,7 @@ class Chunk:
     `references`. Positions count the tokens of all candidates first, then those of all references.
     """
 
-    candidates: Tokens
-    """One line a segment; of several systems together, the segments of the first, then those of the next, …"""
+    candidates: Tokens  # A line a segment: those of the first system, then those of the next, …
     references: Tokens
     segment_offsets: Integers
     source: Tokens | None = None  # One line a segment

@@ -120,8 +120,7 @@ def parse_expression(text: str) -> tuple[str, dict[str, str]]:
     return head, settings
 
 
-_Token = tuple[str, str, int]
-"""Its kind (a mark itself, `text`, or nothing at the end), what it says, and where it stands."""
+_Token = tuple[str, str, int]  # Its mark, `text`, or nothing at the end; what it says; where it stands
 
 
 def _tokens(text: str) -> list[_Token]:

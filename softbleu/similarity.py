@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
     from softbleu.types import Flags, Floats, Integers
 
-
 _STRETCH = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
 SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
@@ -57,13 +56,10 @@ class TokenVectors:
     rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
     norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
     weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
-    mean_neighbour_similarity: Floats | None = None
-    """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
-    allowed_pairs: Integers | None = None
-    """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
+    mean_neighbour_similarity: Floats | None = None  # For CSLS (metrics page, section 3)
+    allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
     self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
-    frequencies: Floats | None = None
-    """Share of each word among the references' tokens, for compositions that weigh by it."""
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
     in_context: ClassVar[bool] = False
     equal_is_one: ClassVar[bool] = True
 
@@ -292,8 +288,7 @@ class TokenProducts:
 
     cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
     plain: Floats  # The same products without weights (the same array where all weigh alike)
-    candidate_norms: Sequence[Floats]
-    """1 / norm of the summed vectors of the candidate's n-grams, for n = 1…N: each (batch, tokens - n + 1)."""
+    candidate_norms: Sequence[Floats]  # 1 / norm of the summed vectors of n-grams: (batch, tokens - n + 1) each
     reference_norms: Sequence[Floats]
     _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)

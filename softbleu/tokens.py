@@ -42,8 +42,7 @@ _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
 _WORDS = 1 << 17  # Words whose tokens are remembered
-_BY_WORD = ("none", "char", "13a")
-"""Those for which no word depends on others: 13a looks at neighbouring characters only, and splits at white space."""
+_BY_WORD = ("none", "char", "13a")  # No word depends on others: 13a looks at neighbouring characters only
 
 
 @dataclass(frozen=True)

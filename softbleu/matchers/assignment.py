@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from softbleu.matchers.matches import Rules
     from softbleu.types import Integers
 
-
 EXACT = 2 * SCALE  # Stands for an exact match among similarities: before every approximate one, even of similarity 1
 OPTIMAL = Limit(
     "assignment 'optimal'",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import Vectors
     from softbleu.types import Integers
 
-
 DEFAULT_THRESHOLD = 0.8  # What a similarity must exceed where neither a person nor the vectors say
 
 

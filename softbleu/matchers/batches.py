@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import UnitVectors, Vectors
     from softbleu.types import Floats, Integers
 
-
 BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache
 LONG_CELLS = 1 << 21  # A segment with a greater matrix is matched by itself, a stripe at a time
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from softbleu.matchers.pool import Pool
     from softbleu.types import Integers
 
-
 STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time
 _LIMIT = Limit(
     "soft matching", "pairs of words", 1 << 31, "a document of 3,000 words with 20 references: 180,000,000"

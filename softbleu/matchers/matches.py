@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import Composition
     from softbleu.types import Integers
 
-
 Assignment = Literal["exact-first", "sequential", "optimal"]
 Consumption = Literal["unit", "similarity"]
 
@@ -23,8 +22,7 @@ Consumption = Literal["unit", "similarity"]
 class Rules:
     """What a soft matcher says of n-grams up to some order; see `SoftMatcher`."""
 
-    pool_orders: tuple[tuple[int, ...], ...]
-    """Of each order, those of the reference n-grams that may match approximately."""
+    pool_orders: tuple[tuple[int, ...], ...]  # Of each order, those that may match approximately
     threshold: int  # In millionths: a similarity must exceed it
     assignment: Assignment
     consumption: Consumption

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import TokenProducts, Vectors
     from softbleu.types import Integers
 
-
-SWEEP_CELLS = 1 << 18
-"""Entries of a batch's token-by-token matrices: more than for one threshold where the sweep works on whole arrays."""
+SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole
 
 
 def matched_by_all(
@@ -164,8 +162,7 @@ class MatchIntervals:
     partner_starts: Integers  # Position at which the matched reference n-gram first appears
     partner_orders: Integers
     first: Integers  # Number of the lowest threshold at which the match is made
-    end: Integers
-    """Number of the first threshold above it at which it is not; the number of thresholds if there is none."""
+    end: Integers  # Number of the first threshold above it at which it is not, or else of thresholds
 
     def at(self, threshold: int) -> MatchIntervals:
         """Matches made at the threshold of that number."""

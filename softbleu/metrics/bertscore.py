@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers
 
-_PARTS = 10**9
-"""What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
+_PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
 """Of a candidate and a reference (1 GB)."""
 Average = Literal["segments", "pieces"]

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-
 Smoothing = Literal["none", "floor", "add-k", "exp"]
 Denominator = Literal["order", "all", "reference"]
 _SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
@@ -50,8 +49,7 @@ class BleuScore(Score):
 
     matches: list[float] = column("", "matches", "count")
     totals: list[int] = column("", "of", "count")
-    precisions: list[float] = column("P", "precision %", "per cent")
-    """Matches over totals after smoothing, in percent."""
+    precisions: list[float] = column("P", "precision %", "per cent")  # Matches over totals after smoothing
     brevity_penalty: float = column("BP", "brevity penalty", "ratio")
     candidate_length: int = column("length", "length", "tokens")
     reference_length: int = column("ref. length", "references", "tokens")

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
     from softbleu.types import Floats, Integers
 
-
 _MOST_KEPT = 1 << 25  # Bytes of draws that are kept for the next system; more are drawn anew
-_SEGMENTS = 2048
-"""Segments that are added up together: few enough for the cache, and a multiple of 8, for draws are bits."""
+_SEGMENTS = 2048  # Segments added up together: few enough for the cache, and, for draws are bits, a multiple of 8
 _ITERATIONS = 128  # Iterations that are added up together
 _MOST_CONVERTED = 1 << 22  # Entries of rows that are kept as floating point; more are converted anew
 

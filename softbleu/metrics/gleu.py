@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
-
 GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
@@ -57,10 +56,8 @@ class GleuScore(Score):
     brevity_penalty: float = column("BP", "brevity penalty", "ratio")
     candidate_length: int = column("length", "length", "tokens")
     reference_length: float = column("ref. length", "references", "tokens")
-    standard_deviation: float | None = column("std", "standard deviation", "score", default=None)
-    """Of the sampled scores."""
-    interval: tuple[float, float] | None = column("", "95% interval", "score", default=None)
-    """95% of a normal distribution with that mean and standard deviation."""
+    standard_deviation: float | None = column("std", "standard deviation", "score", default=None)  # Of the samples
+    interval: tuple[float, float] | None = column("", "95% interval", "score", default=None)  # If normal
 
 
 @dataclass(frozen=True, repr=False)

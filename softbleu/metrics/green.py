@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
-_LIMIT = Limit("green", "words", 1 << 21, "a document of 3,000 words: 9,000")
-"""Of a candidate, a reference and the source together (0.5 GB)."""
+_LIMIT = Limit("green", "words", 1 << 21, "a document of 3,000 words: 9,000")  # Of all texts together (0.5 GB)
 _CLASSES = ("kept", "inserted", "deleted", "overinserted", "overdeleted", "underinserted", "underdeleted")
 
 

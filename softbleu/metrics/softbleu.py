@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-
 Credit = Literal["greedy", "clipped", "both"]
-_GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
-"""What share of the credit goes to the most similar ones."""
+_GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}  # Share of greedy credit
 _LIMIT = Limit("softbleu", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
 """Of a candidate and a reference; more would not fit into 2 GB."""
 

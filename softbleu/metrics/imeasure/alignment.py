@@ -11,8 +11,7 @@ from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Node, Triple, find
 COLUMNS = 5
 TRUE_POSITIVE, TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, BOTH = range(COLUMNS)
 
-AlignedColumn = tuple[tuple[int | None, ...], tuple[int, ...]]
-"""Where the words of a column stand in source, candidate and reference, and what it counts as."""
+AlignedColumn = tuple[tuple[int | None, ...], tuple[int, ...]]  # Places of its words, and what it counts as
 _NO_WORD = -9
 _MARGIN = 2
 

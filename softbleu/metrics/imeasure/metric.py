@@ -28,21 +28,17 @@ if TYPE_CHECKING:
 class IMeasureScore(Score):
     """An I-measure (-100 to 100) and what it is made of; ratios in percent."""
 
-    true_positives: int = column("TP", "true positives", "count")
-    """Columns of the alignment that were changed as in the reference."""
+    true_positives: int = column("TP", "true positives", "count")  # Columns changed as in the reference
     true_negatives: int = column("TN", "true negatives", "count")  # Rightly left as they were
     false_positives: int = column("FP", "false positives", "count")  # Changed to anything else
-    false_negatives: int = column("FN", "false negatives", "count")
-    """That the reference has otherwise, and the candidate has not right."""
-    both: int = column("FPN", "counted as both", "count")
-    """Columns that are false positives and false negatives: rightly changed, but not rightly."""
+    false_negatives: int = column("FN", "false negatives", "count")  # Wrong, and not corrected
+    both: int = column("FPN", "counted as both", "count")  # False positives and negatives
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
     recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
     f1: float = column("", "F1", "per cent")
     accuracy: float = column("", "accuracy", "per cent")
     weighted_accuracy: float = column("WAcc", "weighted accuracy", "per cent")
     baseline_weighted_accuracy: float = column("WAcc source", "that of the source", "per cent")
-    """Of the source as its own candidate."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,8 +10,7 @@ from softbleu.types import Words
 Triple = tuple[Words, Words, Words]  # Source, candidate and reference
 Node = tuple[int, int, int]  # How many words of each lie behind
 
-GAP, MISMATCH = 2, 3
-"""Costs of a pair of texts in one column of the alignment: a word beside none, and beside another. Alike: 0."""
+GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; alike: 0
 PAIRS = ((0, 1), (0, 2), (1, 2))
 MOVES = tuple(
     (move, GAP * sum(move[a] != move[b] for a, b in PAIRS), tuple(bool(move[a] and move[b]) for a, b in PAIRS))
@@ -31,8 +30,7 @@ _STEPS = {
 _NONE = (-1, -2, -3)
 _FAR = 1 << 60
 _STRAY = 3
-_MOST_CELLS, _CELLS_A_WORD = 20_000, 150
-"""Cells that a search looks at: those of all texts, or so many more a word (1 GB for 25,000 words)."""
+_MOST_CELLS, _CELLS_A_WORD = 20_000, 150  # Of all texts, or so many more a word (1 GB for 25,000 words)
 MOST_PAIRS = 1 << 25  # Words of two texts, each with each; their tables have so many entries (0.3 GB)
 
 

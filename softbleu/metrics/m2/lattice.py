@@ -38,8 +38,7 @@ class Lattice:
     vertices: tuple[int, ...]  # In order
     simple: tuple[Arc, ...]  # Arcs that are not merged, each once, in order
     listed: int  # How many of all arcs they are, with those that are listed twice
-    chained: tuple[bool, bool]
-    """Whether it begins, and whether it ends, with one way only through more unchanged words than edits may have."""
+    chained: tuple[bool, bool]  # Begins, ends with one way only, through more unchanged words than edits may have
     merged: int  # How many arcs were merged
     passed_over: bool  # Whether the next merged arc, were there one, would be passed over
 

@@ -27,11 +27,9 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-
 AnnotatorChoice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16
-_LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
-"""Of a source and a candidate; more would not fit into 2 GB."""
+_LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")  # More needs over 2 GB
 
 
 @dataclass(frozen=True)
@@ -41,12 +39,9 @@ class M2Score(Score):
     correct: int = column("correct", "correct edits", "count")  # Edits of the candidate that are gold edits
     proposed: int = column("proposed", "proposed edits", "count")  # Edits of the candidate
     gold: int = column("gold", "gold edits", "count")  # Gold edits of the chosen annotators
-    precision: float = column("P", "precision", "per cent")
-    """Correct over proposed, in percent; 100 where nothing is proposed."""
-    recall: float = column("R", "recall", "per cent")
-    """Correct over gold, in percent; 100 where nothing is to be corrected."""
-    annotator: int | None = column("annotator", "", "text", default=None)
-    """Whose edits these are, for a single segment."""
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is proposed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
+    annotator: int | None = column("annotator", "", "text", default=None)  # Of a single segment
 
 
 @dataclass(frozen=True, repr=False)

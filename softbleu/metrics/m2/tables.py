@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.types import Flags, Integers
 
-
 Step = tuple[int, int]
 _SUBSTITUTIONS = (1, 2)
 _FAR = 1 << 60

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
-_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")
-"""Of a candidate and a reference of one segment."""
+_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
 _CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
 
 

@@ -13,8 +13,7 @@ _CHUNK = 1 << 40
 _WORD = 1 << 72
 _rank = itemgetter(0)
 
-Match = tuple[int, int, int, int]
-"""Words of the reference that it covers, its place in the candidate, words there, and what it is called."""
+Match = tuple[int, int, int, int]  # Words of the reference, place and words in the candidate, name
 _Step = tuple[int, int, int, int, int, int]
 """A match as paths take it: words of the reference, start and end in the candidate, its words as bits, what they
 gain, its name."""

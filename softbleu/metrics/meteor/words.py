@@ -21,8 +21,7 @@ _WORDS = """
     there they this time to two up was we were what when which who will with would year years you
     , . " ' ’ ” “ : ? $ ( ) - -- — -lrb- -rrb-
 """
-METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())
-"""English words, in any case, that METEOR 1.5 was seen to weigh as function words."""
+METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())  # In any case; what METEOR 1.5 was seen to take for such
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-_LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")
-"""Of a candidate and its source together."""
-_PARTS = 10**6
-"""What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
+_LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")  # With its source
+_PARTS = 10**6  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)  # With the small model, and with others
 Aggregate = Literal["mean", "share"]
 
@@ -50,7 +48,6 @@ class ReflessScore(Score):
     fluency: float = column("F", "fluency %", "per cent")
     meaning: float = column("M", "meaning %", "per cent")
     better: float = column("better", "better than the source %", "per cent")
-    """Share of segments that score higher than their source."""
 
 
 @dataclass(frozen=True, repr=False)
