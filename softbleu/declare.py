@@ -70,10 +70,7 @@ class Setting:
         return " | ".join([*(kinds or ["Any"]), *(["None"] if self.optional else [])])
 
     def check(self, value: Any) -> Any:
-        """Return the value as its kind has it.
-
-        Raises `InputError`, `UnknownNameError`: it is of another kind, out of bounds, or none of the choices.
-        """
+        """Return the value as its kind has it; an InputError if it is none of them."""
         if value is None and self.optional:
             return None
         if self.choices and isinstance(value, str):
@@ -104,10 +101,7 @@ class Setting:
         raise InputError(f"{self.name} must lie between {least:g} and {most:.10g}, not {value:g}")
 
     def parse(self, text: str) -> Any:
-        """Read the value from text.
-
-        Raises `InputError`: it is no such value.
-        """
+        """Read the value from text."""
         if self.read is not None:
             return self.read(text)
         if text == "none" and self.optional and "none" not in self.choices:
@@ -177,10 +171,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 yield each, value
 
     def revised(self, given: Mapping[str, Any]) -> Self:
-        """The same with other settings by name, those of parts too; keys that belong to others are not looked at.
-
-        A part may be given as a value, or by its name; one of another class takes over what it has in common.
-        """
+        """The same with other settings by name; a part may be a value or a name, and keeps what it has in common."""
         changes: dict[str, Any] = {}
         for each in own_settings(type(self)):
             wanted, present = given.get(each.name), getattr(self, each.name)
@@ -200,10 +191,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
 
 def check_given(setting: Setting, value: Any) -> None:
-    """See that a setting can be given a value; the name of a part, or a text that is yet to be read, among them.
-
-    Raises `InputError`, `UnknownNameError`: it cannot.
-    """
+    """See that a setting can be given a value, the name of a part or a text that is yet to be read among them."""
     if setting.part is not None and isinstance(value, str):
         _REGISTRIES[setting.part.kind].find(value)
     elif setting.read is None or not isinstance(value, str):
@@ -213,13 +201,9 @@ def check_given(setting: Setting, value: Any) -> None:
         setting.check(setting.read(value))
 
 
+@cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     """Settings of a declared class, parts not spread."""
-    return _own_settings(kind)
-
-
-@cache
-def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     declared = [_setting_of(kind, each) for each in fields(kind)]  # type: ignore[arg-type]
     return tuple(sorted(declared, key=lambda each: each.shared))
 
@@ -227,10 +211,7 @@ def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
 def all_settings(
     kind: type[Declared], given: Mapping[str, Any] | None = None, *, shared: bool = False
 ) -> Iterator[Setting]:
-    """Settings of a class and of its parts: of those that `given` names, else of the default ones.
-
-    What all classes of a kind have in common, such as the tokenizer of metrics, is there if `shared`.
-    """
+    """Settings of a class and of the parts that `given` names or it has by default; `shared` ones if asked for."""
     for each in own_settings(kind):
         if each.shared and not shared:
             continue
@@ -319,11 +300,7 @@ class Registry:
         return name.isidentifier() and find_spec(f"{self._package}.{name.lower()}") is not None
 
     def find(self, name: str) -> type[Any]:
-        """Find a class by its name, in upper or lower case.
-
-        Raises `UnknownNameError`: there is none; the message lists those there are; `InputError`: it is that of
-        another package, and cannot be used.
-        """
+        """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
         wanted = name.lower()
         own = self._own(wanted)
         if own is not None:

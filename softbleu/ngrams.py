@@ -25,10 +25,7 @@ _INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held
 
 @dataclass(frozen=True)
 class Ngrams:
-    """The n-grams of one order in a chunk, candidates and pool.
-
-    Ids are numbers of n-grams: equal ids, equal n-grams of one segment.
-    """
+    """The n-grams of one order in a chunk, candidates and pool; of equal ids are equal n-grams of one segment."""
 
     starts: Integers  # Candidate positions at which an n-gram starts, ascending
     ids: Integers  # Id of the n-gram at each of `starts`
@@ -170,11 +167,7 @@ class Chunk:
         return {"candidate": self.candidates.lengths, **{k: np.tile(v, self.systems) for k, v in texts.items()}}
 
     def ngrams(self, order: int, *, instances: bool = False) -> Iterator[Ngrams]:
-        """The n-grams of orders 1…order.
-
-        With `instances` equal n-grams of the pool have a place each: those where they stand in the (first) reference
-        that has most of them.
-        """
+        """The n-grams of orders 1…order; with `instances` equal ones of the pool have a place each."""
         return (self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order))
 
     def _ngrams(self, starts: Integers, ids: Integers, instances: bool) -> Ngrams:
@@ -275,10 +268,7 @@ def averaged_counts(candidates: Tokens, references: Tokens, order: int) -> Itera
 
 
 def _line_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """Ids of the n-grams of each order, ascending, the lines that have them, and how often; references come last.
-
-    Where both are the same lines, these stand once.
-    """
+    """Ids of n-grams, ascending, their lines, references last, and how often; the same lines stand once."""
     others = Tokens(references.codes[:0], references.offsets[:1]) if references is candidates else references
     sides = (candidates.codes, candidates.lengths, others.codes, others.lengths)
     positions = Positions.of(*sides, np.array([len(others.lengths)]))

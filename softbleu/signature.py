@@ -67,8 +67,6 @@ def format_value(value: object) -> str:
 def parse_signature(signature: str) -> dict[str, str]:
     """Read a signature back into its keys and values.
 
-    Raises `InputError`: a part without a colon, a key that comes twice, or an escape that is no text.
-
     >>> parse_signature("metric:bleu|matcher:vleu|threshold:0.8|idf:a%7Cb.txt#0|version:0.1.0")["idf"]
     'a|b.txt#0'
     """
@@ -103,8 +101,6 @@ def format_expression(head: str, settings: Mapping[str, Any]) -> str:
 
 def parse_expression(text: str) -> tuple[str, dict[str, str]]:
     """Read a name and settings, as text; those of a part that has settings of its own join the others.
-
-    Raises `InputError`: anything else; it says where.
 
     >>> parse_expression("gleu(matcher=vleu(threshold=0.8), order = 3)")
     ('gleu', {'matcher': 'vleu', 'threshold': '0.8', 'order': '3'})

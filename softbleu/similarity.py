@@ -239,10 +239,7 @@ class UnitVectors:
         return tuple(bands)
 
     def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """1 / norm of the summed vectors of each n-gram of texts, n = 1…order: (batch, tokens - n + 1) each.
-
-        0 where that norm is 0.
-        """
+        """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each."""
         bands = self.bands(codes, order)
         found: list[Floats] = []
         for n in range(1, len(bands) + 1):
@@ -330,11 +327,7 @@ class Composition(Protocol):
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
     ) -> Floats | None:
-        """Similarity of every two n-grams of such orders, (batch, starts, starts); None: never similar.
-
-        Each is multiplied by a factor of the candidate n-gram and one of the reference n-gram, (batch, starts) each:
-        0 where it may not match.
-        """
+        """Similarities times factors of both (0: may not match), (batch, starts, starts); None: never similar."""
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec
 from itertools import chain, islice
-from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -19,6 +15,7 @@ import numpy as np
 
 from softbleu.declare import Declared, setting
 from softbleu.errors import MissingExtraError
+from softbleu.io.platform import sacrebleu_tokenizers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,21 +104,6 @@ class Tokenizer(Declared):
         return _word_splitter(self)
 
 
-@cache
-def _tokenizers() -> str:
-    """Package of sacrebleu's tokenizers, without the rest of sacrebleu, whose import takes as long as a short run.
-
-    They import one another only, by names relative to their package, which may be called anything.
-    """
-    whole = find_spec("sacrebleu")
-    if whole is None or not whole.submodule_search_locations:
-        return "sacrebleu.tokenizers"
-    spec = ModuleSpec("softbleu_sacrebleu_tokenizers", None, is_package=True)
-    spec.submodule_search_locations = [str(Path(whole.submodule_search_locations[0]) / "tokenizers")]
-    sys.modules[spec.name] = module_from_spec(spec)
-    return spec.name
-
-
 # Not kept in the value itself, which travels to worker processes.
 @cache
 def _splitter(name: str) -> Split:
@@ -144,7 +126,7 @@ def _splitter(name: str) -> Split:
 def _by_sacrebleu(name: str) -> Split:
     module, attribute = _SACREBLEU[name]
     try:
-        tokenize = getattr(import_module(f"{_tokenizers()}.{module}"), attribute)()
+        tokenize = getattr(import_module(f"{sacrebleu_tokenizers()}.{module}"), attribute)()
     except (ImportError, RuntimeError) as error:
         extra = name.partition("-")[0]
         raise MissingExtraError(

@@ -190,11 +190,10 @@ def make_matcher(name: str, **options: object) -> Matcher:
     Traceback (most recent call last):
     softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none
     """
-    kind = MATCHERS.find(name)
+    kind: type[Matcher] = MATCHERS.find(name)
     known = [each.name for each in own_settings(kind)]
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if key not in known:
             raise InputError(f"matcher {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
-    made: Matcher = kind(**given)
-    return made
+    return kind(**given)

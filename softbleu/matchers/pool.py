@@ -65,10 +65,7 @@ class Pool:
         return ids
 
     def equal(self, candidate: Integers, reference: Integers) -> Flags:
-        """Whether the n-grams that start at candidate positions are those of the pool at reference positions.
-
-        (batch, candidate starts), (batch, reference starts): (batch, candidate starts, reference starts).
-        """
+        """Whether n-grams at two positions are equal: (batch, candidate starts, reference starts)."""
         pool_ids = np.append(self.ngrams.pool_ids, -2)
         same: Flags = self.ids(candidate)[:, :, None] == pool_ids[self.pool_index[reference]][:, None, :]
         return same

@@ -95,7 +95,7 @@ class MetricClass(ABCMeta):
 
     def __call__(cls, *own: object, **given: Any) -> Any:
         """Make a value; see `Metric`."""
-        fields = {each.name: each for each in own_settings(cls)}  # type: ignore[arg-type]
+        fields = {each.name: each for each in own_settings(cls)}
         if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
             made: Metric = super().__call__(*own, **given)
             object.__setattr__(made, "tokenizer", made.tokens(made.tokenizer))
@@ -238,16 +238,6 @@ class Metric(Declared, metaclass=MetricClass):
     def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
         """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
 
-        Returns
-        -------
-        Score
-            The score and what it is made of; ``float(…)`` is the score.
-
-        Raises
-        ------
-        InputError, VectorError
-            As `corpus_score`.
-
         Examples
         --------
         >>> from softbleu.metrics import Bleu
@@ -303,10 +293,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     @abstractmethod
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Compute the statistics of each segment, a row of whole numbers each: (segments, k).
-
-        Where the aggregation is over references, a row for each reference of each segment instead.
-        """
+        """Whole numbers of each segment (or reference, where the aggregation is over these): (segments, k)."""
 
     @abstractmethod
     def score(self, row: Integers) -> Score:

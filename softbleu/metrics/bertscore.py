@@ -78,10 +78,7 @@ class BertScore(Metric):
         return Requirements(vectors=True, pieces=True, idf=self.idf)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Precision, recall and F of each segment, 1, then what they are shares of: similarity and weight, twice.
-
-        (segments, 8), in billionths but for the 1.
-        """
+        """Precision, recall, F and 1 of each segment; twice similarity and weight, in billionths: (segments, 8)."""
         if words is None:
             raise InputError("BERTScore compares pieces by vectors in context: name an encoder, e.g. minilm-l6")
         single = chunk.by_reference()

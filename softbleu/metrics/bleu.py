@@ -12,10 +12,7 @@ import numpy as np
 from softbleu.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.matchers.exact import Exact
-from softbleu.matchers.sleu import SleuMatcher
-from softbleu.matchers.vleu import VleuMatcher
-from softbleu.matchers.xleu import XleuMatcher
+from softbleu.matchers.kinds import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
 from softbleu.metrics.optional import no_mean, one_by_one

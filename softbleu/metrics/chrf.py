@@ -159,15 +159,8 @@ class Chrf(Metric):
 class _BlanksToo(Tokenizer):
     """Words, and the white space between them as it stands; a blank between tokens of other tokenizers."""
 
-    @property
-    def splits_at_whitespace(self) -> bool:
-        """Not only."""
-        return False
-
-    @property
-    def by_word(self) -> bool:
-        """White space belongs to no word."""
-        return False
+    splits_at_whitespace: ClassVar[bool] = False
+    by_word: ClassVar[bool] = False
 
     @property
     def splitter(self) -> Split:

@@ -61,10 +61,7 @@ class ReferenceDraws:
         return cls(np.frombuffer(counts, np.int64), iterations, seed)
 
     def bits(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Whether samples `start` to `stop` have reference 1, 2, …: (references - 1, samples, segments), packed.
-
-        After the last iteration comes the first again.
-        """
+        """Whether samples have reference 1, 2, …, as bits: (references - 1, samples, segments); they begin anew."""
         iterations = np.arange(start, stop) % self._iterations
         return self._drawn(iterations.tolist()) if self._kept is None else self._kept[:, iterations]
 
@@ -88,10 +85,7 @@ class ChosenRows:
 
 
 class ChosenSums:
-    """Sums of each system's chosen rows over samples: exact whole numbers, (systems, samples, columns).
-
-    All systems have the same draws.
-    """
+    """Sums of systems' chosen rows, which have the same draws: exact whole numbers, (systems, samples, columns)."""
 
     def __init__(self, rows: Sequence[Integers], chosen: Sequence[ChosenRows]) -> None:
         self._rows, self._chosen, self._draws = rows, chosen, chosen[0].draws

@@ -12,7 +12,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
-from softbleu.matchers.exact import Exact
+from softbleu.matchers.kinds import Exact
 from softbleu.metrics.aggregation import (
     Aggregation,
     BestReference,
@@ -22,12 +22,14 @@ from softbleu.metrics.aggregation import (
     best_rows,
 )
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
-from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.score import Score, column
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from softbleu.kernels import Kernels
+    from softbleu.matchers.base import Matcher
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
@@ -42,10 +44,7 @@ _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 refe
 
 @dataclass(frozen=True)
 class GleuScore(Score):
-    """A GLEU score and what it is made of; lists have one entry an order.
-
-    Where references were sampled, the numbers are means over the samples.
-    """
+    """A GLEU score and what it is made of, by order; where references were sampled, means over the samples."""
 
     matches: list[float] = column("", "matches", "count")
     penalties: list[float] = column("", "penalties", "count")
@@ -141,10 +140,7 @@ class Gleu(MatcherMetric):
         return SampledReferences(self, best, self.iterations, self.seed)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Statistics of each candidate against each of its references (for `gleu0`: against all).
-
-        Candidate length, reference length, matches of each order in millionths, penalties likewise, totals.
-        """
+        """Lengths, matches by order in millionths, penalties likewise, totals, by reference (for `gleu0`: of all)."""
         units = chunk if self.variant == "gleu0" else chunk.by_reference()
         _LIMIT.check_sum(**units.sizes)
         vectors = None if words is None else words.vectors
@@ -227,6 +223,43 @@ class Gleu(MatcherMetric):
             ratio = np.where(candidate > 0, reference / np.where(candidate > 0, candidate, 1), np.inf)
         ratio = np.where((candidate == 0) & (reference == 0), 1, ratio)
         return logs, np.minimum(1 - ratio, 0)
+
+
+@dataclass(frozen=True)
+class NgramCounts:
+    """The distinct n-grams of one order of a chunk's candidates; one entry each in every array."""
+
+    units: Integers  # Segment of the n-gram
+    candidate: Integers
+    reference: Integers  # Greatest count in one of the segment's references
+    source: Integers
+    matched: Integers  # How much of it is matched, in millionths, over all its occurrences
+
+
+def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:
+    """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
+    if chunk.source is None:
+        raise InputError(
+            "GLEU needs the source text: name it with --source (in --pairs files: a 'source' column or key), "
+            "or source=[…]"
+        )
+    sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
+    soft = vectors is not None and matcher.needs_vectors(order)
+    matched = matcher.matches(chunk, vectors, order) if soft else None
+    for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):
+        # Candidate positions are the same in both chunks, so starts align and ids can be told by them.
+        first = np.flatnonzero(ngrams.occurrence == 0)
+        ids = ngrams.ids[first]
+        candidate = np.bincount(ngrams.ids, minlength=chunk.size)[ids]
+        reference = ngrams.counts[ids]
+        if matched is None:
+            total = SCALE * np.minimum(candidate, reference)
+        else:
+            sums = np.bincount(ngrams.ids, matched[n].matched, chunk.size)
+            total = sums[ids].astype(np.int64)
+        source = in_source.counts[in_source.ids[first]]
+        units = chunk.positions.segment[ngrams.starts[first]]
+        yield NgramCounts(units, candidate, reference, source, total)
 
 
 @dataclass(frozen=True)

@@ -81,10 +81,7 @@ class ComparesPairs(Protocol):
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
-        """Statistics of every candidate with every reference alone: (candidates, references, k).
-
-        Where they are the same lines, they are the same object.
-        """
+        """Statistics of all with all, (candidates, references, k); the same lines are the same object."""
 
 
 @runtime_checkable

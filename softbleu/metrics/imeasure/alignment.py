@@ -83,11 +83,7 @@ def _count(triple: Triple, *, begun: bool) -> tuple[list[int], list[AlignedColum
 def _follow(
     triple: Triple, cost_at: Callable[[Node], int | None], begun: bool
 ) -> tuple[list[int], list[AlignedColumn]] | None:
-    """Follow the alignment from its end, the first of equally cheap ways each time; count and note its columns.
-
-    None where something was cut off before the texts and a way along the border of what is left is followed: others
-    might have led there.
-    """
+    """Follow the first of equally cheap ways from the end; None where what was cut off before might matter."""
     counts = [0] * COLUMNS
     columns: list[AlignedColumn] = []
     source, candidate, reference = triple

@@ -57,11 +57,6 @@ class IMeasure(Metric):
     ----------
     weight
         Of changes, beside 1 for what is left.
-
-    Raises
-    ------
-    InputError
-        The weight is out of range.
     """
 
     weight: float = setting(2.0, "How much changes weigh", least=1e-6, most=1e6, flags=("--lambda",))
@@ -70,10 +65,7 @@ class IMeasure(Metric):
     label: ClassVar[str] = "I-measure"
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Count the columns of the alignments of each candidate with its source and each of its references.
-
-        Those five that `count_alignment` has; then true and false negatives of the source as its own candidate.
-        """
+        """Count columns, as `count_alignment`; then true and false negatives of the source as candidate."""
         if chunk.source is None:
             raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")
         owners = np.repeat(np.arange(len(chunk)), np.diff(chunk.segment_offsets)).tolist()

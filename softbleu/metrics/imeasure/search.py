@@ -83,10 +83,7 @@ def find_costs(triple: Triple) -> dict[Node, int] | None:
 
 
 def _rest_costs(one: Words, other: Words) -> list[list[int]]:
-    """Costs at least of the alignment of what is left of two texts, behind so many words of each.
-
-    They are exact near the cheapest way, and elsewhere what the gaps cost.
-    """
+    """Costs at least of aligning what is left of two texts; exact near the cheapest way, elsewhere what gaps cost."""
     shift, stray = abs(len(one) - len(other)), _STRAY
     while True:
         table = _rest_costs_near(one, other, stray)

@@ -44,10 +44,7 @@ class Lattice:
 
     @classmethod
     def of(cls, source: Words, candidate: Words, most_unchanged: int, plain: int = 0, odd: bool = False) -> Lattice:
-        """Put the alignments together and merge neighbouring arcs; a LatticeTooLargeError if they are too many.
-
-        See `_without_merged_same` for `plain` and `odd`.
-        """
+        """Put the alignments together and merge neighbouring arcs; `plain`, `odd`: see `_without_merged_same`."""
         width = len(candidate) + 1
         simple: Counter[Arc] = Counter()
         for substitution in _SUBSTITUTIONS:
@@ -199,10 +196,7 @@ class Lattice:
 
 
 def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[list[Arc], dict[Arc, tuple[int, int]]]:
-    """Merge neighbouring arcs: those made, in order, and of every arc its length and how many words stay the same.
-
-    An arc that turns out to be shorter by another way is listed again.
-    """
+    """Merge neighbouring arcs: those made, in order (shorter ones again); of every arc length and unchanged words."""
     into: dict[int, dict[int, tuple[int, int]]] = {}
     out: dict[int, list[tuple[int, int]]] = {}
     for tail, head in sorted(simple):

@@ -60,13 +60,6 @@ class M2(Metric):
         Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared; then the one
         with the lower number. Or take the last annotator of each segment (`last`), as the segment scores that
         Chollampatt & Ng (2018) published do.
-
-    Raises
-    ------
-    InputError
-        A number out of range.
-    UnknownNameError
-        No such choice of annotators.
     """
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)

@@ -88,10 +88,7 @@ def _extended(paths: Sequence[Path], place: int, steps: Sequence[_Step]) -> list
 
 
 def _extend(path: Path, place: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
-    """Add the paths that take one of the matches, and the one that takes none, unless they rank from `bound` on.
-
-    No match gains more than `most`.
-    """
+    """Add the paths that take a match, and none, if they rank before `bound`; no match gains more than `most`."""
     rank, taken, end, last, trail = path
     for size, start, stop, bits, gain, name in steps:
         if rank - most >= bound:

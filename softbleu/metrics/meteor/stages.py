@@ -170,10 +170,7 @@ def _joined(
 def _paraphrases(
     left: _Side, right: _Side, differ: Flags, words: WordTable, tables: MeteorTables
 ) -> list[tuple[WordMatches, Integers]]:
-    """WordMatches of phrases that the table has from the reference to the candidate, and the other way round.
-
-    With the rank of each in the table.
-    """
+    """WordMatches of phrases from the reference to the candidate, then the other way, with their ranks."""
     numbers = words.feature("meteor_phrase_word")
     sides = []
     for side in (left, right):

@@ -19,10 +19,7 @@ class Edits(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A row of a table: some words of the candidate beside the first words of the reference, from `low` to `high`.
-
-    Bits stand for differences between neighbouring cells, the lowest for that between cells `base` and `base` + 1.
-    """
+    """A row from `low` to `high`: bits are differences of neighbours, that of `base` and `base` + 1 the lowest."""
 
     low: int
     high: int

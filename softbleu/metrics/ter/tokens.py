@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from softbleu.tokens import Split, Tokenizer
 
@@ -40,15 +41,8 @@ class TercomTokenizer(Tokenizer):
     no_punct: bool = False
     asian_support: bool = False
 
-    @property
-    def splits_at_whitespace(self) -> bool:
-        """Never without changes."""
-        return False
-
-    @property
-    def by_word(self) -> bool:
-        """Marks are looked at with what is around them."""
-        return False
+    splits_at_whitespace: ClassVar[bool] = False
+    by_word: ClassVar[bool] = False
 
     @property
     def splitter(self) -> Split:
