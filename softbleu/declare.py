@@ -1,7 +1,4 @@
-"""Values declared once: what a field of a metric, matcher, tokenizer or choice of vectors means stands beside it.
-
-From the fields come options, keywords, validation, expressions, signatures and the reference page.
-"""
+"""Values declared once: options, keywords, checks, expressions, signatures and docs come from their fields."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Text as METEOR's program normalises it (its `-norm`): marks split off, quotes and hyphens made plain, lower case.
-
-Written from what the program was seen to do: see the tests.
-"""
+"""Text as METEOR's `-norm` was seen to make it: marks split off, quotes and hyphens made plain, lower case."""
 
 from __future__ import annotations
 

@@ -33,8 +33,6 @@ def signature_of(
     that is left out; `more` are further settings, which go before those of the values.
 
     >>> from softbleu.tokens import Tokenizer
-    >>> signature_of(Tokenizer("13a")).rpartition("|")[0]
-    'tokenize:13a|lowercase:no'
     >>> signature_of(Tokenizer("13a"), short=True).rpartition("|")[0]
     'tokenize:13a|lowercase:no'
     """

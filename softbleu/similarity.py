@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -313,29 +314,22 @@ class TokenProducts:
         return self._rows[order]
 
 
-class Composition(Protocol):
+@dataclass(frozen=True)
+class Composition(ABC):
     """How the similarity of two n-grams follows from the products of their tokens."""
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
+    name: str
+    by_frequency: bool = False  # Whether it weighs words by how rare they are
 
-    @property
-    def by_frequency(self) -> bool:
-        """Whether it weighs words by how rare they are."""
-
+    @abstractmethod
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
     ) -> Floats | None:
         """Similarities times factors of both (0: may not match), (batch, starts, starts); None: never similar."""
 
 
-@dataclass(frozen=True)
-class Mean:
+class Mean(Composition):
     """Cosine of averaged vectors (Morgan 2014): B(x, y) / sqrt(B(x, x) B(y, y)), blind to word order."""
-
-    name: str = "mean"
-    by_frequency: bool = False
 
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
@@ -347,12 +341,8 @@ class Mean:
         return similarities
 
 
-@dataclass(frozen=True)
-class Aligned:
+class Aligned(Composition):
     """Mean of the token products position by position: same order only, and word order counts."""
-
-    name: str = "aligned"
-    by_frequency: bool = False
 
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
@@ -371,8 +361,8 @@ class Aligned:
 
 
 COMPOSITIONS: dict[str, Composition] = {
-    "mean": Mean(),
-    "aligned": Aligned(),
+    "mean": Mean("mean"),
+    "aligned": Aligned("aligned"),
     # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
     "sif": Mean("sif", by_frequency=True),
 }

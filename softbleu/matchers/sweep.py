@@ -198,17 +198,8 @@ def match_intervals(
         start = pool.start(order, sweep.rules)
         exact = start.matched > 0
         number = int(exact.sum())
-        found.append(
-            (
-                np.full(number, order),
-                start.starts[exact],
-                start.matched[exact],
-                start.partner_starts[exact],
-                start.partner_orders[exact],
-                np.zeros(number, np.int64),
-                np.full(number, count),
-            )
-        )
+        columns = [each[exact] for each in vars(start).values()]
+        found.append((np.full(number, order), *columns, np.zeros(number, np.int64), np.full(number, count)))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
@@ -224,17 +215,9 @@ def match_intervals(
         layer, line = np.divmod(made.segment, len(candidate))
         block, place = np.divmod(made.column, reference.shape[1])
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
-        found.append(
-            (
-                np.array(tables.orders)[layer],
-                candidate[line, made.row],
-                np.minimum(made.value, SCALE).astype(np.int64),
-                reference[line, place],
-                pool_orders,
-                made.first,
-                made.end,
-            )
-        )
+        orders, matched = np.array(tables.orders)[layer], np.minimum(made.value, SCALE).astype(np.int64)
+        starts, partners = candidate[line, made.row], reference[line, place]
+        found.append((orders, starts, matched, partners, pool_orders, made.first, made.end))
     return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
@@ -247,12 +230,5 @@ def _one_by_one(
         for order, matches in enumerate(matched, start=1):
             made = matches.matched > 0
             many = int(made.sum())
-            yield (
-                np.full(many, order),
-                matches.starts[made],
-                matches.matched[made],
-                matches.partner_starts[made],
-                matches.partner_orders[made],
-                np.full(many, number),
-                np.full(many, number + 1),
-            )
+            columns = [each[made] for each in vars(matches).values()]
+            yield np.full(many, order), *columns, np.full(many, number), np.full(many, number + 1)

@@ -19,23 +19,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
     from softbleu.metrics.ter import Ter, TerScore
 
-# Loaded when first asked for: a run needs one or two of them.
-_HOMES = {
-    name: home
-    for home, names in (
-        ("bleu", ("Bleu", "BleuScore")),
-        ("chrf", ("Chrf", "ChrfScore")),
-        ("gleu", ("Gleu", "GleuScore")),
-        ("green", ("Green", "GreenScore")),
-        ("imeasure", ("IMeasure", "IMeasureScore")),
-        ("m2", ("M2", "M2Score")),
-        ("refless", ("Refless", "ReflessScore")),
-        ("softbleu", ("Softbleu", "SoftbleuScore")),
-        ("ter", ("Ter", "TerScore")),
-    )
-    for name in names
-}
-
 __all__ = [
     "M2",
     "METRICS",
@@ -65,6 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    """Load a metric when it is first asked for: a run needs one or two of them."""
+    if name not in __all__:
         raise AttributeError(f"module 'softbleu.metrics' has no attribute {name!r}")
-    return getattr(import_module(f"softbleu.metrics.{_HOMES[name]}"), name)
+    return getattr(import_module(f"softbleu.metrics.{name.removesuffix('Score').lower()}"), name)

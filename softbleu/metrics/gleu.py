@@ -178,25 +178,12 @@ class Gleu(MatcherMetric):
         """Score one row of statistics, or a sum of rows."""
         n = self.order
         numbers = np.asarray(row, np.float64)
-        matches, penalties, totals = (
-            numbers[2 : 2 + n] / SCALE,
-            numbers[2 + n : 2 + 2 * n] / SCALE,
-            numbers[2 + 2 * n :],
-        )
+        matches, penalties = numbers[2 : 2 + n] / SCALE, numbers[2 + n : 2 + 2 * n] / SCALE
         logs, penalty = self.logs(numbers[None])
         score = float(100 * np.exp(penalty[0] + logs[0].mean()))
-        return GleuScore(
-            score,
-            matches.tolist(),
-            penalties.tolist(),
-            (matches - penalties).tolist(),
-            totals.tolist(),
-            (100 * np.exp(logs[0])).tolist(),
-            (100 * np.exp(penalty[0] + logs[0])).tolist(),
-            math.exp(penalty[0]),
-            int(numbers[0]),
-            float(numbers[1]),
-        )
+        counts = matches.tolist(), penalties.tolist(), (matches - penalties).tolist(), numbers[2 + 2 * n :].tolist()
+        shares = (100 * np.exp(logs[0])).tolist(), (100 * np.exp(penalty[0] + logs[0])).tolist()
+        return GleuScore(score, *counts, *shares, math.exp(penalty[0]), int(numbers[0]), float(numbers[1]))
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""

@@ -1,7 +1,4 @@
-"""What a metric may offer beside statistics and scores: to be shown, or to compare many texts faster.
-
-Callers ask for what is offered (`isinstance` of a protocol), never which metric it is.
-"""
+"""What a metric may offer beside scores: callers ask for that (`isinstance` of a protocol), never which it is."""
 
 from __future__ import annotations
 
