@@ -369,11 +369,7 @@ COMPOSITIONS: dict[str, Composition] = {
 
 
 def composition(name: str) -> Composition:
-    """Find the composition of that name.
-
-    >>> composition("aligned")
-    Aligned(name='aligned', by_frequency=False)
-    """
+    """Find the composition of that name."""
     if name not in COMPOSITIONS:
         raise UnknownNameError("composition", name, COMPOSITIONS)
     return COMPOSITIONS[name]

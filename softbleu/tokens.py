@@ -264,17 +264,12 @@ def _without_punctuation(word: str) -> Sequence[str]:
     return (word,) if not word.isspace() else ()
 
 
+# What a word is made of, by the names under which metrics ask for it.
 WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
     "characters": str,
     "punctuation": _without_punctuation,
 }
-"""Features of words that metrics may ask for: what a word is made of.
-
->>> parts = WordParts.of(["a", "at"], WORD_PARTS["spelling"])
->>> parts.codes.tolist(), parts.bounds.tolist()
-([0, 1, 2, 0, 3, 4, 5, 6, 7], [0, 3, 9])
-"""
 
 
 @cache

@@ -95,7 +95,7 @@ def test_real_text_scores_as_with_the_program() -> None:
 def check_real_text(name: str, variant: str, given: dict[str, Any]) -> None:
     header, names, *lines = shared("expected", "meteor", f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     place = names.split("\t").index(variant)
-    rows, metric = rows_of(*real_text(name), **given), make_metric("meteor", **given).metric
+    rows, metric = rows_of(*real_text(name), **given), make_metric("meteor", **given)
     expected = np.array([line.split("\t")[place] for line in lines], np.float64)
     assert metric.scores(rows) == pytest.approx(100 * expected, abs=1e-9)
     assert float(metric.score(rows.sum(axis=0))) == pytest.approx(

@@ -94,8 +94,7 @@ class SoftMatcher(Matcher):
     consumption
         What an approximate match takes from the pool: one instance (`unit`), or as much of it as the n-grams are
         similar (`similarity`, Morgan 2014).
-    composition
-        How n-grams are compared: `mean`, `aligned` or `sif`.
+    composition : how n-grams are compared: `mean`, `aligned` or `sif`
     """
 
     threshold: float | str | None = setting(

@@ -35,30 +35,20 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Result(Tabular):
-    """The score of one system by one measure; ``float(result)`` is its `score`.
+    """The score of one system by one metric; ``float(result)`` is its `score`.
 
     Attributes
     ----------
-    name
-        Of the system.
-    numbers
-        The score and what it is made of.
-    metric
-        The measure, as an expression.
-    label
-        What people call the score.
-    signature
-        Everything the score depends on.
-    short_signature
-        The same without what has its default.
-    higher_is_better
-        Which way is up.
-    coverage
-        None when no similarity was looked at.
-    segments
-        Scores of the segments, at segment level; of many segments they are computed when they are looked at.
-    references
-        Scores against single references, at reference level.
+    name : of the system
+    numbers : the score and what it is made of
+    metric : as an expression
+    label : what people call the score
+    signature : everything the score depends on
+    short_signature : the same without what has its default
+    higher_is_better : which way is up
+    coverage : None when no similarity was looked at
+    segments : their scores, at segment level; of many segments they are computed when they are looked at
+    references : scores against single references, at reference level
     """
 
     name: str
@@ -113,7 +103,7 @@ class Result(Tabular):
 
 
 class Results(list[Result], Tabular):
-    """The scores of several systems, or by several measures: a list that can be looked at as a table.
+    """The scores of several systems, or by several metrics: a list that can be looked at as a table.
 
     ``results["A"]`` is the (first) result of system A.
     """

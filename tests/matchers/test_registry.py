@@ -34,7 +34,9 @@ def test_matchers_are_values() -> None:
     assert one == same
     assert hash(one) == hash(same)
     assert one != other
-    assert repr(one) == ("Vleu(threshold=0.5, assignment='exact-first', consumption='unit', composition='mean')")
+    assert repr(one) == (
+        "VleuMatcher(threshold=0.5, assignment='exact-first', consumption='unit', composition='mean')"
+    )
     assert {setting.name: value for setting, value in one.settings()} == {
         "threshold": 0.5,
         "assignment": "exact-first",
