@@ -59,13 +59,9 @@ class Matcher(Declared):
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Sum the matches of each candidate and order, in millionths: (lines, max_order)."""
         if vectors is None or not self.needs_vectors(max_order):
+            own, others = chunk.candidates, chunk.references
             return SCALE * kernels.clipped_counts(
-                chunk.candidates.codes,
-                chunk.candidates.offsets,
-                chunk.references.codes,
-                chunk.references.offsets,
-                chunk.segment_offsets,
-                max_order,
+                own.codes, own.offsets, others.codes, others.offsets, chunk.segment_offsets, max_order
             )
         matches = self.matches(chunk, vectors, max_order)
         return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])

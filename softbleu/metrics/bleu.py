@@ -306,18 +306,13 @@ class _BleuRows(SumOfRows):
 
 
 def _bleu_score(
-    matches: list[float],
-    totals: list[int],
-    precisions: list[float],
-    orders: int,
-    candidate_length: int,
-    reference_length: int,
+    matches: list[float], totals: list[int], precisions: list[float], orders: int, candidate: int, reference: int
 ) -> BleuScore:
     # math.log, term by term, as sacrebleu: the digits are the same to the last.
     logs = [math.log(precision) if precision else _LOG_OF_ZERO for precision in precisions[:orders]]
-    penalty = brevity_penalty(candidate_length, reference_length)
+    penalty = brevity_penalty(candidate, reference)
     score = penalty * math.exp(sum(logs) / orders) if any(matches) else 0.0
-    return BleuScore(score, matches, totals, precisions, penalty, candidate_length, reference_length)
+    return BleuScore(score, matches, totals, precisions, penalty, candidate, reference)
 
 
 def brevity_penalty(candidate_length: int, reference_length: int) -> float:

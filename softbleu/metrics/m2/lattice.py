@@ -67,19 +67,8 @@ class Lattice:
             if arc not in unchanged:
                 weights[arc] += _EPSILON
         vertices = tuple(sorted({0, *(head for _, head in simple)}))
-        return cls(
-            width,
-            tuple(arcs),
-            weights,
-            lengths,
-            unchanged,
-            vertices,
-            distinct,
-            len(listed),
-            chained,
-            len(merged),
-            passed_over,
-        )
+        sizes = len(listed), chained, len(merged), passed_over
+        return cls(width, tuple(arcs), weights, lengths, unchanged, vertices, distinct, *sizes)
 
     @cached_property
     def by_span(self) -> dict[tuple[int, int], list[Arc]]:
