@@ -90,7 +90,8 @@ class SoftMatcher(Matcher):
     consumption
         What an approximate match takes from the pool: one instance (`unit`), or as much of it as the n-grams are
         similar (`similarity`, Morgan 2014).
-    composition : how n-grams are compared: `mean`, `aligned` or `sif`
+    composition
+        How n-grams are compared: `mean`, `aligned` or `sif`.
     """
 
     threshold: float | str | None = setting(

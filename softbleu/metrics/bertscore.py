@@ -48,8 +48,10 @@ class BertScore(Metric):
 
     Parameters
     ----------
-    idf : `none`: pieces weigh alike; `references`, or the text that says how rare pieces are
-    average : a corpus has the mean of its segments' scores (`segments`), or is scored from the sums over all pieces
+    idf
+        `none`: pieces weigh alike; `references`, or the text that says how rare pieces are.
+    average
+        A corpus has the mean of its segments' scores (`segments`), or is scored from the sums over all pieces.
 
     Examples
     --------

@@ -65,22 +65,29 @@ class Gleu(MatcherMetric):
 
     Parameters
     ----------
-    matcher : what counts as a match
+    matcher
+        What counts as a match.
     variant
         `gleu+` (what the official program of 2016 computes), `gleu+paper` (Equation 1 of "GLEU Without Tuning") or
         `gleu0` (2015).
-    order : greatest n
+    order
+        Greatest n.
     penalty
         Whether an uncorrected n-gram is excused only by an equal one in the reference (`exact`), or also by a similar
         one (`soft`).
-    weight : how often `gleu0` subtracts source n-grams (the paper's lambda)
-    swapped_bp : exchange the lengths in the brevity penalty, as the program of 2015 did
+    weight
+        How often `gleu0` subtracts source n-grams (the paper's lambda).
+    swapped_bp
+        Exchange the lengths in the brevity penalty, as the program of 2015 did.
     multi
         What several references mean: their average over random samples, one a segment (`sample`), the best one of
         each segment (`max`) or, for segment scores, their mean (`mean`); `gleu0` merges them instead.
-    iterations : how many random samples
-    seed : sample k is drawn by Python's generator seeded with seed + 101 k; the official seeds have 0
-    segment_smoothing : put 1 for every statistic of a segment that is 0, as the official script's segment scores
+    iterations
+        How many random samples.
+    seed
+        Sample k is drawn by Python's generator seeded with seed + 101 k; the official seeds have 0.
+    segment_smoothing
+        Put 1 for every statistic of a segment that is 0, as the official script's segment scores.
     """
 
     matcher: GivenMatcher = setting(

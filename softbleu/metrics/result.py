@@ -39,16 +39,26 @@ class Result(Tabular):
 
     Attributes
     ----------
-    name : of the system
-    numbers : the score and what it is made of
-    metric : as an expression
-    label : what people call the score
-    signature : everything the score depends on
-    short_signature : the same without what has its default
-    higher_is_better : which way is up
-    coverage : None when no similarity was looked at
-    segments : their scores, at segment level; of many segments they are computed when they are looked at
-    references : scores against single references, at reference level
+    name
+        Of the system.
+    numbers
+        The score and what it is made of.
+    metric
+        As an expression.
+    label
+        What people call the score.
+    signature
+        Everything the score depends on.
+    short_signature
+        The same without what has its default.
+    higher_is_better
+        Which way is up.
+    coverage
+        None when no similarity was looked at.
+    segments
+        Their scores, at segment level; of many segments they are computed when they are looked at.
+    references
+        Scores against single references, at reference level.
     """
 
     name: str

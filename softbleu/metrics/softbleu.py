@@ -65,20 +65,28 @@ class Softbleu(Metric):
 
     Parameters
     ----------
-    order : greatest n
-    beta : how much more recall weighs than precision
-    power : of similarities; below 1, weak ones count more
-    rarity : power of the rarity of words; 0 weighs all alike
-    position : how fast similarity decays with distance in the segment; 0 not at all
-    characters : weight of the similarity of spellings; 0 looks at vectors only
+    order
+        Greatest n.
+    beta
+        How much more recall weighs than precision.
+    power
+        Of similarities; below 1, weak ones count more.
+    rarity
+        Power of the rarity of words; 0 weighs all alike.
+    position
+        How fast similarity decays with distance in the segment; 0 not at all.
+    characters
+        Weight of the similarity of spellings; 0 looks at vectors only.
     synonyms, paraphrases
         How alike words are, at least, that share a synonym set of WordNet, or whose phrases METEOR's table of
         paraphrases has (all words of the one with all of the other); 0 looks at none.
-    meteor_data : where synonyms and paraphrases are from
+    meteor_data
+        Where synonyms and paraphrases are from.
     credit
         Every n-gram takes the most similar one of the other side (`greedy`), or they are given out one to one, the
         greatest total similarity (`clipped`), or the mean of `both`.
-    idf : `references`, or the corpus that says how rare words are
+    idf
+        `references`, or the corpus that says how rare words are.
 
     Examples
     --------

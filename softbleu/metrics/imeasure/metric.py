@@ -55,7 +55,8 @@ class IMeasure(Metric):
 
     Parameters
     ----------
-    weight : of changes, beside 1 for what is left
+    weight
+        Of changes, beside 1 for what is left.
     """
 
     weight: float = setting(2.0, "How much changes weigh", least=1e-6, most=1e6, flags=("--lambda",))

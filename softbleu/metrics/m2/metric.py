@@ -50,8 +50,10 @@ class M2(Metric):
 
     Parameters
     ----------
-    beta : of the F-measure; below 1 precision counts more
-    max_unchanged_words : how many unchanged words an edit may have within it
+    beta
+        Of the F-measure; below 1 precision counts more.
+    max_unchanged_words
+        How many unchanged words an edit may have within it.
     annotators
         Of each segment's annotators choose the one that makes F greatest for the segment and all before it together
         (`running`, the official way: it depends on the order of the segments), or for the segment alone (`best`).

@@ -78,13 +78,18 @@ class Refless(Metric):
 
     Parameters
     ----------
-    alpha, beta, gamma : weights
-    t : of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall
+    alpha, beta, gamma
+        Weights.
+    t
+        Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
     aggregate
         A corpus has the mean of its segments' scores, or the `share` of those that score higher than their source.
-    language_model : what says how likely lines are: `en-small`, `smollm2-135m`, or a model of one's own
-    detector : what finds errors: the word list alone, or Harper beside it
-    coefficients : those of G and the bounds of F, as `experiments/gug-grammaticality/fit.py` makes them
+    language_model
+        What says how likely lines are: `en-small`, `smollm2-135m`, or a model of one's own.
+    detector
+        What finds errors: the word list alone, or Harper beside it.
+    coefficients
+        Those of G and the bounds of F, as `experiments/gug-grammaticality/fit.py` makes them.
 
     Examples
     --------

@@ -42,7 +42,8 @@ class Ter(Metric):
 
     Parameters
     ----------
-    normalized, no_punct, asian_support, case_sensitive : as sacrebleu has them
+    normalized, no_punct, asian_support, case_sensitive
+        As sacrebleu has them.
 
     Examples
     --------
