@@ -36,7 +36,18 @@ def make_metric(
 
 
 def read_metric(text: str, **given: Any) -> Metric:
-    """Read an expression, such as ``vleu(threshold=0.8)``; settings that are given go before those in it."""
+    """Read an expression, such as ``vleu(threshold=0.8)``; settings that are given go before those in it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        The expression cannot be read, or names no metric or setting.
+
+    Examples
+    --------
+    >>> read_metric("vleu(threshold=0.8)", order=2)
+    vleu(threshold=0.8, order=2)
+    """
     head, settings = read_settings(text)
     return make_metric(head, **{**settings, **given})
 
