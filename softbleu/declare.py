@@ -1,7 +1,4 @@
-"""Values declared once: what a field of a metric, matcher, tokenizer or choice of vectors means stands beside it.
-
-From the fields come options, keywords, validation, expressions, signatures and the reference page.
-"""
+"""Values declared once: options, keywords, checks, expressions, signatures and docs come from their fields."""
 
 from __future__ import annotations
 
@@ -28,63 +25,27 @@ _KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a n
 
 @dataclass(frozen=True)
 class Setting:
-    """One field of a declared value, and all that others need to know of it.
+    """One field of a declared value, and all that others need to know of it."""
 
-    Attributes
-    ----------
-    name
-        Of the field, of the keyword, in expressions; with dashes the option and the key of the signature.
-    default
-        Its value unless given.
-    help
-        What it does, for the option and the reference page.
-    kind, optional
-        What its values are, and whether None is one of them.
-    choices
-        Names that it may be; empty where it may be anything of its kind.
-    least, most
-        Bounds, themselves allowed.
-    flags
-        Further spellings of the option, such as `-n`.
-    earlier
-        Keys that signatures of earlier versions have for it.
-    unset
-        What None, or the default, stands for, in words.
-    always_signed
-        Whether short signatures have it, too.
-    read
-        Makes the value of a text, where that is more than its kind says.
-    hashed
-        Whether signatures name a file with its hash.
-    common
-        Whether help shows it where no metric and no matcher is named.
-    part
-        The class of the declared value that it holds; its settings join those of its owner.
-    types
-        Of its values, where several kinds will do; empty where anything may.
-    shared
-        Whether all classes of the kind have it: it is keyword-only.
-    """
-
-    name: str
+    name: str  # Of the field, of the keyword, in expressions; with dashes the option and the key of the signature
     default: Any
-    help: str = ""
+    help: str = ""  # What it does, for the option and the reference page
     kind: Kind = "anything"
-    optional: bool = False
-    choices: tuple[str, ...] = ()
-    least: float | None = None
+    optional: bool = False  # None is one of its values
+    choices: tuple[str, ...] = ()  # Empty where it may be anything of its kind
+    least: float | None = None  # Itself allowed, as is the greatest
     most: float | None = None
     metavar: str = ""
-    flags: tuple[str, ...] = ()
-    earlier: tuple[str, ...] = ()
-    unset: str = ""
-    always_signed: bool = False
-    read: Callable[[str], Any] | None = None
-    hashed: bool = False
-    common: bool = False
-    part: type[Declared] | None = None
-    types: tuple[type, ...] = ()
-    shared: bool = False
+    flags: tuple[str, ...] = ()  # Further spellings of the option, such as `-n`
+    earlier: tuple[str, ...] = ()  # Keys that signatures of earlier versions have for it
+    unset: str = ""  # What None, or the default, stands for, in words
+    always_signed: bool = False  # Short signatures have it, too
+    read: Callable[[str], Any] | None = None  # Makes the value of a text, where that is more than its kind says
+    hashed: bool = False  # Signatures name a file with its hash
+    common: bool = False  # Help shows it where no metric and no matcher is named
+    part: type[Declared] | None = None  # Class of the declared value that it holds, whose settings join the owner's
+    types: tuple[type, ...] = ()  # Of its values, where several kinds will do; empty where anything may
+    shared: bool = False  # All classes of the kind have it: it is keyword-only
 
     @property
     def key(self) -> str:
@@ -106,10 +67,7 @@ class Setting:
         return " | ".join([*(kinds or ["Any"]), *(["None"] if self.optional else [])])
 
     def check(self, value: Any) -> Any:
-        """Return the value as its kind has it.
-
-        Raises `InputError`, `UnknownNameError`: it is of another kind, out of bounds, or none of the choices.
-        """
+        """Return the value as its kind has it; an InputError if it is none of them."""
         if value is None and self.optional:
             return None
         if self.choices and isinstance(value, str):
@@ -140,10 +98,7 @@ class Setting:
         raise InputError(f"{self.name} must lie between {least:g} and {most:.10g}, not {value:g}")
 
     def parse(self, text: str) -> Any:
-        """Read the value from text.
-
-        Raises `InputError`: it is no such value.
-        """
+        """Read the value from text."""
         if self.read is not None:
             return self.read(text)
         if text == "none" and self.optional and "none" not in self.choices:
@@ -187,8 +142,7 @@ def setting(
 class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
     """Base of frozen dataclasses whose fields are settings: they are checked when a value is made."""
 
-    kind: ClassVar[str] = ""
-    """What such values are, which is their key in signatures: `metric`, `matcher`."""
+    kind: ClassVar[str] = ""  # What such values are, which is their key in signatures: `metric`, `matcher`
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -221,10 +175,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 yield each, value
 
     def revised(self, given: Mapping[str, Any]) -> Self:
-        """The same with other settings by name, those of parts too; keys that belong to others are not looked at.
-
-        A part may be given as a value, or by its name; one of another class takes over what it has in common.
-        """
+        """The same with other settings by name; a part may be a value or a name, and keeps what it has in common."""
         changes: dict[str, Any] = {}
         for each in own_settings(type(self)):
             wanted, present = given.get(each.name), getattr(self, each.name)
@@ -244,10 +195,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
 
 def check_given(setting: Setting, value: Any) -> None:
-    """See that a setting can be given a value; the name of a part, or a text that is yet to be read, among them.
-
-    Raises `InputError`, `UnknownNameError`: it cannot.
-    """
+    """See that a setting can be given a value, the name of a part or a text that is yet to be read among them."""
     if setting.part is not None and isinstance(value, str):
         _REGISTRIES[setting.part.kind].find(value)
     elif setting.read is None or not isinstance(value, str):
@@ -257,13 +205,9 @@ def check_given(setting: Setting, value: Any) -> None:
         setting.check(setting.read(value))
 
 
+@cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     """Settings of a declared class, parts not spread."""
-    return _own_settings(kind)
-
-
-@cache
-def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     declared = [_setting_of(kind, each) for each in fields(kind)]  # type: ignore[arg-type]
     return tuple(sorted(declared, key=lambda each: each.shared))
 
@@ -271,10 +215,7 @@ def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
 def all_settings(
     kind: type[Declared], given: Mapping[str, Any] | None = None, *, shared: bool = False
 ) -> Iterator[Setting]:
-    """Settings of a class and of its parts: of those that `given` names, else of the default ones.
-
-    What all classes of a kind have in common, such as the tokenizer of metrics, is there if `shared`.
-    """
+    """Settings of a class and of the parts that `given` names or it has by default; `shared` ones if asked for."""
     for each in own_settings(kind):
         if each.shared and not shared:
             continue
@@ -337,14 +278,7 @@ def _hint(owner: type, declared: Field[Any]) -> Any:
 
 
 class Registry:
-    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points.
-
-    Parameters
-    ----------
-    kind : what they are, such as `metric`
-    package : every module of it may declare some
-    base : their class
-    """
+    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points."""
 
     def __init__(self, kind: str, package: str, base: type[Declared]) -> None:
         self.kind, self._package, self._base = kind, package, base
@@ -370,11 +304,7 @@ class Registry:
         return name.isidentifier() and find_spec(f"{self._package}.{name.lower()}") is not None
 
     def find(self, name: str) -> type[Any]:
-        """Find a class by its name, in upper or lower case.
-
-        Raises `UnknownNameError`: there is none; the message lists those there are; `InputError`: it is that of
-        another package, and cannot be used.
-        """
+        """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
         wanted = name.lower()
         own = self._own(wanted)
         if own is not None:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from softbleu.types import Integers
 
-FACTOR = "SOFTBLEU_LIMITS"
-"""The environment variable that says by how much limits grow."""
+FACTOR = "SOFTBLEU_LIMITS"  # The environment variable that says by how much limits grow
 _MOST = 1_000_000
 
 
@@ -23,21 +22,6 @@ _MOST = 1_000_000
 class Limit:
     """How much one thing, such as a segment, may be: at least ten times what people have, if 2 GB hold it.
 
-    Attributes
-    ----------
-    user
-        What has the limit, such as a metric.
-    counted
-        What there are so many of, in the plural.
-    most
-        The limit, unless the environment or `--limits` allows more.
-    ordinary
-        The use that people have which comes nearest, and how many it counts.
-    remedy
-        What to do instead of that.
-
-    Examples
-    --------
     >>> limit = Limit("meteor", "pairs of words", 100, "a segment of 3 words: 9")
     >>> limit.check(250, "a segment of 5 candidate and 50 reference words")
     Traceback (most recent call last):
@@ -45,10 +29,10 @@ class Limit:
     words, 100 are allowed): split it, or allow more by --limits 3 (or SOFTBLEU_LIMITS=3)
     """
 
-    user: str
-    counted: str
-    most: int
-    ordinary: str
+    user: str  # What has the limit, such as a metric
+    counted: str  # What there are so many of, in the plural
+    most: int  # Unless the environment or `--limits` allows more
+    ordinary: str  # The use that people have which comes nearest, and how many it counts
     remedy: str = "split it"
 
     @property
@@ -59,48 +43,20 @@ class Limit:
         >>> with patch.dict(os.environ, {"SOFTBLEU_LIMITS": "3"}):
         ...     Limit("meteor", "pairs of words", 100, "a segment of 3 words: 9").allowed
         300
-
-        Raises
-        ------
-        InputError
-            It says no whole number from 1.
         """
         return self.most * number_from(FACTOR, 1, _MOST)
 
     def check(self, count: int, thing: str) -> None:
-        """See that there are not more.
-
-        Parameters
-        ----------
-        count : how many there are
-        thing : of what: `a segment of 9 words`, `x.json, line 3`
-
-        Raises
-        ------
-        InputError
-            There are.
-        """
+        """See that there are not more; the thing is `a segment of 9 words`, or `x.json, line 3`."""
         if count > self.most and count > self.allowed:
             self.refuse(count, thing)
 
     def check_sum(self, **words: Integers) -> None:
-        """See that no segment has more words, of which candidates, references and so on have these numbers.
-
-        Raises
-        ------
-        InputError
-            One has.
-        """
+        """See that no segment has more words, of which candidates, references and so on have these numbers."""
         self._check_segments(sum(words.values()), words)
 
     def check_pairs(self, **words: Integers) -> None:
-        """See that no segment has more pairs of words, of which its texts have these numbers.
-
-        Raises
-        ------
-        InputError
-            One has.
-        """
+        """See that no segment has more pairs of words, of which its texts have these numbers."""
         self._check_segments(prod(words.values()), words)
 
     def _check_segments(self, counts: Any, words: Mapping[str, Integers]) -> None:
@@ -110,13 +66,7 @@ class Limit:
             self.check(int(counts[place]), f"a segment of {', '.join(sizes[:-1])} and {sizes[-1]} words")
 
     def refuse(self, count: int, thing: str) -> NoReturn:
-        """Say that there are more, and what allows it.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
+        """Say that there are more, and what allows it."""
         factor = -(-count // self.most)
         more = f", or allow more by --limits {factor} (or {FACTOR}={factor})" if factor <= _MOST else ""
         raise InputError(
@@ -126,25 +76,13 @@ class Limit:
 
 
 def allow(factor: str) -> None:
-    """Let limits grow by a factor, also in processes that are started from now on.
-
-    Raises
-    ------
-    InputError
-        It is no whole number from 1.
-    """
+    """Let limits grow by a factor, also in processes that are started from now on."""
     os.environ[FACTOR] = factor
     number_from(FACTOR, 1, _MOST, "--limits")
 
 
 def number_from(variable: str, unset: int, most: int, said_by: str = "") -> int:
-    """A whole number from 1 that an environment variable says, unless something else has said it.
-
-    Raises
-    ------
-    InputError
-        It says something else.
-    """
+    """A whole number from 1 that an environment variable says, unless something else has said it."""
     text = os.environ.get(variable)
     if not text:
         return unset

@@ -20,31 +20,20 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import CodedGold
     from softbleu.types import Flags, Floats, Integers
 
-_INCIDENCES = 1 << 22
-"""Entries of the matrix of lines and n-grams that is held at a time."""
+_INCIDENCES = 1 << 22  # Entries of the matrix of lines and n-grams that is held at a time
 
 
 @dataclass(frozen=True)
 class Ngrams:
-    """The n-grams of one order in a chunk, candidates and pool.
+    """The n-grams of one order in a chunk, candidates and pool; of equal ids are equal n-grams of one segment."""
 
-    Ids are numbers of n-grams: equal ids, equal n-grams of one segment.
-    """
-
-    starts: Integers
-    """Candidate positions at which an n-gram starts, ascending."""
-    ids: Integers
-    """Id of the n-gram at each of `starts`."""
-    occurrence: Integers
-    """How many equal n-grams of the candidate stand to the left of each of `starts`."""
-    systems: Integers
-    """System of the candidate at each of `starts`."""
-    pool_starts: Integers
-    """Positions of the pool's n-grams: where each first appears in the references of its segment."""
-    pool_ids: Integers
-    """Id of each pool n-gram."""
-    counts: Integers
-    """Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)."""
+    starts: Integers  # Candidate positions at which an n-gram starts, ascending
+    ids: Integers  # Id of the n-gram at each of `starts`
+    occurrence: Integers  # How many equal n-grams of the candidate stand to the left of each of `starts`
+    systems: Integers  # System of the candidate at each of `starts`
+    pool_starts: Integers  # Positions of the pool's n-grams: each where it first appears in its segment
+    pool_ids: Integers  # Id of each pool n-gram
+    counts: Integers  # Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)
     ranks: Integers | None = None
     """Where each instance has its own place in the pool: how many equal ones stand before it. None: equal n-grams
     share the first place."""
@@ -79,14 +68,11 @@ class Chunk:
     `references`. Positions count the tokens of all candidates first, then those of all references.
     """
 
-    candidates: Tokens
-    """One line a segment; of several systems together, the segments of the first, then those of the next, …"""
+    candidates: Tokens  # A line a segment: those of the first system, then those of the next, …
     references: Tokens
     segment_offsets: Integers
-    source: Tokens | None = None
-    """One line a segment."""
-    gold: Sequence[CodedGold] | None = None
-    """Gold edits of each segment, in the codes of the tokens."""
+    source: Tokens | None = None  # One line a segment
+    gold: Sequence[CodedGold] | None = None  # Gold edits of each segment, in the codes of the tokens
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1
@@ -181,11 +167,7 @@ class Chunk:
         return {"candidate": self.candidates.lengths, **{k: np.tile(v, self.systems) for k, v in texts.items()}}
 
     def ngrams(self, order: int, *, instances: bool = False) -> Iterator[Ngrams]:
-        """The n-grams of orders 1…order.
-
-        With `instances` equal n-grams of the pool have a place each: those where they stand in the (first) reference
-        that has most of them.
-        """
+        """The n-grams of orders 1…order; with `instances` equal ones of the pool have a place each."""
         return (self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order))
 
     def _ngrams(self, starts: Integers, ids: Integers, instances: bool) -> Ngrams:
@@ -286,10 +268,7 @@ def averaged_counts(candidates: Tokens, references: Tokens, order: int) -> Itera
 
 
 def _line_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[tuple[Integers, Integers, Integers]]:
-    """Ids of the n-grams of each order, ascending, the lines that have them, and how often; references come last.
-
-    Where both are the same lines, these stand once.
-    """
+    """Ids of n-grams, ascending, their lines, references last, and how often; the same lines stand once."""
     others = Tokens(references.codes[:0], references.offsets[:1]) if references is candidates else references
     sides = (candidates.codes, candidates.lengths, others.codes, others.lengths)
     positions = Positions.of(*sides, np.array([len(others.lengths)]))

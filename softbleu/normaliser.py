@@ -1,7 +1,4 @@
-"""Text as METEOR's program normalises it (its `-norm`): marks split off, quotes and hyphens made plain, lower case.
-
-Written from what the program was seen to do: see the tests.
-"""
+"""Text as METEOR's `-norm` was seen to make it: marks split off, quotes and hyphens made plain, lower case."""
 
 from __future__ import annotations
 
@@ -11,17 +8,14 @@ from itertools import pairwise
 # Letters, as the program has them: Latin with most of its marks, Cyrillic, and little else.
 _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
 _CONTROLS = "".join(map(chr, range(33)))
-_DOTS = "\0"
-"""Stands for each of several full stops in a row while words are looked at."""
+_DOTS = "\0"  # Stands for each of several full stops in a row while words are looked at
 _ABBREVIATIONS = """
     Adj Adm Adv Asst Bart Bldg Brig Bros Capt Cmdr Col Comdr Con Corp Cpl DR Dr Drs Ens Gen Gov Hon Hosp Hr Insp Lt MM
     MR MRS MS Maj Messrs Mlle Mme Mr Mrs Ms Msgr Nos Nr Op Ord Pfc Ph Prof Pvt Rep Reps Res Rev Rt Sen Sens Sfc Sgt Sr
     St Supt Surg rev v vs A B C D E F G H I J K L M N O P Q R S T U V W X Y Z
 """
-ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
-"""English words that keep their full stop before a capital, too."""
-_BEFORE_NUMBERS = frozenset(["Art", "No", "pp"])
-"""Those that keep it before a digit."""
+ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())  # English words that keep their full stop before a capital, too
+_BEFORE_NUMBERS = frozenset(["Art", "No", "pp"])  # Those that keep it before a digit
 
 # One after the other; each looks at characters once, so that of two that overlap only the first is changed.
 _STEPS = [

@@ -29,20 +29,10 @@ def signature_of(
 
     A value is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings;
     those of its parts in their place. The version comes last. What would end an entry, and what no line can show, is
-    written as ``%7C``.
+    written as ``%7C``. Short signatures leave out defaults, but for what is always signed; `without` names a field
+    that is left out; `more` are further settings, which go before those of the values.
 
-    Parameters
-    ----------
-    values : metrics, tokenizers, …
-    short : leave out settings that have their defaults, but for those that are always signed
-    without : a field of the values that is left out
-    more : further settings, by key; they go before those of the values
-
-    Examples
-    --------
     >>> from softbleu.tokens import Tokenizer
-    >>> signature_of(Tokenizer("13a")).rpartition("|")[0]
-    'tokenize:13a|lowercase:no'
     >>> signature_of(Tokenizer("13a"), short=True).rpartition("|")[0]
     'tokenize:13a|lowercase:no'
     """
@@ -74,8 +64,6 @@ def format_value(value: object) -> str:
 
 def parse_signature(signature: str) -> dict[str, str]:
     """Read a signature back into its keys and values.
-
-    Raises `InputError`: a part without a colon, a key that comes twice, or an escape that is no text.
 
     >>> parse_signature("metric:bleu|matcher:vleu|threshold:0.8|idf:a%7Cb.txt#0|version:0.1.0")["idf"]
     'a|b.txt#0'
@@ -112,8 +100,6 @@ def format_expression(head: str, settings: Mapping[str, Any]) -> str:
 def parse_expression(text: str) -> tuple[str, dict[str, str]]:
     """Read a name and settings, as text; those of a part that has settings of its own join the others.
 
-    Raises `InputError`: anything else; it says where.
-
     >>> parse_expression("gleu(matcher=vleu(threshold=0.8), order = 3)")
     ('gleu', {'matcher': 'vleu', 'threshold': '0.8', 'order': '3'})
     """
@@ -128,8 +114,7 @@ def parse_expression(text: str) -> tuple[str, dict[str, str]]:
     return head, settings
 
 
-_Token = tuple[str, str, int]
-"""Its kind (a mark itself, `text`, or nothing at the end), what it says, and where it stands."""
+_Token = tuple[str, str, int]  # Its mark, `text`, or nothing at the end; what it says; where it stands
 
 
 def _tokens(text: str) -> list[_Token]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -24,11 +25,8 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
     from softbleu.types import Flags, Floats, Integers
 
-
-_STRETCH = 1 << 10
-"""Tokens of a text whose vectors are looked at together: few enough for the cache."""
-SIF = 1e-3
-"""The a of a / (a + p), as Arora et al. (2017) have it."""
+_STRETCH = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
+SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
 
 class Vectors(Protocol):
@@ -49,33 +47,20 @@ class Vectors(Protocol):
         """Unit vectors of a chunk's tokens, weighted if a composition asks for it, and the row of each position."""
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
-        """Unit vectors of the pieces that lines are cut into.
-
-        Raises
-        ------
-        InputError
-            These are vectors of words.
-        """
+        """Unit vectors of the pieces that lines are cut into."""
 
 
 @dataclass(frozen=True)
 class TokenVectors:
     """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
 
-    rows: NDArray[np.float32]
-    """(words, dimension); a zero row for a word without a vector."""
-    norms: Floats
-    """Euclidean norm of each row; 0 for a word without a vector."""
-    weights: Floats | None = None
-    """Weight of each word in an n-gram; None weighs all alike."""
-    mean_neighbour_similarity: Floats | None = None
-    """Mean cosine of each word to its nearest neighbours: similarities are then CSLS (metrics page, section 3)."""
-    allowed_pairs: Integers | None = None
-    """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
-    self_only: Flags | None = None
-    """Words that meet nothing but themselves, whatever their vectors."""
-    frequencies: Floats | None = None
-    """Share of each word among the references' tokens, for compositions that weigh by it."""
+    rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
+    norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
+    weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
+    mean_neighbour_similarity: Floats | None = None  # For CSLS (metrics page, section 3)
+    allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
+    self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
     in_context: ClassVar[bool] = False
     equal_is_one: ClassVar[bool] = True
 
@@ -137,14 +122,10 @@ def frequency_weights(frequencies: Floats | None) -> Floats:
 class PieceVectors:
     """Unit vectors of the pieces of lines, in context."""
 
-    rows: Floats
-    """(pieces, dimension)."""
-    ids: Integers
-    """(pieces,) numbers in the encoder's vocabulary."""
-    inner: Flags
-    """(pieces,) whether each is of the text; not what an encoder puts at its ends."""
-    offsets: Integers
-    """Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``."""
+    rows: Floats  # (pieces, dimension)
+    ids: Integers  # (pieces,) numbers in the encoder's vocabulary
+    inner: Flags  # (pieces,) whether each is of the text; not what an encoder puts at its ends
+    offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
 
 
 @dataclass(frozen=True)
@@ -157,13 +138,7 @@ class WordTable:
     numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
 
     def feature(self, name: str) -> Any:
-        """Find a feature.
-
-        Raises
-        ------
-        InputError
-            It was not asked for (`Requirements`).
-        """
+        """Find a feature; it must have been asked for (`Requirements`)."""
         if name not in self.features:
             raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
         return self.features[name]
@@ -177,10 +152,8 @@ class WordTable:
 class Relation:
     """What makes of the cosines of words, coded anew, another token product."""
 
-    words: Integers
-    """The words' codes in the vocabulary."""
-    size: int
-    """Words of the vocabulary."""
+    words: Integers  # The words' codes in the vocabulary
+    size: int  # Words of the vocabulary
     known: Flags
     mean_neighbour_similarity: Floats | None
     allowed_pairs: Integers | None
@@ -208,15 +181,11 @@ class UnitVectors:
     """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
 
     rows: Floats
-    words: NDArray[np.int32]
-    """Word of each row."""
+    words: NDArray[np.int32]  # Word of each row
     weights: Floats | None = None
-    relation: Relation | None = None
-    """None: the product of two words is their cosine."""
-    equal_is_one: bool = True
-    """Whether the product of a word with itself is 1, whatever its vectors."""
-    in_context: bool = False
-    """Whether rows belong to single tokens, so that none recurs in other lines."""
+    relation: Relation | None = None  # None: the product of two words is their cosine
+    equal_is_one: bool = True  # Whether the product of a word with itself is 1, whatever its vectors
+    in_context: bool = False  # Whether rows belong to single tokens, so that none recurs in other lines
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
         """Token products of texts, given as rows (batch, tokens), all with all: weighted, and plain."""
@@ -271,10 +240,7 @@ class UnitVectors:
         return tuple(bands)
 
     def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """1 / norm of the summed vectors of each n-gram of texts, n = 1…order: (batch, tokens - n + 1) each.
-
-        0 where that norm is 0.
-        """
+        """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each."""
         bands = self.bands(codes, order)
         found: list[Floats] = []
         for n in range(1, len(bands) + 1):
@@ -318,12 +284,9 @@ class TokenProducts:
     words have a vector and may meet, else 0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
-    cross: Floats
-    """Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)."""
-    plain: Floats
-    """The same products without weights (the same array where all weigh alike)."""
-    candidate_norms: Sequence[Floats]
-    """1 / norm of the summed vectors of the candidate's n-grams, for n = 1…N: each (batch, tokens - n + 1)."""
+    cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
+    plain: Floats  # The same products without weights (the same array where all weigh alike)
+    candidate_norms: Sequence[Floats]  # 1 / norm of the summed vectors of n-grams: (batch, tokens - n + 1) each
     reference_norms: Sequence[Floats]
     _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
@@ -351,33 +314,22 @@ class TokenProducts:
         return self._rows[order]
 
 
-class Composition(Protocol):
+@dataclass(frozen=True)
+class Composition(ABC):
     """How the similarity of two n-grams follows from the products of their tokens."""
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
+    name: str
+    by_frequency: bool = False  # Whether it weighs words by how rare they are
 
-    @property
-    def by_frequency(self) -> bool:
-        """Whether it weighs words by how rare they are."""
-
+    @abstractmethod
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
     ) -> Floats | None:
-        """Similarity of every two n-grams of such orders, (batch, starts, starts); None: never similar.
-
-        Each is multiplied by a factor of the candidate n-gram and one of the reference n-gram, (batch, starts) each:
-        0 where it may not match.
-        """
+        """Similarities times factors of both (0: may not match), (batch, starts, starts); None: never similar."""
 
 
-@dataclass(frozen=True)
-class Mean:
+class Mean(Composition):
     """Cosine of averaged vectors (Morgan 2014): B(x, y) / sqrt(B(x, x) B(y, y)), blind to word order."""
-
-    name: str = "mean"
-    by_frequency: bool = False
 
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
@@ -389,12 +341,8 @@ class Mean:
         return similarities
 
 
-@dataclass(frozen=True)
-class Aligned:
+class Aligned(Composition):
     """Mean of the token products position by position: same order only, and word order counts."""
-
-    name: str = "aligned"
-    by_frequency: bool = False
 
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
@@ -413,19 +361,15 @@ class Aligned:
 
 
 COMPOSITIONS: dict[str, Composition] = {
-    "mean": Mean(),
-    "aligned": Aligned(),
+    "mean": Mean("mean"),
+    "aligned": Aligned("aligned"),
     # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
     "sif": Mean("sif", by_frequency=True),
 }
 
 
 def composition(name: str) -> Composition:
-    """Find the composition of that name.
-
-    >>> composition("aligned")
-    Aligned(name='aligned', by_frequency=False)
-    """
+    """Find the composition of that name."""
     if name not in COMPOSITIONS:
         raise UnknownNameError("composition", name, COMPOSITIONS)
     return COMPOSITIONS[name]

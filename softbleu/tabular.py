@@ -11,8 +11,7 @@ from typing import Any
 from softbleu.errors import MissingExtraError
 
 Value = str | int | float | bool | None
-_DIGITS = 4
-"""Of numbers that are shown to people."""
+_DIGITS = 4  # Of numbers that are shown to people
 
 
 class Tabular:
@@ -31,10 +30,7 @@ class Tabular:
         return {**self.described(), "rows": self.records()}
 
     def to_frame(self) -> Any:
-        """Make a data frame of pandas, or of polars where only that is installed; lists have a column an entry.
-
-        Raises `MissingExtraError`: neither is installed.
-        """
+        """Make a data frame of pandas, or of polars where only that is installed; lists have a column an entry."""
         rows = [spread(row) for row in self.records()]
         for name in ("pandas", "polars"):
             if find_spec(name) is not None:
@@ -68,24 +64,15 @@ class Records(Tabular):
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    """None where a value is not defined."""
-    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)
-    """What is true of all rows; before them in text, beside them in JSON."""
-    empty: str = "nothing found"
-    """What text says where there are no rows."""
-    digits: int | None = None
-    """Decimals of this table's floats in text, where they are not scores; else those of the layout."""
-    notes: Sequence[str] = ()
-    """What people are told below the table; LaTeX has it as comments, formats for programs leave it out."""
-    text_columns: int | None = None
-    """How many of the first columns are flush left; else those before the first that has numbers only."""
-    marked: Collection[tuple[int, int]] = ()
-    """Row and column, from 0, of cells that stand out on a terminal, in Markdown and in LaTeX."""
-    background: Collection[str] = ()
-    """Columns that are too wide for people: what is in them stands below the table, where signatures are long."""
-    verbatim: Collection[str] = ()
-    """Columns whose names are not ours: people are shown them as they are."""
+    rows: Sequence[Sequence[Value]]  # None where a value is not defined
+    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)  # What is true of all rows
+    empty: str = "nothing found"  # What text says where there are no rows
+    digits: int | None = None  # Decimals of floats in text that are no scores; else those of the layout
+    notes: Sequence[str] = ()  # What people are told below the table; formats for programs leave it out
+    text_columns: int | None = None  # First columns that are flush left; else those before one of numbers
+    marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of cells that stand out
+    background: Collection[str] = ()  # Columns too wide for people: they stand below the table
+    verbatim: Collection[str] = ()  # Columns whose names are not ours: people are shown them as they are
 
     @classmethod
     def of(cls, found: Tabular) -> Records:

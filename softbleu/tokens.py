@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec
 from itertools import chain, islice
-from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -19,6 +15,7 @@ import numpy as np
 
 from softbleu.declare import Declared, setting
 from softbleu.errors import MissingExtraError
+from softbleu.io.platform import sacrebleu_tokenizers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,18 +32,14 @@ _SACREBLEU = {
 }
 TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU, "blanks", "meteor")
 _BLANKS = re.compile("[ \t\f\r]+")
-MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")
-"""What 13a always takes for tokens."""
+MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")  # What 13a always takes for tokens
 ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 """What 13a reads as something else, one after the other."""
 _CLASS = re.escape(MARKS_13A)
 _WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
-_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))
-"""Where one pass over a line is not enough."""
-_WORDS = 1 << 17
-"""Words whose tokens are remembered."""
-_BY_WORD = ("none", "char", "13a")
-"""Those for which no word depends on others: 13a looks at neighbouring characters only, and splits at white space."""
+_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
+_WORDS = 1 << 17  # Words whose tokens are remembered
+_BY_WORD = ("none", "char", "13a")  # No word depends on others: 13a looks at neighbouring characters only
 
 
 @dataclass(frozen=True)
@@ -111,21 +104,6 @@ class Tokenizer(Declared):
         return _word_splitter(self)
 
 
-@cache
-def _tokenizers() -> str:
-    """Package of sacrebleu's tokenizers, without the rest of sacrebleu, whose import takes as long as a short run.
-
-    They import one another only, by names relative to their package, which may be called anything.
-    """
-    whole = find_spec("sacrebleu")
-    if whole is None or not whole.submodule_search_locations:
-        return "sacrebleu.tokenizers"
-    spec = ModuleSpec("softbleu_sacrebleu_tokenizers", None, is_package=True)
-    spec.submodule_search_locations = [str(Path(whole.submodule_search_locations[0]) / "tokenizers")]
-    sys.modules[spec.name] = module_from_spec(spec)
-    return spec.name
-
-
 # Not kept in the value itself, which travels to worker processes.
 @cache
 def _splitter(name: str) -> Split:
@@ -148,7 +126,7 @@ def _splitter(name: str) -> Split:
 def _by_sacrebleu(name: str) -> Split:
     module, attribute = _SACREBLEU[name]
     try:
-        tokenize = getattr(import_module(f"{_tokenizers()}.{module}"), attribute)()
+        tokenize = getattr(import_module(f"{sacrebleu_tokenizers()}.{module}"), attribute)()
     except (ImportError, RuntimeError) as error:
         extra = name.partition("-")[0]
         raise MissingExtraError(
@@ -286,17 +264,12 @@ def _without_punctuation(word: str) -> Sequence[str]:
     return (word,) if not word.isspace() else ()
 
 
+# What a word is made of, by the names under which metrics ask for it.
 WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
     "characters": str,
     "punctuation": _without_punctuation,
 }
-"""Features of words that metrics may ask for: what a word is made of.
-
->>> parts = WordParts.of(["a", "at"], WORD_PARTS["spelling"])
->>> parts.codes.tolist(), parts.bounds.tolist()
-([0, 1, 2, 0, 3, 4, 5, 6, 7], [0, 3, 9])
-"""
 
 
 @cache

@@ -1,7 +1,5 @@
 """Matchers: how much of a candidate n-gram the references account for."""
 
-from __future__ import annotations
-
 from softbleu.matchers.base import MATCHERS, Matcher, SoftMatcher, make_matcher
 from softbleu.matchers.matches import Matches
 

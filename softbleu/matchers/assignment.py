@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.matches import Rules
     from softbleu.types import Integers
 
-
-EXACT = 2 * SCALE
-"""Stands for an exact match among similarities: before every approximate one, even of similarity 1."""
+EXACT = 2 * SCALE  # Stands for an exact match among similarities: before every approximate one, even of similarity 1
 OPTIMAL = Limit(
     "assignment 'optimal'",
     "pairs of n-grams that may match",
@@ -32,15 +30,9 @@ OPTIMAL = Limit(
 def assign(similarities: NDArray[np.int32], capacity: Integers, rules: Rules) -> tuple[Integers, Integers]:
     """Give pool n-grams to candidate n-grams as the rules say.
 
-    Parameters
-    ----------
-    similarities : (batch, candidate n-grams, pool n-grams) in millionths, `EXACT` for equal ones, 0 or less where no
-        match is allowed; overwritten
-    capacity : instances of each pool n-gram in millionths, (batch, pool n-grams)
-
-    Returns
-    -------
-    Pool n-gram of each candidate n-gram, -1 for none, and the similarity of the match: (batch, candidate n-grams).
+    `similarities`, (batch, candidate n-grams, pool n-grams), are in millionths, `EXACT` for equal n-grams, 0 or less
+    where no match is allowed, and overwritten; `capacity`, (batch, pool n-grams), is in millionths of an instance.
+    Found are the pool n-gram of each candidate n-gram, -1 for none, and the similarity of that match.
     """
     if rules.assignment == "optimal":
         similarities[similarities <= rules.threshold] = 0
@@ -81,20 +73,10 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
 def assign_links(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], capacity: Integers, height: int
 ) -> tuple[Integers, Integers]:
-    """Match by the greatest total what few pairs link: each group that hangs together by itself.
+    """Match by the greatest total what few pairs link: each group that hangs together by itself; as `assign` does.
 
-    Parameters
-    ----------
-    rows, columns, values : candidate n-gram, pool n-gram and similarity in millionths of each pair that may match
-    capacity : instances of each pool n-gram in millionths
-    height : number of candidate n-grams
+    Each pair that may match has a candidate n-gram, of which there are `height`, a pool n-gram and a similarity.
 
-    Returns
-    -------
-    As of `assign`, of one segment.
-
-    Examples
-    --------
     >>> links = np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([900_000, 800_000, 700_000])
     >>> assign_links(*links, np.full(3, SCALE), 3)
     (array([ 0,  2, -1]), array([900000, 700000,      0]))

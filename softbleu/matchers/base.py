@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import Vectors
     from softbleu.types import Integers
 
-
-DEFAULT_THRESHOLD = 0.8
-"""What a similarity must exceed where neither a person nor the vectors say."""
+DEFAULT_THRESHOLD = 0.8  # What a similarity must exceed where neither a person nor the vectors say
 
 
 def read_threshold(text: str) -> float | str | None:
@@ -34,11 +32,6 @@ def read_threshold(text: str) -> float | str | None:
 
     >>> read_threshold("0.8"), read_threshold("p99.9")
     (0.8, 'p99.9')
-
-    Raises
-    ------
-    InputError
-        It is neither.
     """
     if text == "none":
         return None
@@ -138,13 +131,7 @@ class SoftMatcher(Matcher):
 
     @property
     def least_similarity(self) -> float:
-        """The threshold as a number.
-
-        Raises
-        ------
-        InputError
-            It is a quantile of vectors that are not known here.
-        """
+        """The threshold as a number."""
         if isinstance(self.threshold, str):
             raise InputError(f"threshold {self.threshold!r} is a quantile: resolve the measure, or give a number")
         return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
@@ -198,11 +185,10 @@ def make_matcher(name: str, **options: object) -> Matcher:
     Traceback (most recent call last):
     softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none
     """
-    kind = MATCHERS.find(name)
+    kind: type[Matcher] = MATCHERS.find(name)
     known = [each.name for each in own_settings(kind)]
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if key not in known:
             raise InputError(f"matcher {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
-    made: Matcher = kind(**given)
-    return made
+    return kind(**given)

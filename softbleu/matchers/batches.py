@@ -16,25 +16,18 @@ if TYPE_CHECKING:
     from softbleu.similarity import UnitVectors, Vectors
     from softbleu.types import Floats, Integers
 
-
-BATCH_CELLS = 1 << 15
-"""Entries of a batch's token-by-token matrices: small enough to stay in the cache."""
-LONG_CELLS = 1 << 21
-"""A segment with a greater matrix is matched by itself, a stripe at a time."""
+BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache
+LONG_CELLS = 1 << 21  # A segment with a greater matrix is matched by itself, a stripe at a time
 
 
 @dataclass(frozen=True)
 class Batch:
     """Candidates of about one size, and the references of their segments."""
 
-    systems: Integers
-    """System of each candidate."""
-    lines: Integers
-    """Line of each candidate."""
-    candidate: Integers
-    """Positions of the candidates' tokens: (batch, most tokens), padded with the chunk's size."""
-    reference: Integers
-    """Positions of the references' tokens, likewise."""
+    systems: Integers  # System of each candidate
+    lines: Integers  # Line of each candidate
+    candidate: Integers  # Positions of the candidates' tokens: (batch, most tokens), padded with the chunk's size
+    reference: Integers  # Positions of the references' tokens, likewise
 
     @property
     def is_long(self) -> bool:
@@ -74,10 +67,8 @@ class WeighedText:
     """A chunk's tokens as vectors: what the similarity of its n-grams follows from."""
 
     vectors: UnitVectors
-    rows: Integers
-    """Row of the vectors of each position, and any for padding."""
-    norms: list[Floats]
-    """1 / norm of the n-gram that starts at each position, n = 1, 2, …; 0 for padding."""
+    rows: Integers  # Row of the vectors of each position, and any for padding
+    norms: list[Floats]  # 1 / norm of the n-gram that starts at each position, n = 1, 2, …; 0 for padding
 
     @classmethod
     def of(cls, chunk: Chunk, vectors: Vectors, by_frequency: bool, order: int) -> WeighedText:

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from softbleu.matchers.pool import Pool
     from softbleu.types import Integers
 
-
-STRIPE_CELLS = 1 << 20
-"""Pairs of n-grams of an order that are held at a time."""
+STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time
 _LIMIT = Limit(
     "soft matching", "pairs of words", 1 << 31, "a document of 3,000 words with 20 references: 180,000,000"
 )
@@ -33,13 +31,7 @@ MATCHED_WORDS = Limit("soft matching", "words", 1 << 20, "a document of 3,000 wo
 def match_long_segment(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
 ) -> None:
-    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory.
-
-    Raises
-    ------
-    InputError
-        It is too long.
-    """
+    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory."""
     height, width = batch.candidate.shape[1], batch.reference.shape[1]
     words = f"a segment of {height:,} candidate and {width:,} reference words"
     _LIMIT.check(height * width, words)

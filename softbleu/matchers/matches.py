@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import Composition
     from softbleu.types import Integers
 
-
 Assignment = Literal["exact-first", "sequential", "optimal"]
 Consumption = Literal["unit", "similarity"]
 
@@ -23,17 +22,13 @@ Consumption = Literal["unit", "similarity"]
 class Rules:
     """What a soft matcher says of n-grams up to some order; see `SoftMatcher`."""
 
-    pool_orders: tuple[tuple[int, ...], ...]
-    """Of each order, those of the reference n-grams that may match approximately."""
-    threshold: int
-    """In millionths: a similarity must exceed it."""
+    pool_orders: tuple[tuple[int, ...], ...]  # Of each order, those that may match approximately
+    threshold: int  # In millionths: a similarity must exceed it
     assignment: Assignment
     consumption: Consumption
     composition: Composition
-    equal_is_one: bool = True
-    """Whether equal n-grams match as such, not by what their similarity is where they stand."""
-    in_context: bool = False
-    """Whether equal n-grams differ by where they stand."""
+    equal_is_one: bool = True  # Whether equal n-grams match as such, not by what their similarity is where they stand
+    in_context: bool = False  # Whether equal n-grams differ by where they stand
 
     @property
     def exact_first(self) -> bool:
@@ -59,14 +54,10 @@ class Rules:
 class Matches:
     """What the candidate n-grams of one order found, n-gram by n-gram."""
 
-    starts: Integers
-    """Candidate positions at which the n-grams start."""
-    matched: Integers
-    """How much of each is matched, in millionths: 1,000,000 for an exact match, 0 for none."""
-    partner_starts: Integers
-    """Position at which the matched reference n-gram first appears; -1 for none."""
-    partner_orders: Integers
-    """Order of the matched reference n-gram; 0 for none."""
+    starts: Integers  # Candidate positions at which the n-grams start
+    matched: Integers  # How much of each is matched, in millionths: 1,000,000 for an exact match, 0 for none
+    partner_starts: Integers  # Position at which the matched reference n-gram first appears; -1 for none
+    partner_orders: Integers  # Order of the matched reference n-gram; 0 for none
 
     @classmethod
     def none(cls, ngrams: Ngrams) -> Matches:

@@ -22,14 +22,10 @@ class Pool:
     """The n-grams of one order, spread over a chunk's positions (and one more, for padding)."""
 
     ngrams: Ngrams
-    index: Integers
-    """Number of the candidate n-gram that starts here, -1 for none."""
-    waiting: Flags
-    """Whether a candidate n-gram starts here that is still to be matched."""
-    pool_index: Integers
-    """Number of the pool n-gram that starts here, that of none being the last."""
-    counts: Integers
-    """Count of each pool n-gram, and 0 for none."""
+    index: Integers  # Number of the candidate n-gram that starts here, -1 for none
+    waiting: Flags  # Whether a candidate n-gram starts here that is still to be matched
+    pool_index: Integers  # Number of the pool n-gram that starts here, that of none being the last
+    counts: Integers  # Count of each pool n-gram, and 0 for none
     left: Integers
     """What exact matches leave of the counts to each system, (systems, pool n-grams and none); the counts themselves
     unless exact matches come first."""
@@ -59,14 +55,7 @@ class Pool:
         )
 
     def capacity(self, own: bool, systems: Integers, starts: Integers) -> Integers:
-        """Instances of the pool n-grams that start at some positions: after exact matches in their own order.
-
-        Parameters
-        ----------
-        own : whether the candidates' n-grams are of this order
-        systems : (batch,)
-        starts : (batch, starts)
-        """
+        """Instances of the pool n-grams at (batch, starts), less exact matches where these are of the `own` order."""
         numbers = self.pool_index[starts]
         return self.left[systems[:, None], numbers] if own else self.counts[numbers]
 
@@ -76,10 +65,7 @@ class Pool:
         return ids
 
     def equal(self, candidate: Integers, reference: Integers) -> Flags:
-        """Whether the n-grams that start at candidate positions are those of the pool at reference positions.
-
-        (batch, candidate starts), (batch, reference starts): (batch, candidate starts, reference starts).
-        """
+        """Whether n-grams at two positions are equal: (batch, candidate starts, reference starts)."""
         pool_ids = np.append(self.ngrams.pool_ids, -2)
         same: Flags = self.ids(candidate)[:, :, None] == pool_ids[self.pool_index[reference]][:, None, :]
         return same

@@ -25,30 +25,17 @@ if TYPE_CHECKING:
     from softbleu.similarity import TokenProducts, Vectors
     from softbleu.types import Integers
 
-
-SWEEP_CELLS = 1 << 18
-"""Entries of a batch's token-by-token matrices: more than for one threshold where the sweep works on whole arrays."""
+SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole
 
 
 def matched_by_all(
-    matchers: Sequence[Matcher],
-    chunks: Sequence[Chunk],
-    vectors: Vectors | None,
-    max_order: int,
-    kernels: Kernels,
+    matchers: Sequence[Matcher], chunks: Sequence[Chunk], vectors: Vectors | None, max_order: int, kernels: Kernels
 ) -> list[Integers]:
     """Sum the matches of each system, segment and order by every matcher, as `Matcher.matched` does for one.
 
     The references of all systems are prepared once. Matchers that differ in their thresholds only, and assign
-    greedily, share their similarities and their assignment; all matchers share the products of the tokens.
-
-    Parameters
-    ----------
-    chunks : one a system, all over the same references
-
-    Returns
-    -------
-    In the order of the matchers: in millionths, (systems, segments, max_order) each.
+    greedily, share their similarities and their assignment; all matchers share the products of the tokens. There is a
+    chunk for each system, and for each matcher an array of millionths, (systems, segments, max_order).
     """
     families: dict[SoftMatcher, dict[int, float]] = {}
     matched: dict[int, Integers] = {}
@@ -169,19 +156,13 @@ def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: 
 class MatchIntervals:
     """Matches of the candidate n-grams of a chunk, and between which of some ascending thresholds each is made."""
 
-    order: Integers
-    """Order of the candidate n-gram."""
-    starts: Integers
-    """Candidate position at which it starts."""
-    matched: Integers
-    """How much of it is matched, in millionths: 1,000,000 for an exact match."""
-    partner_starts: Integers
-    """Position at which the matched reference n-gram first appears."""
+    order: Integers  # Order of the candidate n-gram
+    starts: Integers  # Candidate position at which it starts
+    matched: Integers  # How much of it is matched, in millionths: 1,000,000 for an exact match
+    partner_starts: Integers  # Position at which the matched reference n-gram first appears
     partner_orders: Integers
-    first: Integers
-    """Number of the lowest threshold at which the match is made."""
-    end: Integers
-    """Number of the first threshold above it at which it is not; the number of thresholds if there is none."""
+    first: Integers  # Number of the lowest threshold at which the match is made
+    end: Integers  # Number of the first threshold above it at which it is not, or else of thresholds
 
     def at(self, threshold: int) -> MatchIntervals:
         """Matches made at the threshold of that number."""
@@ -217,17 +198,8 @@ def match_intervals(
         start = pool.start(order, sweep.rules)
         exact = start.matched > 0
         number = int(exact.sum())
-        found.append(
-            (
-                np.full(number, order),
-                start.starts[exact],
-                start.matched[exact],
-                start.partner_starts[exact],
-                start.partner_orders[exact],
-                np.zeros(number, np.int64),
-                np.full(number, count),
-            )
-        )
+        columns = [each[exact] for each in vars(start).values()]
+        found.append((np.full(number, order), *columns, np.zeros(number, np.int64), np.full(number, count)))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
@@ -243,17 +215,9 @@ def match_intervals(
         layer, line = np.divmod(made.segment, len(candidate))
         block, place = np.divmod(made.column, reference.shape[1])
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
-        found.append(
-            (
-                np.array(tables.orders)[layer],
-                candidate[line, made.row],
-                np.minimum(made.value, SCALE).astype(np.int64),
-                reference[line, place],
-                pool_orders,
-                made.first,
-                made.end,
-            )
-        )
+        orders, matched = np.array(tables.orders)[layer], np.minimum(made.value, SCALE).astype(np.int64)
+        starts, partners = candidate[line, made.row], reference[line, place]
+        found.append((orders, starts, matched, partners, pool_orders, made.first, made.end))
     return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
@@ -266,12 +230,5 @@ def _one_by_one(
         for order, matches in enumerate(matched, start=1):
             made = matches.matched > 0
             many = int(made.sum())
-            yield (
-                np.full(many, order),
-                matches.starts[made],
-                matches.matched[made],
-                matches.partner_starts[made],
-                matches.partner_orders[made],
-                np.full(many, number),
-                np.full(many, number + 1),
-            )
+            columns = [each[made] for each in vars(matches).values()]
+            yield np.full(many, order), *columns, np.full(many, number), np.full(many, number + 1)

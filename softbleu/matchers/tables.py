@@ -27,14 +27,11 @@ if TYPE_CHECKING:
 class Tables:
     """What the n-grams of a batch may match, before anything is given out."""
 
-    orders: list[int]
-    """Orders that may match approximately."""
-    pool_orders: list[list[int]]
-    """Of each, the orders of the pool n-grams in its columns, in pool order."""
+    orders: list[int]  # Orders that may match approximately
+    pool_orders: list[list[int]]  # Of each, the orders of the pool n-grams in its columns, in pool order
     similarities: NDArray[np.int32]
     """In millionths, 0 or less where no match is allowed: (orders, batch, candidate n-grams, pool n-grams)."""
-    capacity: Integers
-    """Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)."""
+    capacity: Integers  # Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)
 
     @property
     def columns(self) -> int:

@@ -19,28 +19,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
     from softbleu.metrics.ter import Ter, TerScore
 
-# Loaded when first asked for: a run needs one or two of them.
-_HOMES = {
-    "M2": "m2",
-    "Bleu": "bleu",
-    "BleuScore": "bleu",
-    "Chrf": "chrf",
-    "ChrfScore": "chrf",
-    "Gleu": "gleu",
-    "GleuScore": "gleu",
-    "Green": "green",
-    "GreenScore": "green",
-    "IMeasure": "imeasure",
-    "IMeasureScore": "imeasure",
-    "M2Score": "m2",
-    "Refless": "refless",
-    "ReflessScore": "refless",
-    "Softbleu": "softbleu",
-    "SoftbleuScore": "softbleu",
-    "Ter": "ter",
-    "TerScore": "ter",
-}
-
 __all__ = [
     "M2",
     "METRICS",
@@ -70,6 +48,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    """Load a metric when it is first asked for: a run needs one or two of them."""
+    if name not in __all__:
         raise AttributeError(f"module 'softbleu.metrics' has no attribute {name!r}")
-    return getattr(import_module(f"softbleu.metrics.{_HOMES[name]}"), name)
+    return getattr(import_module(f"softbleu.metrics.{name.removesuffix('Score').lower()}"), name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,48 +16,22 @@ from softbleu.metrics.score import ReferenceScore
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
     from softbleu.types import Floats, Integers
 
 
 _NORMAL_95 = 1.959963984540054
-_MOST_STREAMS = 4096
-"""Samples whose generators are held at once, of 2.5 KB each."""
-
-
-class Scorer(Protocol):
-    """What an aggregation asks of its metric."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Which way is up."""
-
-    def score(self, row: Any) -> Score:
-        """Score a row, or a sum of rows."""
-
-    def scores(self, rows: Any) -> Floats:
-        """Scores of many rows."""
+_MOST_STREAMS = 4096  # Samples whose generators are held at once, of 2.5 KB each
 
 
 @dataclass(frozen=True)
 class Aggregation(ABC):
-    """How the rows of a metric's segments reduce to scores; segment s has rows ``offsets[s]`` to ``offsets[s + 1]``.
+    """How the rows of a metric's segments reduce to scores; segment s has rows ``offsets[s]:offsets[s + 1]``."""
 
-    Parameters
-    ----------
-    metric
-        Scores single rows and sums of rows.
-    """
-
-    metric: Scorer
-    sum_is_enough: ClassVar[bool] = False
-    """Whether a corpus score takes no more than the sum of all rows."""
-    has_corpus_score: ClassVar[bool] = True
-    """Whether a corpus has a score that is not a mean of segment scores."""
+    metric: Metric
+    sum_is_enough: ClassVar[bool] = False  # Whether a corpus score takes no more than the sum of all rows
+    has_corpus_score: ClassVar[bool] = True  # Whether a corpus has a score that is not a mean of segment scores
 
     @property
     def by_segment(self) -> bool:
@@ -68,7 +42,7 @@ class Aggregation(ABC):
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose one row of each segment: their places among the rows."""
 
-    def summed(self, rows: Integers, offsets: Integers) -> Integers | Floats:
+    def summed(self, rows: Integers, offsets: Integers) -> Any:
         """Add up what counts of the rows of some segments."""
         total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
         return total
@@ -98,13 +72,7 @@ class Aggregation(ABC):
         return self.metric.scores(rows[self.chosen(rows, offsets)])
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """Score each candidate against each of its references.
-
-        Raises
-        ------
-        InputError
-            The metric looks at all references together.
-        """
+        """Score each candidate against each of its references."""
         chosen = set(self.chosen(rows, offsets).tolist())
         return [
             ReferenceScore(segment, place - start + 1, place in chosen, self.single(rows[place]))
@@ -136,8 +104,6 @@ class SumOfRows(Aggregation):
 class BestReference(Aggregation):
     """A row for each reference of each segment, of which one counts: the best by its score, the first of equals.
 
-    Examples
-    --------
     >>> from softbleu.metrics import Bleu
     >>> best = BestReference(Bleu(order=1))
     >>> rows = np.array([[2, 2, 0, 2], [2, 2, 1_000_000, 2], [1, 1, 1_000_000, 1]])
@@ -153,13 +119,7 @@ class BestReference(Aggregation):
 
 @dataclass(frozen=True)
 class MeanOfReferences(Aggregation):
-    """A row for each reference of each segment, whose scores have a mean; a corpus has the mean of its segments.
-
-    Parameters
-    ----------
-    best
-        Says which of a segment's references is the best.
-    """
+    """A row for each reference of each segment, whose scores have a mean; a corpus has the mean of its segments."""
 
     best: BestReference
     has_corpus_score: ClassVar[bool] = False
@@ -175,13 +135,7 @@ class MeanOfReferences(Aggregation):
         return total
 
     def score(self, rows: Integers, offsets: Integers) -> Score:
-        """Score the sum of segments that have one reference each.
-
-        Raises
-        ------
-        InputError
-            A segment has several.
-        """
+        """Score the sum of segments that have one reference each."""
         if len(rows) == len(offsets) - 1:
             return self.metric.score(rows.sum(axis=0))
         raise InputError(
@@ -208,20 +162,10 @@ class MeanOfReferences(Aggregation):
 
 @dataclass(frozen=True)
 class SampledReferences(MeanOfReferences):
-    """A corpus has the mean score of random samples, each of which draws one reference of each segment.
-
-    Segments have the mean over their references. The metric's scores have a `standard_deviation` and an `interval`.
-
-    Parameters
-    ----------
-    samples
-        How many.
-    seed
-        Sample k is seeded with this + 101 k.
-    """
+    """A corpus has the mean score of random samples, each of which draws one reference a segment."""
 
     samples: int
-    seed: int
+    seed: int  # sample k is seeded with this + 101 k
     has_corpus_score: ClassVar[bool] = True
 
     def score(self, rows: Integers, offsets: Integers) -> Score:

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 else:
     GivenMatcher = Matcher
 
-DEFAULT_ENCODER = "minilm-l6"
-"""Bundled encoder for vectors in context."""
+DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
 IN_CONTEXT = "in context"
@@ -53,34 +52,16 @@ IN_CONTEXT = "in context"
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a metric must be given.
-
-    Attributes
-    ----------
-    references, source, gold
-        Texts of each segment: references, the text that was to be corrected, the edits of a gold file (not only the
-        references that they make).
-    vectors
-        Of words, whose similarity is looked at.
-    frequency
-        How frequent words are among the references' tokens.
-    pieces
-        Those of the pieces that an encoder cuts lines into, in context.
-    idf
-        What says how rare words (or pieces) are: `references`, or another text; None where nothing asks.
-    parts
-        What the words are made of, by the names of `softbleu.tokens.WORD_PARTS`: `spelling`, `characters`, …; or what
-        else is known of them, as a `softbleu.tokens.WordFeature`.
-    """
+    """What a metric must be given."""
 
     references: bool = True
-    source: bool = False
-    gold: bool = False
-    vectors: bool = False
-    pieces: bool = False
-    frequency: bool = False
-    idf: object = None
-    parts: tuple[str | WordFeature, ...] = ()
+    source: bool = False  # The text that was to be corrected
+    gold: bool = False  # The edits of a gold file, not only the references that they make
+    vectors: bool = False  # Of words, whose similarity is looked at
+    pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
+    frequency: bool = False  # How frequent words are among the references' tokens
+    idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
+    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.tokens.WORD_PARTS`, and what else is known
 
     @property
     def table(self) -> bool:
@@ -120,7 +101,7 @@ class MetricClass(ABCMeta):
 
     def __call__(cls, *own: object, **given: Any) -> Any:
         """Make a value; see `Metric`."""
-        fields = {each.name: each for each in own_settings(cls)}  # type: ignore[arg-type]
+        fields = {each.name: each for each in own_settings(cls)}
         if all(name in fields and is_whole(fields[name], value) for name, value in given.items()):
             return super().__call__(*own, **given)
         return with_settings(cls(*own), given)
@@ -230,11 +211,7 @@ class Metric(Declared, metaclass=MetricClass):
     ) -> Result: ...
 
     def corpus_score(
-        self,
-        candidates: Texts,
-        references: References | None = None,
-        source: Iterable[str] | None = None,
-        **run: Any,
+        self, candidates: Texts, references: References | None = None, source: Iterable[str] | None = None, **run: Any
     ) -> Result | Results:
         """Score candidates against references; the parameters are those of `softbleu.score`.
 
@@ -249,16 +226,6 @@ class Metric(Declared, metaclass=MetricClass):
 
     def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
         """Score one segment, as a corpus of it alone is scored at segment level; vectors stay open between calls.
-
-        Returns
-        -------
-        Score
-            The score and what it is made of; ``float(…)`` is the score.
-
-        Raises
-        ------
-        InputError, VectorError
-            As `corpus_score`.
 
         Examples
         --------
@@ -301,10 +268,7 @@ class Metric(Declared, metaclass=MetricClass):
 
     @abstractmethod
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Compute the statistics of each segment, a row of whole numbers each: (segments, k).
-
-        Where the aggregation is over references, a row for each reference of each segment instead.
-        """
+        """Whole numbers of each segment (or reference, where the aggregation is over these): (segments, k)."""
 
     @abstractmethod
     def score(self, row: Integers) -> Score:
@@ -347,18 +311,10 @@ METRICS = Registry("metric", "softbleu.metrics", Metric)
 def with_settings(
     metric: Metric, given: Mapping[str, Any], idle: list[str] | None = None, *, plain: bool = False
 ) -> Metric:
-    """Change settings of a metric, of whatever part.
+    """Change settings of a metric, of whatever part; those that are given go before those of a `preset`.
 
-    Parameters
-    ----------
-    given : settings by name, and `preset`, the settings of a paper, before which go those that are given
-    idle : takes the names of settings that the metric does not have; without it they are refused
-    plain : leave out what the metric takes for vectors in context (`Metric.in_context`)
-
-    Raises
-    ------
-    UnknownNameError, InputError
-        Names or values that are not valid.
+    Names of settings that the metric does not have are added to `idle`, or refused without it. `plain` leaves out
+    what the metric takes for vectors in context (`Metric.in_context`).
     """
     given = dict(given)
     preset = given.pop("preset", None)

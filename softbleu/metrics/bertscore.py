@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers
 
-_PARTS = 10**9
-"""What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
+_PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
 """Of a candidate and a reference (1 GB)."""
 Average = Literal["segments", "pieces"]
@@ -72,11 +71,7 @@ class BertScore(Metric):
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "bertscore"
-
-    @property
-    def label(self) -> str:
-        """Its name as the field has it."""
-        return "BERTScore"
+    label: ClassVar[str] = "BERTScore"
 
     @property
     def requires(self) -> Requirements:
@@ -84,13 +79,7 @@ class BertScore(Metric):
         return Requirements(vectors=True, pieces=True, idf=self.idf)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Precision, recall and F of each segment, 1, then what they are shares of: similarity and weight, twice.
-
-        Returns
-        -------
-        Integers
-            Shape (segments, 8), in billionths but for the 1.
-        """
+        """Precision, recall, F and 1 of each segment; twice similarity and weight, in billionths: (segments, 8)."""
         if words is None:
             raise InputError("BERTScore compares pieces by vectors in context: name an encoder, e.g. minilm-l6")
         single = chunk.by_reference()

@@ -12,10 +12,7 @@ import numpy as np
 from softbleu.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.matchers.exact import Exact
-from softbleu.matchers.sleu import SleuMatcher
-from softbleu.matchers.vleu import VleuMatcher
-from softbleu.matchers.xleu import XleuMatcher
+from softbleu.matchers.kinds import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import (
     GivenMatcher,
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-
 Smoothing = Literal["none", "floor", "add-k", "exp"]
 Denominator = Literal["order", "all", "reference"]
 _SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
@@ -58,8 +54,7 @@ class BleuScore(Score):
 
     matches: list[float] = column("", "matches", "count")
     totals: list[int] = column("", "of", "count")
-    precisions: list[float] = column("P", "precision %", "per cent")
-    """Matches over totals after smoothing, in percent."""
+    precisions: list[float] = column("P", "precision %", "per cent")  # Matches over totals after smoothing
     brevity_penalty: float = column("BP", "brevity penalty", "ratio")
     candidate_length: int = column("length", "length", "tokens")
     reference_length: int = column("ref. length", "references", "tokens")
@@ -86,11 +81,7 @@ class Bleu(MatcherMetric):
         the `reference`'s (the tables of Morgan 2014).
     """
 
-    matcher: GivenMatcher = setting(
-        factory=Exact,
-        help=_MATCHER,
-        common=True,
-    )
+    matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
     smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp", common=True)
     smooth_value: float | None = setting(
@@ -239,8 +230,6 @@ class Bleu(MatcherMetric):
     ) -> BleuScore:
         """Score matches and totals, one a order, as published tables give them.
 
-        Examples
-        --------
         The VLEU of Morgan 2014, Table 5, which the paper prints as 0.1957:
 
         >>> bleu = Bleu(smooth="none")
@@ -252,12 +241,7 @@ class Bleu(MatcherMetric):
             raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
         precisions, orders = self._precisions(np.array([matches], np.float64), np.array([totals], np.float64))
         return _bleu_score(
-            list(matches),
-            list(totals),
-            precisions[0].tolist(),
-            int(orders[0]),
-            candidate_length,
-            reference_length,
+            list(matches), list(totals), precisions[0].tolist(), int(orders[0]), candidate_length, reference_length
         )
 
     def _precisions(self, matches: Floats, totals: Floats) -> tuple[Floats, Integers]:
@@ -335,18 +319,13 @@ class _BleuRows(SumOfRows):
 
 
 def _bleu_score(
-    matches: list[float],
-    totals: list[int],
-    precisions: list[float],
-    orders: int,
-    candidate_length: int,
-    reference_length: int,
+    matches: list[float], totals: list[int], precisions: list[float], orders: int, candidate: int, reference: int
 ) -> BleuScore:
     # math.log, term by term, as sacrebleu: the digits are the same to the last.
     logs = [math.log(precision) if precision else _LOG_OF_ZERO for precision in precisions[:orders]]
-    penalty = brevity_penalty(candidate_length, reference_length)
+    penalty = brevity_penalty(candidate, reference)
     score = penalty * math.exp(sum(logs) / orders) if any(matches) else 0.0
-    return BleuScore(score, matches, totals, precisions, penalty, candidate_length, reference_length)
+    return BleuScore(score, matches, totals, precisions, penalty, candidate, reference)
 
 
 def brevity_penalty(candidate_length: int, reference_length: int) -> float:

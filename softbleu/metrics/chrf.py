@@ -44,10 +44,14 @@ class Chrf(Metric):
 
     Parameters
     ----------
-    char_order, word_order : greatest n of characters and of words; punctuation is split from the ends of words
-    beta : how much more recall weighs than precision
-    whitespace : white space counts as characters; else it is left out
-    eps_smoothing : average F over all orders, as chrF++.py does, not precision and recall over those there are
+    char_order, word_order
+        Greatest n of characters and of words; punctuation is split from the ends of words.
+    beta
+        How much more recall weighs than precision.
+    whitespace
+        White space counts as characters; else it is left out.
+    eps_smoothing
+        Average F over all orders, as chrF++.py does, not precision and recall over those there are.
 
     Examples
     --------
@@ -155,15 +159,8 @@ class Chrf(Metric):
 class _BlanksToo(Tokenizer):
     """Words, and the white space between them as it stands; a blank between tokens of other tokenizers."""
 
-    @property
-    def splits_at_whitespace(self) -> bool:
-        """Not only."""
-        return False
-
-    @property
-    def by_word(self) -> bool:
-        """White space belongs to no word."""
-        return False
+    splits_at_whitespace: ClassVar[bool] = False
+    by_word: ClassVar[bool] = False
 
     @property
     def splitter(self) -> Split:

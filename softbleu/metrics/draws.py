@@ -15,29 +15,18 @@ if TYPE_CHECKING:
 
     from softbleu.types import Floats, Integers
 
-
-_MOST_KEPT = 1 << 25
-"""Bytes of draws that are kept for the next system; more are drawn anew."""
-_SEGMENTS = 2048
-"""Segments that are added up together: few enough for the cache, and a multiple of 8, for draws are bits."""
-_ITERATIONS = 128
-"""Iterations that are added up together."""
-_MOST_CONVERTED = 1 << 22
-"""Entries of rows that are kept as floating point; more are converted anew."""
+_MOST_KEPT = 1 << 25  # Bytes of draws that are kept for the next system; more are drawn anew
+_SEGMENTS = 2048  # Segments added up together: few enough for the cache, and, for draws are bits, a multiple of 8
+_ITERATIONS = 128  # Iterations that are added up together
+_MOST_CONVERTED = 1 << 22  # Entries of rows that are kept as floating point; more are converted anew
 
 
 def draw_references(counts: Integers, iterations: Iterable[int], seed: int = 0) -> Iterator[Integers]:
-    """Draw one reference a segment in each of the iterations, as the official GLEU+ program does.
+    """Draw one reference of each segment, which has `counts` of them, in each iteration, as the official GLEU+ does.
 
     Iteration k takes the stream of Python's ``random.seed(seed + 101 * k)`` and, of a segment's R references,
     number ``int(random.random() * R)`` (what Python 2's ``randint`` did).
 
-    Parameters
-    ----------
-    counts : number of references of each segment
-
-    Examples
-    --------
     >>> [drawn.tolist() for drawn in draw_references(np.array([2, 2, 3, 1]), range(2))]
     [[1, 1, 1, 0], [1, 0, 2, 0]]
     """
@@ -60,8 +49,7 @@ class ReferenceDraws:
         self, counts: Integers, iterations: int, seed: int, streams: Sequence[np.random.RandomState] = ()
     ) -> None:
         self._counts, self._iterations, self._seed = counts, iterations, seed
-        self._streams = streams
-        """Of every iteration, where the segments follow others; then they are drawn once."""
+        self._streams = streams  # Of every iteration, where the segments follow others; then they are drawn once
         self._others = int(counts.max(initial=1)) - 1
         kept = bool(streams) or self._others * iterations * (len(counts) // 8 + 1) <= _MOST_KEPT
         self._kept = self._drawn(range(iterations)) if kept else None
@@ -73,10 +61,7 @@ class ReferenceDraws:
         return cls(np.frombuffer(counts, np.int64), iterations, seed)
 
     def bits(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Whether samples `start` to `stop` have reference 1, 2, …: (references - 1, samples, segments), packed.
-
-        After the last iteration comes the first again.
-        """
+        """Whether samples have reference 1, 2, …, as bits: (references - 1, samples, segments); they begin anew."""
         iterations = np.arange(start, stop) % self._iterations
         return self._drawn(iterations.tolist()) if self._kept is None else self._kept[:, iterations]
 
@@ -95,20 +80,12 @@ class ReferenceDraws:
 class ChosenRows:
     """What resampling adds up: one row a segment or, where references are drawn, one for each that may be drawn."""
 
-    places: list[Integers]
-    """Entry r has the row of each segment's reference r."""
-    draws: ReferenceDraws | None = None
-    """Which of them each iteration draws; None where there is one."""
+    places: list[Integers]  # Entry r has the row of each segment's reference r
+    draws: ReferenceDraws | None = None  # Which of them each iteration draws; None where there is one
 
 
 class ChosenSums:
-    """Sums of each system's chosen rows over samples: exact whole numbers, (systems, samples, columns).
-
-    Parameters
-    ----------
-    rows : of each system
-    chosen : of each system; all have the same draws
-    """
+    """Sums of systems' chosen rows, which have the same draws: exact whole numbers, (systems, samples, columns)."""
 
     def __init__(self, rows: Sequence[Integers], chosen: Sequence[ChosenRows]) -> None:
         self._rows, self._chosen, self._draws = rows, chosen, chosen[0].draws

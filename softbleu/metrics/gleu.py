@@ -12,7 +12,7 @@ from softbleu.declare import setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.limits import Limit
-from softbleu.matchers.exact import Exact
+from softbleu.matchers.kinds import Exact
 from softbleu.metrics.aggregation import (
     Aggregation,
     BestReference,
@@ -22,49 +22,41 @@ from softbleu.metrics.aggregation import (
     best_rows,
 )
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
-from softbleu.metrics.counts import NgramCounts, count_ngrams
 from softbleu.metrics.score import ReferenceScore, Score, column
 from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from softbleu.kernels import Kernels
+    from softbleu.matchers.base import Matcher
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
-
 
 GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]
 Penalty = Literal["exact", "soft"]
 Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
-_PIECE = 256
-"""Candidates that are counted together: few enough for the cache. Results do not depend on it."""
+_PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
 _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
 """Of a candidate, its references and its source together (0.5 GB)."""
 
 
 @dataclass(frozen=True)
 class GleuScore(Score):
-    """A GLEU score and what it is made of; lists have one entry an order.
-
-    Where references were sampled, the numbers are means over the samples.
-    """
+    """A GLEU score and what it is made of, by order; where references were sampled, means over the samples."""
 
     matches: list[float] = column("", "matches", "count")
     penalties: list[float] = column("", "penalties", "count")
-    numerators: list[float] = column("", "numerator", "count")
-    """Matches - penalties."""
+    numerators: list[float] = column("", "numerator", "count")  # Matches - penalties
     totals: list[float] = column("", "of", "count")
-    precisions: list[float] = column("P", "precision %", "per cent")
-    """Numerators over totals, in percent."""
-    order_scores: list[float] = column("", "score", "score")
-    """Precision times brevity penalty."""
+    precisions: list[float] = column("P", "precision %", "per cent")  # Numerators over totals, in percent
+    order_scores: list[float] = column("", "score", "score")  # Precision times brevity penalty
     brevity_penalty: float = column("BP", "brevity penalty", "ratio")
     candidate_length: int = column("length", "length", "tokens")
     reference_length: float = column("ref. length", "references", "tokens")
-    standard_deviation: float | None = column("std", "standard deviation", "score", default=None)
-    """Of the sampled scores."""
-    interval: tuple[float, float] | None = column("", "95% interval", "score", default=None)
-    """95% of a normal distribution with that mean and standard deviation."""
+    standard_deviation: float | None = column("std", "standard deviation", "score", default=None)  # Of the samples
+    interval: tuple[float, float] | None = column("", "95% interval", "score", default=None)  # If normal
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,14 +140,7 @@ class Gleu(MatcherMetric):
         return SampledReferences(self, best, self.iterations, self.seed)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Statistics of each candidate against each of its references (for `gleu0`: against all).
-
-        Returns
-        -------
-        Integers
-            Rows of: candidate length, reference length, matches of each order in millionths, penalties likewise,
-            totals.
-        """
+        """Lengths, matches by order in millionths, penalties likewise, totals, by reference (for `gleu0`: of all)."""
         units = chunk if self.variant == "gleu0" else chunk.by_reference()
         _LIMIT.check_sum(**units.sizes)
         vectors = None if words is None else words.vectors
@@ -193,25 +178,12 @@ class Gleu(MatcherMetric):
         """Score one row of statistics, or a sum of rows."""
         n = self.order
         numbers = np.asarray(row, np.float64)
-        matches, penalties, totals = (
-            numbers[2 : 2 + n] / SCALE,
-            numbers[2 + n : 2 + 2 * n] / SCALE,
-            numbers[2 + 2 * n :],
-        )
+        matches, penalties = numbers[2 : 2 + n] / SCALE, numbers[2 + n : 2 + 2 * n] / SCALE
         logs, penalty = self.logs(numbers[None])
         score = float(100 * np.exp(penalty[0] + logs[0].mean()))
-        return GleuScore(
-            score,
-            matches.tolist(),
-            penalties.tolist(),
-            (matches - penalties).tolist(),
-            totals.tolist(),
-            (100 * np.exp(logs[0])).tolist(),
-            (100 * np.exp(penalty[0] + logs[0])).tolist(),
-            math.exp(penalty[0]),
-            int(numbers[0]),
-            float(numbers[1]),
-        )
+        counts = matches.tolist(), penalties.tolist(), (matches - penalties).tolist(), numbers[2 + 2 * n :].tolist()
+        shares = (100 * np.exp(logs[0])).tolist(), (100 * np.exp(penalty[0] + logs[0])).tolist()
+        return GleuScore(score, *counts, *shares, math.exp(penalty[0]), int(numbers[0]), float(numbers[1]))
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, 0 to 100."""
@@ -245,6 +217,43 @@ class _MergedReferences(SumOfRows):
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """There are none."""
         raise InputError("variant 'gleu0' merges the references: it has no scores of single ones")
+
+
+@dataclass(frozen=True)
+class NgramCounts:
+    """The distinct n-grams of one order of a chunk's candidates; one entry each in every array."""
+
+    units: Integers  # Segment of the n-gram
+    candidate: Integers
+    reference: Integers  # Greatest count in one of the segment's references
+    source: Integers
+    matched: Integers  # How much of it is matched, in millionths, over all its occurrences
+
+
+def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:
+    """Count the candidates' n-grams of orders 1…order in candidate, references and source."""
+    if chunk.source is None:
+        raise InputError(
+            "GLEU needs the source text: name it with --source (in --pairs files: a 'source' column or key), "
+            "or source=[…]"
+        )
+    sources = Chunk(chunk.candidates, chunk.source, np.arange(len(chunk) + 1))
+    soft = vectors is not None and matcher.needs_vectors(order)
+    matched = matcher.matches(chunk, vectors, order) if soft else None
+    for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):
+        # Candidate positions are the same in both chunks, so starts align and ids can be told by them.
+        first = np.flatnonzero(ngrams.occurrence == 0)
+        ids = ngrams.ids[first]
+        candidate = np.bincount(ngrams.ids, minlength=chunk.size)[ids]
+        reference = ngrams.counts[ids]
+        if matched is None:
+            total = SCALE * np.minimum(candidate, reference)
+        else:
+            sums = np.bincount(ngrams.ids, matched[n].matched, chunk.size)
+            total = sums[ids].astype(np.int64)
+        source = in_source.counts[in_source.ids[first]]
+        units = chunk.positions.segment[ngrams.starts[first]]
+        yield NgramCounts(units, candidate, reference, source, total)
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-_PIECE = 256
-"""Candidates that are counted together: few enough for the cache. Results do not depend on it."""
-_LIMIT = Limit("green", "words", 1 << 21, "a document of 3,000 words: 9,000")
-"""Of a candidate, a reference and the source together (0.5 GB)."""
+_PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
+_LIMIT = Limit("green", "words", 1 << 21, "a document of 3,000 words: 9,000")  # Of all texts together (0.5 GB)
 _CLASSES = ("kept", "inserted", "deleted", "overinserted", "overdeleted", "underinserted", "underdeleted")
 
 
@@ -34,24 +32,15 @@ _CLASSES = ("kept", "inserted", "deleted", "overinserted", "overdeleted", "under
 class GreenScore(Score):
     """A GREEN score; lists have one entry an order, counts are of n-grams."""
 
-    kept: list[int] = column("", "kept", "count")
-    """In source, candidate and reference."""
-    inserted: list[int] = column("", "inserted", "count")
-    """In candidate and reference, not in the source."""
-    deleted: list[int] = column("", "deleted", "count")
-    """In the source only."""
-    overinserted: list[int] = column("", "over-inserted", "count")
-    """In the candidate only."""
-    overdeleted: list[int] = column("", "over-deleted", "count")
-    """In source and reference, not in the candidate."""
-    underinserted: list[int] = column("", "under-inserted", "count")
-    """In the reference only."""
-    underdeleted: list[int] = column("", "under-deleted", "count")
-    """In source and candidate, not in the reference."""
-    precisions: list[float] = column("P", "precision %", "per cent")
-    """What is right of that and what is too much."""
-    recalls: list[float] = column("R", "recall %", "per cent")
-    """What is right of that and what is missing."""
+    kept: list[int] = column("", "kept", "count")  # In source, candidate and reference
+    inserted: list[int] = column("", "inserted", "count")  # In candidate and reference, not in the source
+    deleted: list[int] = column("", "deleted", "count")  # In the source only
+    overinserted: list[int] = column("", "over-inserted", "count")  # In the candidate only
+    overdeleted: list[int] = column("", "over-deleted", "count")  # In source and reference, not in the candidate
+    underinserted: list[int] = column("", "under-inserted", "count")  # In the reference only
+    underdeleted: list[int] = column("", "under-deleted", "count")  # In source and candidate, not in the reference
+    precisions: list[float] = column("P", "precision %", "per cent")  # What is right of that and what is too much
+    recalls: list[float] = column("R", "recall %", "per cent")  # What is right of that and what is missing
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,11 +60,7 @@ class Green(Metric):
     order: int = order_setting(4)
     beta: float = setting(2.0, "Weight of recall beside precision", least=0, most=1e6)
     name: ClassVar[str] = "green"
-
-    @property
-    def requires(self) -> Requirements:
-        """The source."""
-        return Requirements(source=True)
+    requires: ClassVar[Requirements] = Requirements(source=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the n-grams of each class, in the order of `GreenScore`, each by order: (segments, 7 orders)."""

@@ -15,28 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IdfCorpus:
-    """A text whose lines say how rare words are; what it holds is its identity.
+    """A text whose lines say how rare words are; what it holds is its identity."""
 
-    Attributes
-    ----------
-    location
-        Path of the file, a segment a line.
-    fingerprint
-        Hex SHA-256 of the file.
-    """
-
-    location: str
-    fingerprint: str
+    location: str  # Path of the file, a segment a line
+    fingerprint: str  # Hex SHA-256
 
     @classmethod
     def of(cls, location: str) -> IdfCorpus:
-        """Take a file.
-
-        Raises
-        ------
-        InputError
-            It cannot be read.
-        """
+        """Take a file."""
         from softbleu.corpora.files import hash_file
 
         return cls(location, hash_file(Path(location)))
@@ -46,13 +32,7 @@ class IdfCorpus:
 
 
 def read_idf(text: str) -> IdfCorpus | Literal["references"]:
-    """Read where rarity comes from: `references`, or a file, which is hashed.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read.
-    """
+    """Read where rarity comes from: `references`, or a file, which is hashed."""
     return "references" if text == "references" else IdfCorpus.of(text)
 
 

@@ -11,29 +11,16 @@ from softbleu.matchers.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
 from softbleu.signature import parse_expression, parse_signature
 
-_NOT_SETTINGS = ("version", "level", "nrefs")
-"""What a signature says of a run, not of the metric."""
+_NOT_SETTINGS = ("version", "level", "nrefs")  # What a signature says of a run, not of the metric
 
 
 def make_metric(
     metric: str | Metric = "bleu", *, idle: list[str] | None = None, plain: bool = False, **given: Any
 ) -> Metric:
-    """Make a metric from a name and settings, of whatever part.
+    """Make a metric from a name (of a matcher: BLEU over it), an expression or a value, and settings of any part.
 
-    Parameters
-    ----------
-    metric
-        The name of a metric, of a matcher (which stands for BLEU over it), an expression, or a value.
-    idle, plain, given
-        See `softbleu.metrics.base.with_settings`.
+    `idle` and `plain` are those of `softbleu.metrics.base.with_settings`.
 
-    Raises
-    ------
-    UnknownNameError, InputError
-        Names or values that are not valid.
-
-    Examples
-    --------
     >>> metric = make_metric("vleu", threshold=0.8)
     >>> metric.matcher.threshold, str(metric)
     (0.8, 'vleu(threshold=0.8)')
@@ -55,6 +42,11 @@ def read_metric(text: str, **given: Any) -> Metric:
     ------
     InputError, UnknownNameError
         The expression cannot be read, or names no metric or setting.
+
+    Examples
+    --------
+    >>> read_metric("vleu(threshold=0.8)", order=2)
+    vleu(threshold=0.8, order=2)
     """
     head, settings = read_settings(text)
     return make_metric(head, **{**settings, **given})
@@ -63,15 +55,8 @@ def read_metric(text: str, **given: Any) -> Metric:
 def metric_from_signature(signature: str, **given: Any) -> Metric:
     """Make the metric of a published signature, with other settings where they are given.
 
-    Examples
-    --------
     >>> str(metric_from_signature("metric:bleu|matcher:vleu|threshold:0.8|tok:13a|level:corpus"))
     'vleu(threshold=0.8)'
-
-    Raises
-    ------
-    InputError
-        The signature cannot be read, or names what this version does not know.
     """
     pairs = {
         key: value

@@ -1,7 +1,4 @@
-"""What a metric may offer beside statistics and scores: to be shown, or to compare many texts faster.
-
-Callers ask for what is offered (`isinstance` of a protocol), never which metric it is.
-"""
+"""What a metric may offer beside scores: callers ask for that (`isinstance` of a protocol), never which it is."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ class ComparesPairs(Protocol):
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
-        """Statistics of every candidate with every reference alone: (candidates, references, k).
-
-        Where they are the same lines, they are the same object.
-        """
+        """Statistics of all with all, (candidates, references, k); the same lines are the same object."""
 
 
 @runtime_checkable
@@ -141,13 +135,7 @@ def one_by_one(
 
 
 def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-    """Compute the statistics of every candidate with the mean of all references: (candidates, k).
-
-    Raises
-    ------
-    InputError
-        References of this metric have no mean.
-    """
+    """Compute the statistics of every candidate with the mean of all references: (candidates, k)."""
     if isinstance(metric, AveragesReferences):
         return metric.average_statistics(candidates, references, words)
     raise no_mean(metric)

@@ -35,7 +35,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Result(Tabular):
-    """The score of one system by one measure; ``float(result)`` is its `score`.
+    """The score of one system by one metric; ``float(result)`` is its `score`.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Result(Tabular):
     numbers
         The score and what it is made of.
     metric
-        The measure, as an expression.
+        As an expression.
     label
         What people call the score.
     signature
@@ -56,7 +56,7 @@ class Result(Tabular):
     coverage
         None when no similarity was looked at.
     segments
-        Scores of the segments, at segment level; of many segments they are computed when they are looked at.
+        Their scores, at segment level; of many segments they are computed when they are looked at.
     references
         Scores against single references, at reference level.
     """
@@ -113,7 +113,7 @@ class Result(Tabular):
 
 
 class Results(list[Result], Tabular):
-    """The scores of several systems, or by several measures: a list that can be looked at as a table.
+    """The scores of several systems, or by several metrics: a list that can be looked at as a table.
 
     ``results["A"]`` is the (first) result of system A.
     """

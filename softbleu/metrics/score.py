@@ -11,23 +11,11 @@ _COLUMN = "column"
 
 @dataclass(frozen=True)
 class Column:
-    """How a number of a score is shown.
-
-    Attributes
-    ----------
-    name
-        Of the field.
-    short
-        Header in tables; a list has a column an entry: P1, P2, …; empty where tables leave it out.
-    title
-        What it is called where a score stands alone; empty where that leaves it out.
-    unit
-        What it is measured in.
-    """
+    """How a number of a score is shown."""
 
     name: str
-    short: str
-    title: str
+    short: str  # Header in tables (a list has P1, P2, …); empty where tables leave it out
+    title: str  # What it is called where a score stands alone; empty where that leaves it out
     unit: Unit
 
 
@@ -40,8 +28,7 @@ def column(short: str = "", title: str = "", unit: Unit = "score", default: Any 
 class Score:
     """A score and the numbers it is made of."""
 
-    score: float = column(unit="score")
-    """0 to 100, unless the metric says otherwise."""
+    score: float = column(unit="score")  # 0 to 100, unless the metric says otherwise
 
     def __float__(self) -> float:
         return self.score
@@ -65,10 +52,7 @@ class Score:
 class ReferenceScore:
     """The score of a candidate against one of its references."""
 
-    segment: int
-    """From 1."""
-    reference: int
-    """From 1."""
-    chosen: bool
-    """Whether it is the best of its segment."""
+    segment: int  # From 1
+    reference: int  # From 1
+    chosen: bool  # Whether it is the best of its segment
     score: Score

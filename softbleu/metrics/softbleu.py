@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-
 Credit = Literal["greedy", "clipped", "both"]
-_GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}
-"""What share of the credit goes to the most similar ones."""
+_GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}  # Share of greedy credit
 _LIMIT = Limit("softbleu", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
 """Of a candidate and a reference; more would not fit into 2 GB."""
 
@@ -121,15 +119,11 @@ class Softbleu(Metric):
     )
     tokenizer: Tokenizer = tokenizer_setting("13a")
     name: ClassVar[str] = "softbleu"
+    label: ClassVar[str] = "softbleu"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         "paraphrases": {"synonyms": 0.8, "paraphrases": 0.7, "power": 1.0, "rarity": 2.0},
         IN_CONTEXT: {"power": 1.0, "characters": 0.0},
     }
-
-    @property
-    def label(self) -> str:
-        """Its name, as it is written."""
-        return self.name
 
     @property
     def requires(self) -> Requirements:
@@ -150,13 +144,7 @@ class Softbleu(Metric):
         return self if data == self.meteor_data else replace(self, meteor_data=data)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Weights in millionths of each segment: for each order matched and all of candidate and of reference.
-
-        Returns
-        -------
-        Integers
-            Shape (segments, 4 order).
-        """
+        """Weights in millionths, (segments, 4 order): by order matched and all of candidate and of reference."""
         if words is None:
             raise InputError("softbleu compares words by vectors: name some, e.g. vectors='glove-6b-100d'")
         single = chunk.by_reference()
@@ -272,13 +260,7 @@ def _line(codes: NDArray[np.int32]) -> Tokens:
 
 
 def _pieces(chunk: Chunk, most: int) -> Iterator[tuple[int, int]]:
-    """Bounds of segments whose words are compared together: few enough for the cache, but at least one.
-
-    Raises
-    ------
-    InputError
-        A segment is too long.
-    """
+    """Bounds of segments whose words are compared together: few enough for the cache, but at least one."""
     cells = chunk.candidates.lengths * chunk.references.lengths
     _LIMIT.check_pairs(candidate=chunk.candidates.lengths, reference=chunk.references.lengths)
     ends, start = np.cumsum(cells), 0

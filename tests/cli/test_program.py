@@ -18,7 +18,7 @@ import softbleu
 from softbleu.cli.examples import EXAMPLES
 from softbleu.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers.vleu import VleuMatcher
+from softbleu.matchers.kinds import VleuMatcher
 from softbleu.metrics import Bleu
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.tokens import Tokenizer

@@ -19,8 +19,8 @@ from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.matchers import make_matcher
 from softbleu.matchers.base import Matcher, SoftMatcher
+from softbleu.matchers.kinds import VleuMatcher
 from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
-from softbleu.matchers.vleu import VleuMatcher
 from softbleu.ngrams import Chunk
 from softbleu.similarity import TokenVectors
 from softbleu.tokens import Vocabulary

@@ -11,8 +11,7 @@ from softbleu.metrics.imeasure.search import MISMATCH, MOVES, Node, Triple, find
 COLUMNS = 5
 TRUE_POSITIVE, TRUE_NEGATIVE, FALSE_POSITIVE, FALSE_NEGATIVE, BOTH = range(COLUMNS)
 
-AlignedColumn = tuple[tuple[int | None, ...], tuple[int, ...]]
-"""Where the words of a column stand in source, candidate and reference, and what it counts as."""
+AlignedColumn = tuple[tuple[int | None, ...], tuple[int, ...]]  # Places of its words, and what it counts as
 _NO_WORD = -9
 _MARGIN = 2
 
@@ -21,24 +20,9 @@ def count_alignment(triple: Triple) -> list[int]:
     """Align source, candidate and reference, and count the columns by what they say.
 
     The sum over all pairs of texts is least (Felice & Briscoe 2015); of several such alignments the one that the
-    official program finds is taken.
+    official program finds is taken. Counted are true positives (changed as in the reference), true negatives
+    (rightly left), false positives, false negatives, and columns that are both of these.
 
-    Parameters
-    ----------
-    triple : the texts, words as numbers from 0
-
-    Returns
-    -------
-    True positives (changed as in the reference), true negatives (rightly left), false positives, false negatives,
-    and columns that count as both of these.
-
-    Raises
-    ------
-    InputError
-        Texts too long and too different for an exact alignment.
-
-    Examples
-    --------
     >>> count_alignment(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))
     [0, 2, 1, 2, 1]
     """
@@ -50,8 +34,6 @@ def count_alignment(triple: Triple) -> list[int]:
 def align_columns(triple: Triple) -> list[AlignedColumn]:
     """Write out the columns that `count_alignment` counts, from left to right.
 
-    Examples
-    --------
     >>> align_columns(((0, 1, 2), (0, 3, 2), (0, 4, 2, 5)))[1:]
     [((1, 1, 1), (2, 3)), ((2, 2, 2), (1,)), ((None, None, 3), (3,))]
     """
@@ -101,11 +83,7 @@ def _count(triple: Triple, *, begun: bool) -> tuple[list[int], list[AlignedColum
 def _follow(
     triple: Triple, cost_at: Callable[[Node], int | None], begun: bool
 ) -> tuple[list[int], list[AlignedColumn]] | None:
-    """Follow the alignment from its end, the first of equally cheap ways each time; count and note its columns.
-
-    None where something was cut off before the texts and a way along the border of what is left is followed: others
-    might have led there.
-    """
+    """Follow the first of equally cheap ways from the end; None where what was cut off before might matter."""
     counts = [0] * COLUMNS
     columns: list[AlignedColumn] = []
     source, candidate, reference = triple

@@ -20,19 +20,12 @@ _LIMIT = Limit(
     "imeasure", "cells of a table", 1 << 29, "three texts of 250 words that have nothing in common: 16,000,000"
 )
 """Of 2 or 4 bytes each."""
-_FAR, _VERY_FAR = 1 << 14, 1 << 29
-"""What stands for no way at all, in tables of 16 and of 32 bits."""
+_FAR, _VERY_FAR = 1 << 14, 1 << 29  # What stands for no way at all, in tables of 16 and of 32 bits
 _ROUNDS = 4
 
 
 class Band:
-    """Least costs up to the cells whose words differ little in number, among them those of all cheapest alignments.
-
-    Raises
-    ------
-    InputError
-        Texts too long and too different.
-    """
+    """Least costs up to the cells whose words differ little in number, those of all cheapest alignments included."""
 
     def __init__(self, triple: Triple) -> None:
         self.triple = triple

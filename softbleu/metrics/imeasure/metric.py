@@ -28,25 +28,17 @@ if TYPE_CHECKING:
 class IMeasureScore(Score):
     """An I-measure (-100 to 100) and what it is made of; ratios in percent."""
 
-    true_positives: int = column("TP", "true positives", "count")
-    """Columns of the alignment that were changed as in the reference."""
-    true_negatives: int = column("TN", "true negatives", "count")
-    """Rightly left as they were."""
-    false_positives: int = column("FP", "false positives", "count")
-    """Changed to anything else."""
-    false_negatives: int = column("FN", "false negatives", "count")
-    """That the reference has otherwise, and the candidate has not right."""
-    both: int = column("FPN", "counted as both", "count")
-    """Columns that are false positives and false negatives: rightly changed, but not rightly."""
-    precision: float = column("P", "precision", "per cent")
-    """100 where nothing is changed."""
-    recall: float = column("R", "recall", "per cent")
-    """100 where nothing is to be corrected."""
+    true_positives: int = column("TP", "true positives", "count")  # Columns changed as in the reference
+    true_negatives: int = column("TN", "true negatives", "count")  # Rightly left as they were
+    false_positives: int = column("FP", "false positives", "count")  # Changed to anything else
+    false_negatives: int = column("FN", "false negatives", "count")  # Wrong, and not corrected
+    both: int = column("FPN", "counted as both", "count")  # False positives and negatives
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
     f1: float = column("", "F1", "per cent")
     accuracy: float = column("", "accuracy", "per cent")
     weighted_accuracy: float = column("WAcc", "weighted accuracy", "per cent")
     baseline_weighted_accuracy: float = column("WAcc source", "that of the source", "per cent")
-    """Of the source as its own candidate."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,35 +57,15 @@ class IMeasure(Metric):
     ----------
     weight
         Of changes, beside 1 for what is left.
-
-    Raises
-    ------
-    InputError
-        The weight is out of range.
     """
 
     weight: float = setting(2.0, "How much changes weigh", least=1e-6, most=1e6, flags=("--lambda",))
     name: ClassVar[str] = "imeasure"
-
-    @property
-    def label(self) -> str:
-        """I-measure."""
-        return "I-measure"
-
-    @property
-    def requires(self) -> Requirements:
-        """The source."""
-        return Requirements(source=True)
+    requires: ClassVar[Requirements] = Requirements(source=True)
+    label: ClassVar[str] = "I-measure"
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Count the columns of the alignments of each candidate with its source and each of its references.
-
-        Returns
-        -------
-        Integers
-            Rows of: true positives, true negatives, false positives, false negatives, columns that are both; and
-            of the source as its own candidate true negatives and false negatives.
-        """
+        """Count columns, as `count_alignment`; then true and false negatives of the source as candidate."""
         if chunk.source is None:
             raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")
         owners = np.repeat(np.arange(len(chunk)), np.diff(chunk.segment_offsets)).tolist()

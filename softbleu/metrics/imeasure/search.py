@@ -7,13 +7,10 @@ from itertools import product
 
 from softbleu.types import Words
 
-Triple = tuple[Words, Words, Words]
-"""Source, candidate and reference."""
-Node = tuple[int, int, int]
-"""How many words of each lie behind."""
+Triple = tuple[Words, Words, Words]  # Source, candidate and reference
+Node = tuple[int, int, int]  # How many words of each lie behind
 
-GAP, MISMATCH = 2, 3
-"""Costs of a pair of texts in one column of the alignment: a word beside none, and beside another. Alike: 0."""
+GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; alike: 0
 PAIRS = ((0, 1), (0, 2), (1, 2))
 MOVES = tuple(
     (move, GAP * sum(move[a] != move[b] for a, b in PAIRS), tuple(bool(move[a] and move[b]) for a, b in PAIRS))
@@ -33,24 +30,16 @@ _STEPS = {
 _NONE = (-1, -2, -3)
 _FAR = 1 << 60
 _STRAY = 3
-_MOST_CELLS, _CELLS_A_WORD = 20_000, 150
-"""Cells that a search looks at: those of all texts, or so many more a word (1 GB for 25,000 words)."""
-MOST_PAIRS = 1 << 25
-"""Words of two texts, each with each; their tables have so many entries (0.3 GB)."""
+_MOST_CELLS, _CELLS_A_WORD = 20_000, 150  # Of all texts, or so many more a word (1 GB for 25,000 words)
+MOST_PAIRS = 1 << 25  # Words of two texts, each with each; their tables have so many entries (0.3 GB)
 
 
 def find_costs(triple: Triple) -> dict[Node, int] | None:
     """Find the costs up to all cells of all cheapest alignments; those of other cells may be missing or too great.
 
     A search ahead (A*): what the rest of the three pairs of texts costs, each pair aligned by itself, is never more
-    than the rest of the alignment of all three.
+    than the rest of the alignment of all three. None where too many cells would have to be looked at.
 
-    Returns
-    -------
-    None where too many cells would have to be looked at.
-
-    Examples
-    --------
     >>> find_costs(((0, 1), (0, 2), (0, 1)))[2, 2, 2]
     6
     """
@@ -94,10 +83,7 @@ def find_costs(triple: Triple) -> dict[Node, int] | None:
 
 
 def _rest_costs(one: Words, other: Words) -> list[list[int]]:
-    """Costs at least of the alignment of what is left of two texts, behind so many words of each.
-
-    They are exact near the cheapest way, and elsewhere what the gaps cost.
-    """
+    """Costs at least of aligning what is left of two texts; exact near the cheapest way, elsewhere what gaps cost."""
     shift, stray = abs(len(one) - len(other)), _STRAY
     while True:
         table = _rest_costs_near(one, other, stray)

@@ -6,10 +6,8 @@ from collections.abc import Iterable
 
 from softbleu.types import Words
 
-Edit = tuple[int, int, Words]
-"""Source words start up to end become these words."""
-Arc = tuple[int, int]
-"""From vertex to vertex. The vertex behind i source and j candidate words has the number i * (candidate + 1) + j."""
+Edit = tuple[int, int, Words]  # Source words start up to end become these words
+Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate words: i * (candidate + 1) + j
 
 
 def common_ends(source: Words, candidate: Words) -> tuple[int, int]:

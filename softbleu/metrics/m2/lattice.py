@@ -15,14 +15,11 @@ from softbleu.metrics.m2.alignments import Alignments, Arc, Edit, common_ends
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.types import Words
-MOST_ARCS = 200_000
-"""A larger lattice is not written out; the official scorer would take minutes to hours for it."""
+MOST_ARCS = 200_000  # A larger lattice is not written out; the official scorer would take minutes to hours for it
 _MOST_CELLS = 1 << 16
-_LONGEST_KNOWN = 40
-"""Words of source and candidate whose lattice is kept in mind."""
+_LONGEST_KNOWN = 40  # Words of source and candidate whose lattice is kept in mind
 _EPSILON = 0.001
-_SUBSTITUTIONS = (1, 2)
-"""What a substitution costs in each of the two alignments that are put together."""
+_SUBSTITUTIONS = (1, 2)  # What a substitution costs in each of the two alignments that are put together
 
 
 class LatticeTooLargeError(Exception):
@@ -33,44 +30,21 @@ class LatticeTooLargeError(Exception):
 class Lattice:
     """All arcs between the vertices of the cheapest alignments, merged ones too, in the official scorer's order."""
 
-    width: int
-    """Numbers of vertices go up by it with each word of the source."""
-    arcs: tuple[Arc, ...]
-    """As the official scorer lists them: some more than once, which makes them heavier."""
-    weights: dict[Arc, float]
-    """Without any gold edit."""
+    width: int  # Numbers of vertices go up by it with each word of the source
+    arcs: tuple[Arc, ...]  # As the official scorer lists them: some more than once, which makes them heavier
+    weights: dict[Arc, float]  # Without any gold edit
     lengths: dict[Arc, int]
-    unchanged: frozenset[Arc]
-    """Arcs along which source and candidate are the same."""
-    vertices: tuple[int, ...]
-    """In order."""
-    simple: tuple[Arc, ...]
-    """Arcs that are not merged, each once, in order."""
-    listed: int
-    """How many of all arcs they are, with those that are listed twice."""
-    chained: tuple[bool, bool]
-    """Whether it begins, and whether it ends, with one way only through more unchanged words than edits may have."""
-    merged: int
-    """How many arcs were merged."""
-    passed_over: bool
-    """Whether the next merged arc, were there one, would be passed over."""
+    unchanged: frozenset[Arc]  # Arcs along which source and candidate are the same
+    vertices: tuple[int, ...]  # In order
+    simple: tuple[Arc, ...]  # Arcs that are not merged, each once, in order
+    listed: int  # How many of all arcs they are, with those that are listed twice
+    chained: tuple[bool, bool]  # Begins, ends with one way only, through more unchanged words than edits may have
+    merged: int  # How many arcs were merged
+    passed_over: bool  # Whether the next merged arc, were there one, would be passed over
 
     @classmethod
     def of(cls, source: Words, candidate: Words, most_unchanged: int, plain: int = 0, odd: bool = False) -> Lattice:
-        """Put the alignments together and merge neighbouring arcs.
-
-        Parameters
-        ----------
-        source, candidate : words
-        most_unchanged : words that merged arcs may have unchanged
-        plain, odd : how many of the first merged arcs change nothing, and whether, with those of words that are left
-            out ahead, they are odd in number
-
-        Raises
-        ------
-        LatticeTooLargeError
-            There would be more than `MOST_ARCS` arcs.
-        """
+        """Put the alignments together and merge neighbouring arcs; `plain`, `odd`: see `_without_merged_same`."""
         width = len(candidate) + 1
         simple: Counter[Arc] = Counter()
         for substitution in _SUBSTITUTIONS:
@@ -93,19 +67,8 @@ class Lattice:
             if arc not in unchanged:
                 weights[arc] += _EPSILON
         vertices = tuple(sorted({0, *(head for _, head in simple)}))
-        return cls(
-            width,
-            tuple(arcs),
-            weights,
-            lengths,
-            unchanged,
-            vertices,
-            distinct,
-            len(listed),
-            chained,
-            len(merged),
-            passed_over,
-        )
+        sizes = len(listed), chained, len(merged), passed_over
+        return cls(width, tuple(arcs), weights, lengths, unchanged, vertices, distinct, *sizes)
 
     @cached_property
     def by_span(self) -> dict[tuple[int, int], list[Arc]]:
@@ -120,13 +83,8 @@ class Lattice:
     ) -> list[Edit]:
         """Edits of the path that goes through most gold edits, then is shortest, then has the fewest edits.
 
-        Parameters
-        ----------
-        candidate : words
-        gold : edits of an annotator
-        size : arcs, those that are left out here included
-        ahead : words that are left out ahead
-        behind : arcs of words behind, and their lengths; longer ones were merged
+        `size` counts all arcs, also those of the words that are left out, `ahead` and `behind` (arcs and their
+        lengths; longer ones were merged).
         """
         weights = self._weights_towards(candidate, gold, size)
         weighted = [
@@ -192,12 +150,7 @@ class Lattice:
         return weights
 
     def _weigh_insertions(
-        self,
-        candidate: Words,
-        arcs: list[Arc],
-        gold: list[tuple[Words, ...]],
-        weights: dict[Arc, float],
-        size: int,
+        self, candidate: Words, arcs: list[Arc], gold: list[tuple[Words, ...]], weights: dict[Arc, float], size: int
     ) -> None:
         """Give each gold insertion at a place to one arc, from the left and from the right in turns.
 
@@ -232,10 +185,7 @@ class Lattice:
 
 
 def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[list[Arc], dict[Arc, tuple[int, int]]]:
-    """Merge neighbouring arcs: those made, in order, and of every arc its length and how many words stay the same.
-
-    An arc that turns out to be shorter by another way is listed again.
-    """
+    """Merge neighbouring arcs: those made, in order (shorter ones again); of every arc length and unchanged words."""
     into: dict[int, dict[int, tuple[int, int]]] = {}
     out: dict[int, list[tuple[int, int]]] = {}
     for tail, head in sorted(simple):
@@ -294,22 +244,13 @@ class Excerpt:
 
     lattice: Lattice
     candidate: Words
-    size: int
-    """Arcs of the whole lattice."""
-    ahead: int = 0
-    """Words that are left out ahead."""
-    behind: tuple[tuple[Arc, int], ...] = ()
-    """Arcs of words behind, and their lengths."""
+    size: int  # Arcs of the whole lattice
+    ahead: int = 0  # Words that are left out ahead
+    behind: tuple[tuple[Arc, int], ...] = ()  # Arcs of words behind, and their lengths
 
     @classmethod
     def of(cls, source: Words, candidate: Words, most_unchanged: int) -> Excerpt:
-        """Leave out what can be left out.
-
-        Raises
-        ------
-        LatticeTooLargeError
-            There would be more than `MOST_ARCS` arcs.
-        """
+        """Leave out what can be left out."""
         _check_size(source, candidate)
         ends = common_ends(source, candidate)
         # So many arcs are merged at each of many unchanged words, and at fewer first ones as many as there are.

@@ -27,29 +27,21 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
-
 AnnotatorChoice = Literal["running", "best", "last"]
 MOST_UNCHANGED = 16
-_LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
-"""Of a source and a candidate; more would not fit into 2 GB."""
+_LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")  # More needs over 2 GB
 
 
 @dataclass(frozen=True)
 class M2Score(Score):
     """An M2 score and what it is made of."""
 
-    correct: int = column("correct", "correct edits", "count")
-    """Edits of the candidate that are gold edits."""
-    proposed: int = column("proposed", "proposed edits", "count")
-    """Edits of the candidate."""
-    gold: int = column("gold", "gold edits", "count")
-    """Gold edits of the chosen annotators."""
-    precision: float = column("P", "precision", "per cent")
-    """Correct over proposed, in percent; 100 where nothing is proposed."""
-    recall: float = column("R", "recall", "per cent")
-    """Correct over gold, in percent; 100 where nothing is to be corrected."""
-    annotator: int | None = column("annotator", "", "text", default=None)
-    """Whose edits these are, for a single segment."""
+    correct: int = column("correct", "correct edits", "count")  # Edits of the candidate that are gold edits
+    proposed: int = column("proposed", "proposed edits", "count")  # Edits of the candidate
+    gold: int = column("gold", "gold edits", "count")  # Gold edits of the chosen annotators
+    precision: float = column("P", "precision", "per cent")  # 100 where nothing is proposed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
+    annotator: int | None = column("annotator", "", "text", default=None)  # Of a single segment
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,13 +60,6 @@ class M2(Metric):
         Equal F: the one with more correct edits; then with fewer edits, gold ones weighing beta squared; then the one
         with the lower number. Or take the last annotator of each segment (`last`), as the segment scores that
         Chollampatt & Ng (2018) published do.
-
-    Raises
-    ------
-    InputError
-        A number out of range.
-    UnknownNameError
-        No such choice of annotators.
     """
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
@@ -87,21 +72,10 @@ class M2(Metric):
         "(best), or the last",
     )
     name: ClassVar[str] = "m2"
-
-    @property
-    def requires(self) -> Requirements:
-        """Gold edits, and the source that they are of."""
-        return Requirements(references=False, source=True, gold=True)
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, gold=True)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Count edits against each annotator of each segment.
-
-        Returns
-        -------
-        Integers
-            Rows of: correct, proposed and gold edits, and the number of the annotator (which no sum means anything
-            of).
-        """
+        """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""
         return np.array(list(self._rows(chunk)), np.int64).reshape(-1, 4)
 
     def _rows(self, chunk: Chunk) -> Iterator[tuple[int, int, int, int]]:
@@ -187,13 +161,6 @@ def count_edits(
 ) -> list[tuple[int, int]]:
     """Count the edits of a candidate for each annotator: those that are gold edits, and all.
 
-    Parameters
-    ----------
-    source, candidate : words as numbers
-    gold : the edits of each annotator, with words as numbers, too
-
-    Examples
-    --------
     Source `he eat a apple`, candidate `he eats an apple`, words numbered: one of two edits is a gold edit.
 
     >>> count_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
@@ -210,8 +177,6 @@ def find_edits(
 
     As with the official scorer, an edit may reach over words that stay as they are, here the last one.
 
-    Examples
-    --------
     >>> find_edits((0, 1, 2, 3), (0, 4, 5, 3), [((1, 2, ((4,),)),), ()])
     [[(1, 2, (4,)), (2, 4, (5, 3))], [(1, 4, (4, 5, 3))]]
     """

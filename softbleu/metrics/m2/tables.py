@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.types import Flags, Integers
 
-
 Step = tuple[int, int]
 _SUBSTITUTIONS = (1, 2)
 _FAR = 1 << 60
-_STEPS: tuple[Step, ...] = ((1, 1), (1, 0), (0, 1))
-"""Source and candidate words that an arc takes."""
+_STEPS: tuple[Step, ...] = ((1, 1), (1, 0), (0, 1))  # Source and candidate words that an arc takes
 
 
 @dataclass(frozen=True)
@@ -102,10 +100,7 @@ class EditTables:
         return head in least
 
     def _values(self, jumps: dict[tuple[int, int], set[tuple[int, int]]]) -> Integers:
-        """Least values of paths up to each vertex: (states, source + 1, candidate + 1).
-
-        State 0 is between edits, state 1 + u within one that has u unchanged words so far.
-        """
+        """Least values of paths by state: 0 between edits, 1 + u within one that has u unchanged words so far."""
         shape = (len(self.source) + 1, len(self.candidate) + 1)
         # A row and a column more at the border, so that no step leaves the table.
         values = np.full((self.most_unchanged + 2, shape[0] + 1, shape[1] + 1), _FAR, np.int64)

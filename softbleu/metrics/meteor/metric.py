@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
-_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")
-"""Of a candidate and a reference of one segment."""
+_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
 _CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
 
 
@@ -74,11 +73,16 @@ class Meteor(Metric):
 
     Parameters
     ----------
-    task : what the parameters were fitted to: rankings, or judgements of adequacy
-    stages : how words may match
-    soft : words whose vectors are more alike than this match as well, a stage of its own; 1 lets none
-    soft_weight : of such matches, beside 1 of exact ones
-    meteor_data : where synonyms and paraphrases are from
+    task
+        What the parameters were fitted to: rankings, or judgements of adequacy.
+    stages
+        How words may match.
+    soft
+        Words whose vectors are more alike than this match as well, a stage of its own; 1 lets none.
+    soft_weight
+        Of such matches, beside 1 of exact ones.
+    meteor_data
+        Where synonyms and paraphrases are from.
 
     Examples
     --------

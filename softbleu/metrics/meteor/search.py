@@ -13,8 +13,7 @@ _CHUNK = 1 << 40
 _WORD = 1 << 72
 _rank = itemgetter(0)
 
-Match = tuple[int, int, int, int]
-"""Words of the reference that it covers, its place in the candidate, words there, and what it is called."""
+Match = tuple[int, int, int, int]  # Words of the reference, place and words in the candidate, name
 _Step = tuple[int, int, int, int, int, int]
 """A match as paths take it: words of the reference, start and end in the candidate, its words as bits, what they
 gain, its name."""
@@ -30,25 +29,9 @@ def best_matches(
 
     As the program does it: a word of a match that is not exact counts half, rounded down a match and side; the
     distance of a match does not burden the path that takes it, but those that the same path leads to after it.
+    `fixed` are matches that no other overlaps (words of the reference, place and words in the candidate), by their
+    place in the reference, as are the `choices`, in the order in which they are tried; names below `exact` are exact.
 
-    Parameters
-    ----------
-    length
-        Words of the reference.
-    fixed
-        Matches that no other overlaps, by their place in the reference: words there, place in the candidate, words.
-    choices
-        The others by their place in the reference, in the order in which they are tried.
-    exact
-        Names of matches below this one are exact.
-
-    Returns
-    -------
-    list of int
-        Names of those of the choices that hold.
-
-    Examples
-    --------
     >>> best_matches(3, {1: (1, 1, 1)}, {0: [(1, 0, 1, 0), (1, 2, 1, 1)], 2: [(1, 0, 1, 2), (1, 2, 1, 3)]}, exact=4)
     [3, 0]
     """
@@ -105,10 +88,7 @@ def _extended(paths: Sequence[Path], place: int, steps: Sequence[_Step]) -> list
 
 
 def _extend(path: Path, place: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
-    """Add the paths that take one of the matches, and the one that takes none, unless they rank from `bound` on.
-
-    No match gains more than `most`.
-    """
+    """Add the paths that take a match, and none, if they rank before `bound`; no match gains more than `most`."""
     rank, taken, end, last, trail = path
     for size, start, stop, bits, gain, name in steps:
         if rank - most >= bound:

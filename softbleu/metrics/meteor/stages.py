@@ -26,13 +26,10 @@ class WordMatches:
     """WordMatches of many segments; positions count the words of all lines of a text."""
 
     segment: Integers
-    place: Integers
-    """Where each starts in the references."""
-    size: Integers
-    """How many words of the reference it covers."""
+    place: Integers  # Where each starts in the references
+    size: Integers  # How many words of the reference it covers
     start: Integers
-    width: Integers
-    """The same in the candidates."""
+    width: Integers  # The same in the candidates
     stage: Integers
 
     def chosen(self, which: Flags | Integers) -> WordMatches:
@@ -173,10 +170,7 @@ def _joined(
 def _paraphrases(
     left: _Side, right: _Side, differ: Flags, words: WordTable, tables: MeteorTables
 ) -> list[tuple[WordMatches, Integers]]:
-    """WordMatches of phrases that the table has from the reference to the candidate, and the other way round.
-
-    With the rank of each in the table.
-    """
+    """WordMatches of phrases from the reference to the candidate, then the other way, with their ranks."""
     numbers = words.feature("meteor_phrase_word")
     sides = []
     for side in (left, right):

@@ -21,27 +21,16 @@ _WORDS = """
     there they this time to two up was we were what when which who will with would year years you
     , . " ' ’ ” “ : ? $ ( ) - -- — -lrb- -rrb-
 """
-METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())
-"""English words, in any case, that METEOR 1.5 was seen to weigh as function words."""
+METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())  # In any case; what METEOR 1.5 was seen to take for such
 
 
 @dataclass(frozen=True)
 class MeteorWords:
-    """Features of words: `meteor_word`, `meteor_function`, `meteor_stem`, `meteor_synsets`, `meteor_phrase_word`.
-
-    Attributes
-    ----------
-    stages
-        Which are looked at.
-    data
-        Where synonyms and paraphrases are from.
-    lowercase
-        Whether words are looked up in lower case, not as they are written.
-    """
+    """Features of words: `meteor_word`, `meteor_function`, `meteor_stem`, `meteor_synsets`, `meteor_phrase_word`."""
 
     stages: tuple[str, ...]
     data: MeteorData | None
-    lowercase: bool = False
+    lowercase: bool = False  # Whether words are looked up in lower case, not as they are written
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Compute the features of these words."""

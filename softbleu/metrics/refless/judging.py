@@ -21,8 +21,7 @@ from softbleu.resources import find_resource
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-_MOST_LINES = 1 << 17
-"""Lines whose judgements are remembered."""
+_MOST_LINES = 1 << 17  # Lines whose judgements are remembered
 _AT_ONCE = 1 << 11
 
 
@@ -31,20 +30,12 @@ class Coefficients:
     """What makes grammaticality and fluency, from 0 to 1, of the values of lines."""
 
     constant: float
-    weights: Floats
-    """Of each of `softbleu.language.VALUES`."""
-    bounds: tuple[float, float]
-    """Fluency that is taken for 0 and for 1: percentiles of learners' lines."""
+    weights: Floats  # Of each of `softbleu.language.VALUES`
+    bounds: tuple[float, float]  # Fluency that is taken for 0 and for 1: percentiles of learners' lines
 
     @classmethod
     def read(cls, path: Path) -> Coefficients:
-        """Read a file as `experiments/gug-grammaticality/fit.py` writes it.
-
-        Raises
-        ------
-        InputError
-            It is none.
-        """
+        """Read a file as `experiments/gug-grammaticality/fit.py` writes it."""
         content = read_json(path)
         try:
             weights = np.array([parse_score(content["coefficients"][name]) for name in VALUES])
@@ -122,15 +113,7 @@ class CoefficientsFile:
 
 @lru_cache(4)
 def line_judge(model: ModelChoice, detector: str, own: CoefficientsFile | None) -> LineJudge:
-    """Judge by a model and a detector, with the coefficients that go with them unless there are others.
-
-    Raises
-    ------
-    InputError
-        None are known for the model, or something cannot be read.
-    MissingExtraError
-        What the model or the detector needs is not installed.
-    """
+    """Judge by a model and a detector, with the coefficients that go with them unless there are others."""
     path = Path(own.location) if own else _fitted(model, detector)
     return LineJudge(open_language(model, detector), Coefficients.read(path))
 

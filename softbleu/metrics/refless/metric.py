@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,22 +15,24 @@ from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
 from softbleu.metrics.refless.meaning import meaning
-from softbleu.metrics.refless.text import SpeltWords, spelt_lines
 from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.ngrams import Chunk
     from softbleu.similarity import WordTable
+    from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers
 
-_LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")
-"""Of a candidate and its source together."""
-_PARTS = 10**6
-"""What a segment has is a whole number of such parts, so that segments add up to the same digits anywhere."""
-_SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)
-"""With the small model, and with others."""
+_LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")  # With its source
+_PARTS = 10**6  # Segments have whole numbers of such parts, which add up to the same digits anywhere
+_SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)  # With the small model, and with others
+_ANY = "surrogatepass"  # Characters that are none, as they stand in broken text, are kept as they are
 Aggregate = Literal["mean", "share"]
 
 
@@ -44,6 +47,17 @@ def _read_model(text: str) -> ModelChoice | None:
 
 
 @dataclass(frozen=True)
+class SpeltWords:
+    """How words are spelt: their bytes, and where each begins."""
+
+    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Bytes of all words in UTF-8, and their bounds."""
+        parts = [word.encode(errors=_ANY) for word in words]
+        bounds = np.cumsum([0, *map(len, parts)])
+        return {"bytes": np.frombuffer(b"".join(parts), np.uint8), "bytes_bounds": bounds}
+
+
+@dataclass(frozen=True)
 class ReflessScore(Score):
     """The score, and what it is made of, in per cent."""
 
@@ -51,7 +65,6 @@ class ReflessScore(Score):
     fluency: float = column("F", "fluency %", "per cent")
     meaning: float = column("M", "meaning %", "per cent")
     better: float = column("better", "better than the source %", "per cent")
-    """Share of segments that score higher than their source."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,16 +125,8 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
-
-    @property
-    def label(self) -> str:
-        """Its name as people write it."""
-        return "Refless"
-
-    @property
-    def requires(self) -> Requirements:
-        """The source, no references, and how words are spelt."""
-        return Requirements(references=False, source=True, parts=(SpeltWords(),))
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SpeltWords(),))
+    label: ClassVar[str] = "Refless"
 
     def resolved(self) -> Self:
         """With the model in the box where none is named, and the detector that goes with it."""
@@ -153,13 +158,7 @@ class Refless(Metric):
         return self._judge().find(line)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Find the criteria of each segment: 1, grammaticality, fluency, meaning in millionths, 1 if better.
-
-        Returns
-        -------
-        Integers
-            Shape (segments, 5).
-        """
+        """1, grammaticality, fluency, meaning in millionths, and 1 if better: (segments, 5)."""
         if chunk.source is None:
             raise InputError("refless needs the source text: name it with --source, or source=[…]")
         if words is None:
@@ -200,3 +199,12 @@ class Refless(Metric):
             found: Floats = 100 * given[:, 4] / np.maximum(given[:, 0], 1)
             return found
         return self._means(given)
+
+
+def spelt_lines(tokens: Tokens, words: WordTable) -> list[list[str]]:
+    """Tokens of lines as they are spelt."""
+    codes, places = np.unique(tokens.codes, return_inverse=True)
+    text, bounds = words.feature("bytes"), words.feature("bytes_bounds")
+    known = [text[bounds[code] : bounds[code + 1]].tobytes().decode(errors=_ANY) for code in codes.tolist()]
+    spelt = [known[place] for place in places.tolist()]
+    return [spelt[start:end] for start, end in pairwise(tokens.offsets.tolist())]

@@ -1,7 +1,5 @@
 """TER: edits and shifts that make a reference of the candidate, per reference word."""
 
-from __future__ import annotations
-
 from softbleu.metrics.ter.metric import Ter, TerScore
 
 __all__ = ["Ter", "TerScore"]

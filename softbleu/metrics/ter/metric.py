@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from softbleu.similarity import WordTable
     from softbleu.types import Integers
 
-_SHARES = math.lcm(*range(1, 17))
-"""What a reference word weighs: the mean length of up to 16 references is a whole number of its parts."""
+_SHARES = math.lcm(*range(1, 17))  # Of a reference word: the mean length of up to 16 references is whole
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,8 @@ class Ter(Metric):
 
     Parameters
     ----------
-    normalized, no_punct, asian_support, case_sensitive : as sacrebleu has them
+    normalized, no_punct, asian_support, case_sensitive
+        As sacrebleu has them.
 
     Examples
     --------

@@ -13,12 +13,10 @@ from softbleu.metrics.ter.table import Table, surely_within
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_LONG = 500
-"""Words from which a table has the cells about its diagonal only, even if all are the same to it: it is smaller."""
+_LONG = 500  # Words from which a table has the cells about its diagonal only, for it is smaller
 _LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
 """Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
-_LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")
-"""Of one segment, for some thousand shifts at most."""
+_LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")  # Of a segment
 
 Shift = tuple[int, int, int]
 """How many words, and less than nothing their start and their target: of equally good shifts the greatest is made."""
@@ -27,12 +25,6 @@ Shift = tuple[int, int, int]
 def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     """Count the edits and shifts of a greedy search, which makes the shift that saves most edits until none does.
 
-    Parameters
-    ----------
-    candidate, reference : coded tokens
-
-    Examples
-    --------
     >>> fewest_edits([3, 4, 1, 2], [1, 2, 3, 4]), fewest_edits([1, 5], [1, 2, 3])
     (1, 2)
     """

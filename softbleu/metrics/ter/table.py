@@ -7,37 +7,27 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-_HALF_WIDTH = 25
-"""Cells of a row on each side of the diagonal; others are not looked at."""
+_HALF_WIDTH = 25  # Cells of a row on each side of the diagonal; others are not looked at
 
 
 class Edits(NamedTuple):
     """How the cheapest edits make a reference of a candidate."""
 
-    behind: list[int]
-    """How many words of the candidate lie before the end of the reference's first 0, 1, 2, … words."""
-    wrong: list[int]
-    """How many of the candidate's first 0, 1, 2, … words meet no equal word."""
-    missed: list[int]
-    """How many of the reference's do not."""
+    behind: list[int]  # How many words of the candidate lie before the end of the reference's first 0, 1, 2, … words
+    wrong: list[int]  # How many of the candidate's first 0, 1, 2, … words meet no equal word
+    missed: list[int]  # How many of the reference's do not
 
 
 class _Row(NamedTuple):
-    """A row of a table: some words of the candidate beside the first words of the reference, from `low` to `high`.
-
-    Bits stand for differences between neighbouring cells, the lowest for that between cells `base` and `base` + 1.
-    """
+    """A row from `low` to `high`: bits are differences of neighbours, that of `base` and `base` + 1 the lowest."""
 
     low: int
     high: int
     base: int
-    step: int
-    """How much further its base is than that of the row above."""
-    new: int
-    """Bits beyond the row above."""
+    step: int  # How much further its base is than that of the row above
+    new: int  # Bits beyond the row above
     bits: int
-    meeting: int
-    """Bits of cells with a cell of the row above on their left: where words can meet."""
+    meeting: int  # Bits of cells with a cell of the row above on their left: where words can meet
 
 
 @lru_cache(maxsize=1 << 12)

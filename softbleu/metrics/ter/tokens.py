@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 from softbleu.tokens import Split, Tokenizer
 
@@ -30,8 +31,6 @@ _ASIAN = re.compile(
 class TercomTokenizer(Tokenizer):
     """Words of text that is changed first.
 
-    Examples
-    --------
     >>> TercomTokenizer(lowercase=True, normalized=True).split("It's 1,000 -- or so.")
     ['it', "'s", '1,000', '--', 'or', 'so', '.']
     >>> TercomTokenizer(no_punct=True).split("No, I did not (yet).")
@@ -42,15 +41,8 @@ class TercomTokenizer(Tokenizer):
     no_punct: bool = False
     asian_support: bool = False
 
-    @property
-    def splits_at_whitespace(self) -> bool:
-        """Never without changes."""
-        return False
-
-    @property
-    def by_word(self) -> bool:
-        """Marks are looked at with what is around them."""
-        return False
+    splits_at_whitespace: ClassVar[bool] = False
+    by_word: ClassVar[bool] = False
 
     @property
     def splitter(self) -> Split:
