@@ -65,6 +65,6 @@ class NetBleu(Bleu):
         if words is None:
             raise InputError("BLEU against networks needs the table of words: it is missing")
         whole = self.matching.needs_vectors(self.order)
-        pool = pool_chunk(chunk, words, self.order, whole=whole, single=False)
+        pool = pool_chunk(chunk, words, self.order, whole=whole)
         vectors = words.vectors if whole else None
         return self.statistics_of(pool, self.matching.matched(pool, vectors, self.order, kernels))
