@@ -257,13 +257,13 @@ def check_given(setting: Setting, value: Any) -> None:
 
 
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    """Settings of a declared class, parts not spread."""
+    """Settings of a declared class, parts not spread; a field that its repr leaves out is none."""
     return _own_settings(kind)
 
 
 @cache
 def _own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    declared = [_setting_of(kind, each) for each in fields(kind)]  # type: ignore[arg-type]
+    declared = [_setting_of(kind, each) for each in fields(kind) if each.repr]  # type: ignore[arg-type]
     return tuple(sorted(declared, key=lambda each: each.shared))
 
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from softbleu.declare import setting
-from softbleu.errors import InputError
-from softbleu.metrics.base import Requirements, requirements_of
 from softbleu.metrics.bleu import Bleu
-from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, SpeltNetworkTokenizer
+from softbleu.networks.coding import network_tokenizer
 from softbleu.networks.pools import pool_chunk
 from softbleu.networks.rules import NetworkRules
 
@@ -45,15 +43,9 @@ class NetBleu(Bleu):
         """BLEU, or what it is called over that matcher, and what it is against."""
         return f"{super().label}, networks"
 
-    @property
-    def requires(self) -> Requirements:
-        """What the matcher looks at, and the marks of networks."""
-        return requirements_of(self.matching, self.order, parts=(NetworkMarks(),))
-
     def tokens(self, tokenizer: Tokenizer) -> Tokenizer:
         """A tokenizer that makes networks of references."""
-        kind = SpeltNetworkTokenizer if self.matching.needs_vectors(self.order) else NetworkTokenizer
-        return kind(tokenizer.tokenize, tokenizer.lowercase, self.rules)
+        return network_tokenizer(tokenizer, self.rules, spelt=self.matching.needs_vectors(self.order))
 
     def resolved(self) -> Self:
         """With the resources that rules look at."""
@@ -62,9 +54,7 @@ class NetBleu(Bleu):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each segment, as BLEU has them."""
-        if words is None:
-            raise InputError("BLEU against networks needs the table of words: it is missing")
         whole = self.matching.needs_vectors(self.order)
-        pool = pool_chunk(chunk, words, self.order, whole=whole)
-        vectors = words.vectors if whole else None
+        pool = pool_chunk(chunk, self.order, whole=whole)
+        vectors = words.vectors if whole and words is not None else None
         return self.statistics_of(pool, self.matching.matched(pool, vectors, self.order, kernels))

@@ -17,7 +17,6 @@ from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels.lattices import Lattices
-    from softbleu.similarity import WordTable
     from softbleu.types import Integers, Words
 
 NGRAMS = Limit(
@@ -60,18 +59,17 @@ class PoolChunk(Chunk):
         )
 
 
-def pool_chunk(chunk: Chunk, words: WordTable, order: int, *, whole: bool) -> PoolChunk:
+def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
     """Put pieces of paths in the place of networks.
 
     Parameters
     ----------
-    chunk : references are networks
-    words : with `softbleu.networks.coding.NetworkMarks`
+    chunk : references are lattices, or lines
     order : of the longest n-grams
     whole : all n-grams are wanted, not only those that the candidate has
     """
     apart = chunk.by_reference()
-    lattices = lattices_of(apart.references, words)
+    lattices = lattices_of(apart.references)
     texts = [tuple(line) for line in _lines(apart.candidates)]
     for size, text in zip(lattices.sizes.tolist(), texts, strict=True):
         _LIMIT.check(size, f"a network of {size:,} arcs, of a candidate of {len(text):,} words,")
@@ -90,7 +88,7 @@ def pool_chunk(chunk: Chunk, words: WordTable, order: int, *, whole: bool) -> Po
     bounds = np.cumsum([0, *map(len, flat)])
     codes = np.fromiter((code for line in flat for code in line), np.int32, int(bounds[-1]))
     # Words that no candidate has are all alike, and like none that one has.
-    codes[codes < 0] = len(words.feature("network_role"))
+    codes[codes < 0] = 1 + max(int(codes.max(initial=0)), int(chunk.candidates.codes.max(initial=0)))
     return PoolChunk(
         chunk.candidates,
         Tokens(codes, bounds),
