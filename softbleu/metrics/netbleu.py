@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from softbleu.declare import setting
-from softbleu.metrics.bleu import Bleu
+from softbleu.metrics.bleu import ClippedPrecision
 from softbleu.networks.coding import network_tokenizer
 from softbleu.networks.pools import pool_chunk
 from softbleu.networks.rules import NetworkRules
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class NetBleu(Bleu):
+class NetBleu(ClippedPrecision):
     """BLEU over any matcher against networks of references, that are given or made of the references by rules.
 
     The pool has each n-gram as often as some single path has it, and the reference length is the nearest that a path
@@ -36,7 +35,6 @@ class NetBleu(Bleu):
     rules: NetworkRules = setting(factory=NetworkRules)
     name: ClassVar[str] = "netbleu"
     matches_lines: ClassVar[bool] = False
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
 
     @property
     def label(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from networks.test_distances import CANDIDATES, WORDS, hyter, networks
 from oracles import networks as oracle
 
 import softbleu
+from softbleu.metrics.making import make_metric
 from softbleu.networks import WordNetwork
 from softbleu.networks.texts import format_line
 
@@ -49,6 +51,23 @@ def test_a_network_that_is_a_reference_is_that_reference(
     own = {"tokenize": "none", "order": 3}
     plain = softbleu.score(*texts, metric="bleu", **own)
     assert softbleu.score(*texts, metric="netbleu", **own).numbers == plain.numbers
+
+
+@pytest.mark.parametrize("name", ["netbleu", "hyter"])
+def test_pairs_are_scored_as_segments(name: str) -> None:
+    candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
+    own: dict[str, Any] = {"metric": name, "notation": "brackets"}
+    alone = [
+        [
+            softbleu.score([candidate], [reference], level="segment", **own).segments[0].score
+            for reference in references
+        ]
+        for candidate in candidates
+    ]
+    found = softbleu.pairwise(candidates, references, **own)
+    assert found.scores == pytest.approx(np.array(alone))
+    assert found.scores[0, 0] == pytest.approx(100 if name == "netbleu" else 0)
+    assert not isinstance(make_metric(name), softbleu.Bleu)
 
 
 def test_soft_matches_meet_any_ngram_of_a_network() -> None:
