@@ -24,8 +24,8 @@ class NetworkTokenizer(Tokenizer):
     Examples
     --------
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
-    >>> tokenizer.split("a [big] dog"), tokenizer.network("a [big] dog").words
-    (['a', '[big]', 'dog'], ('a', '', 'big', 'dog'))
+    >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
+    (['a', '(dog|hound)'], ('a', 'dog', 'hound'))
     """
 
     rules: NetworkRules = field(default_factory=NetworkRules)
