@@ -25,7 +25,7 @@ class NetworkTokenizer(Tokenizer):
     --------
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
     >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
-    (['a', '(dog|hound)'], ('a', 'dog', 'hound'))
+    (['a', '(dog|hound)'], ('a', 'dog', 'hound', '', ''))
     """
 
     rules: NetworkRules = field(default_factory=NetworkRules)
