@@ -38,7 +38,6 @@ _METRICS = {
     "meteor": "-m meteor --stages exact+stem",
     "hyter": "-m hyter",
     "netbleu": "-m netbleu",
-    "netgleu": "-m netgleu -s {text}.r",
     "green": "-m green -s {text}.r",
     "bertscore": "-m bertscore --vectors minilm-l6",
     "imeasure": "-m imeasure -s {text}.r",

@@ -207,8 +207,8 @@ def check_given(setting: Setting, value: Any) -> None:
 
 @cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    """Settings of a declared class, parts not spread."""
-    declared = [_setting_of(kind, each) for each in fields(kind)]  # type: ignore[arg-type]
+    """Settings of a declared class, parts not spread; a field that its repr leaves out is none."""
+    declared = [_setting_of(kind, each) for each in fields(kind) if each.repr]  # type: ignore[arg-type]
     return tuple(sorted(declared, key=lambda each: each.shared))
 
 

@@ -84,10 +84,6 @@ class Tokenizer(Declared):
         """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
         return (line.rstrip().replace("-\n", "") if "\n" in line and self.tokenize == "13a" else line).split()
 
-    def reference(self, line: str) -> str:
-        """What is split of a line of a reference, if not the line as it stands."""
-        return line
-
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
         return self.splitter(line)
@@ -173,12 +169,12 @@ class Tokens:
 
     def chosen(self, lines: NDArray[np.int64]) -> Tokens:
         """Lines with these numbers, in that order."""
-        places, offsets = _places(self.offsets, lines)
+        places, offsets = chosen_places(self.offsets, lines)
         return Tokens(self.codes[places], offsets)
 
     def spread(self, parts: WordParts) -> Tokens:
         """The same lines with the parts of each token in its place."""
-        places, bounds = _places(parts.bounds, self.codes)
+        places, bounds = chosen_places(parts.bounds, self.codes)
         return Tokens(parts.codes[places], bounds[self.offsets])
 
 
@@ -211,7 +207,7 @@ class WordParts:
         )
 
 
-def _places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def chosen_places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places of the entries of chosen stretches one after the other, and the bounds of these stretches."""
     lengths = bounds[chosen + 1] - bounds[chosen]
     offsets = np.zeros(len(chosen) + 1, np.int64)

@@ -68,7 +68,6 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "hyter, other orders": ("metrics.hyter._LIMIT", 31, scored("hyter", window=2)),
     "netbleu": ("networks.pools._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("networks.pools.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
-    "netgleu": ("networks.pools._LIMIT", 3, scored("netgleu", source=True)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
     "refless": ("metrics.refless.metric._LIMIT", 7, refless),
     "explain": ("scoring.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),

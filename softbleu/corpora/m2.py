@@ -91,15 +91,6 @@ class CodedGold:
     edits: tuple[Coded, ...]
     """Of each annotator."""
 
-    def recoded(self, codes: Sequence[int]) -> CodedGold:
-        """Put other numbers in the place of the numbers of words."""
-
-        def recode(texts: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
-            return tuple(tuple(codes[word] for word in text) for text in texts)
-
-        edits = tuple(tuple((start, end, recode(texts)) for start, end, texts in each) for each in self.edits)
-        return CodedGold(self.annotators, edits)
-
 
 @dataclass(frozen=True)
 class GoldReferences(Sequence[tuple[str, ...]]):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.tokens import chosen_places
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -58,6 +60,21 @@ class Lattices:
     def sizes(self) -> Integers:
         """Number of arcs of each."""
         return np.diff(self.offsets)
+
+    def chosen(self, lattices: Integers) -> tuple[Lattices, Integers]:
+        """Lattices with these numbers, in that order, and the numbers of their arcs."""
+        arcs, offsets = chosen_places(self.offsets, lattices)
+        made = Lattices(
+            offsets,
+            self.states[lattices],
+            self.ends[lattices],
+            self.sources[arcs],
+            self.targets[arcs],
+            self.words[arcs],
+            self.costs[arcs],
+            self.kinds[arcs],
+        )
+        return made, arcs
 
     def own_costs(self, weights: Integers, full: int = HUNDRED) -> Integers:
         """What arcs cost themselves, by the weights of their words: empty ones as words of `full` weight."""

@@ -66,7 +66,7 @@ class Requirements:
     @property
     def table(self) -> bool:
         """Whether anything is to be known of single words."""
-        return self.vectors or bool(self.parts)
+        return self.vectors or self.idf is not None or bool(self.parts)
 
     def __or__(self, other: Requirements) -> Requirements:
         """What is looked at where two metrics are computed together, field by field."""

@@ -61,25 +61,8 @@ class BleuScore(Score):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Bleu(MatcherMetric):
-    """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
-
-    Parameters
-    ----------
-    matcher
-        What counts as a match.
-    order
-        Greatest n.
-    smooth
-        `none`, `floor`, `add-k` or `exp`, as sacrebleu's.
-    smooth_value
-        Its value: 0.1 for `floor` and 1 for `add-k`, unless given.
-    effective_order
-        Average only the orders that the text is long enough for.
-    denominator
-        Precision over the candidate's n-grams of the `order`, of `all` the orders that the matcher compares, or over
-        the `reference`'s (the tables of Morgan 2014).
-    """
+class ClippedPrecision(MatcherMetric):
+    """What BLEU has in common with its kin: the settings, the formula, and the statistics that it takes."""
 
     matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
@@ -94,37 +77,11 @@ class Bleu(MatcherMetric):
         "order", "Precision over the n-grams of the order, of all orders, or of the reference"
     )
     tokenizer: Tokenizer = tokenizer_setting("13a")
-    name: ClassVar[str] = "bleu"
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
-        "morgan2014": {
-            "assignment": "sequential",
-            "consumption": "similarity",
-            "smooth": "none",
-            "denominator": "reference",
-            "threshold": 0.0,
-            "tokenize": "none",
-        }
-    }
 
     def check(self) -> None:
         """See that the settings go together."""
         if self.smooth_value is not None and self.smooth not in _SMOOTHING_VALUES:
             raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
-
-    def __eq__(self, other: object) -> bool:
-        """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
-        if not isinstance(other, Bleu) or self.name != other.name:
-            return NotImplemented
-        return all(getattr(self, each.name) == getattr(other, each.name) for each in own_settings(Bleu))
-
-    def __hash__(self) -> int:
-        return hash((self.name, *(getattr(self, each.name) for each in own_settings(Bleu))))
-
-    @property
-    def _head(self) -> str:
-        """The matcher's name where it is a soft one."""
-        soft = self.name == "bleu" and self.matching.name != "exact"
-        return self.matching.name if soft else self.name
 
     @property
     def label(self) -> str:
@@ -151,26 +108,6 @@ class Bleu(MatcherMetric):
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
         """Statistics of each segment, its matches by order being known."""
         return self._rows_of(chunk.candidates.lengths, chunk.closest_reference_lengths(), matched)
-
-    def pair_statistics(
-        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-    ) -> Integers:
-        """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
-        if self.matching.name != "exact":
-            return one_by_one(self, candidates, references, words, kernels)
-        matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
-        shape = matched.shape[:2]
-        lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
-        others = np.broadcast_to(references.lengths, shape).reshape(-1)
-        return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
-
-    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
-        """Statistics of every candidate with the mean of the references' counts and lengths."""
-        if self.matching.name != "exact":
-            raise no_mean(self)
-        matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
-        mean = np.full(len(matched), references.lengths.mean())
-        return self._rows_of(candidates.lengths, mean, matched)
 
     def _rows_of(self, lengths: Integers, closest: Any, matched: Any) -> NDArray[Any]:
         return np.column_stack((lengths, closest, matched, self._totals(lengths, closest)))
@@ -267,6 +204,75 @@ class Bleu(MatcherMetric):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
+class Bleu(ClippedPrecision):
+    """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
+
+    Parameters
+    ----------
+    matcher
+        What counts as a match.
+    order
+        Greatest n.
+    smooth
+        `none`, `floor`, `add-k` or `exp`, as sacrebleu's.
+    smooth_value
+        Its value: 0.1 for `floor` and 1 for `add-k`, unless given.
+    effective_order
+        Average only the orders that the text is long enough for.
+    denominator
+        Precision over the candidate's n-grams of the `order`, of `all` the orders that the matcher compares, or over
+        the `reference`'s (the tables of Morgan 2014).
+    """
+
+    name: ClassVar[str] = "bleu"
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        "morgan2014": {
+            "assignment": "sequential",
+            "consumption": "similarity",
+            "smooth": "none",
+            "denominator": "reference",
+            "threshold": 0.0,
+            "tokenize": "none",
+        }
+    }
+
+    def __eq__(self, other: object) -> bool:
+        """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
+        if not isinstance(other, Bleu) or self.name != other.name:
+            return NotImplemented
+        return all(getattr(self, each.name) == getattr(other, each.name) for each in own_settings(Bleu))
+
+    def __hash__(self) -> int:
+        return hash((self.name, *(getattr(self, each.name) for each in own_settings(Bleu))))
+
+    @property
+    def _head(self) -> str:
+        """The matcher's name where it is a soft one."""
+        soft = self.name == "bleu" and self.matching.name != "exact"
+        return self.matching.name if soft else self.name
+
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
+        if self.matching.name != "exact":
+            return one_by_one(self, candidates, references, words, kernels)
+        matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
+        shape = matched.shape[:2]
+        lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
+        others = np.broadcast_to(references.lengths, shape).reshape(-1)
+        return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
+
+    def average_statistics(self, candidates: Tokens, references: Tokens, words: WordTable | None) -> Floats:
+        """Statistics of every candidate with the mean of the references' counts and lengths."""
+        if self.matching.name != "exact":
+            raise no_mean(self)
+        matched = np.stack([*averaged_counts(candidates, references, self.order)], axis=-1) * SCALE
+        mean = np.full(len(matched), references.lengths.mean())
+        return self._rows_of(candidates.lengths, mean, matched)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class Sleu(Bleu):
     """BLEU over similar words (Morgan 2014): a candidate's word may match a similar one.
 
@@ -311,7 +317,7 @@ class Xleu(Bleu):
 
 @dataclass(frozen=True)
 class _BleuRows(SumOfRows):
-    metric: Bleu
+    metric: ClippedPrecision
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[BleuScore]:
         """Score all rows at once."""

@@ -27,7 +27,7 @@ from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
-from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, lattices_of, spelt_arcs
+from softbleu.networks.coding import arc_words, lattices_of, network_tokenizer
 from softbleu.networks.lattice import ARC_KINDS, WordNetwork
 from softbleu.networks.rules import NetworkRules
 from softbleu.tokens import Tokenizer, Vocabulary
@@ -143,13 +143,12 @@ class Hyter(Metric):
 
     @property
     def requires(self) -> Requirements:
-        """The marks of networks, and how rare words are."""
-        return Requirements(idf=self.idf, parts=(NetworkMarks(),))
+        """How rare words are."""
+        return Requirements(idf=self.idf)
 
     def complete(self) -> None:
         """Take a tokenizer that makes networks of references."""
-        given = self.tokenizer.tokenize, self.tokenizer.lowercase
-        object.__setattr__(self, "tokenizer", NetworkTokenizer(*given, self.rules))
+        object.__setattr__(self, "tokenizer", network_tokenizer(self.tokenizer, self.rules))
 
     def resolved(self) -> Self:
         """With the resources that rules look at."""
@@ -183,17 +182,15 @@ class Hyter(Metric):
         task = self._task(single, words)
         costs, lengths, _ = least_ratios(*task)
         best = self._best(HUNDRED // task[-1].full * np.column_stack((costs, lengths)), chunk)
-        arc_words = spelt_arcs(single.references, spelt)
+        arcs = arc_words(single.references, spelt)
         candidates = [spelt[code] for code in single.candidates.codes.tolist()]
         texts = [candidates[start:end] for start, end in pairwise(single.candidates.offsets.tolist())]
         ways = closest_ways(*task, costs, lengths)
-        return [_path(number, texts[number], arc_words, task, ways[number], costs, lengths) for number in best]
+        return [_path(number, texts[number], arcs, task, ways[number], costs, lengths) for number in best]
 
     def _task(self, single: Chunk, words: WordTable | None) -> _Task:
         """What the search is given, a network a segment."""
-        if words is None:
-            raise InputError("HyTER looks at networks: the table of words is missing")
-        lattices = lattices_of(single.references, words)
+        lattices = lattices_of(single.references)
         orders = 1 << (self.window - 1)
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
             what = f"a segment of {length:,} candidate words and a network of {states:,} states"
@@ -214,7 +211,7 @@ class Hyter(Metric):
         rates = self.scores(rows)
         return [first + int(rates[first:end].argmin()) for first, end in pairwise(chunk.segment_offsets.tolist())]
 
-    def _texts(self, candidates: Tokens, words: WordTable) -> CandidateTexts:
+    def _texts(self, candidates: Tokens, words: WordTable | None) -> CandidateTexts:
         lengths = candidates.lengths
         table = np.full((len(lengths), int(lengths.max(initial=0))), -3, np.int32)
         there = np.arange(table.shape[1]) < lengths[:, None]
@@ -223,7 +220,7 @@ class Hyter(Metric):
         weights[there] = self._word_weights(words, candidates.codes.astype(np.int64))
         return CandidateTexts(table, lengths, weights)
 
-    def _weights(self, lattices: Lattices, words: WordTable) -> Integers:
+    def _weights(self, lattices: Lattices, words: WordTable | None) -> Integers:
         codes = lattices.words.astype(np.int64)
         return np.where(lattices.empty, 0, self._word_weights(words, codes))
 
@@ -232,9 +229,9 @@ class Hyter(Metric):
         """Whether all words have full weight, of which whole hundredths are counted."""
         return (self.idf is None or not self.rarity) and round(_FULL * self.move) % HUNDRED == 0
 
-    def _word_weights(self, words: WordTable, codes: Integers) -> Integers:
+    def _word_weights(self, words: WordTable | None, codes: Integers) -> Integers:
         """Weights of words in hundredths; words that no text has are of full weight."""
-        if self.idf is None or not self.rarity:
+        if words is None or self.idf is None or not self.rarity:
             return np.full(len(codes), 1 if self._all_alike else HUNDRED)
         rarity = np.maximum(words.feature("rarity") / _RARE, 0) ** self.rarity
         by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from softbleu.declare import setting
-from softbleu.errors import InputError
-from softbleu.metrics.base import Requirements, requirements_of
-from softbleu.metrics.bleu import Bleu
-from softbleu.networks.coding import NetworkMarks, NetworkTokenizer, SpeltNetworkTokenizer
+from softbleu.metrics.bleu import ClippedPrecision
+from softbleu.networks.coding import network_tokenizer
 from softbleu.networks.pools import pool_chunk
 from softbleu.networks.rules import NetworkRules
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class NetBleu(Bleu):
+class NetBleu(ClippedPrecision):
     """BLEU over any matcher against networks of references, that are given or made of the references by rules.
 
     The pool has each n-gram as often as some single path has it, and the reference length is the nearest that a path
@@ -37,23 +34,16 @@ class NetBleu(Bleu):
     rules: NetworkRules = setting(factory=NetworkRules)
     name: ClassVar[str] = "netbleu"
     matches_lines: ClassVar[bool] = False
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
 
     @property
     def label(self) -> str:
         """BLEU, or what it is called over that matcher, and what it is against."""
         return f"{super().label}, networks"
 
-    @property
-    def requires(self) -> Requirements:
-        """What the matcher looks at, and the marks of networks."""
-        return requirements_of(self.matching, self.order, parts=(NetworkMarks(),))
-
     def complete(self) -> None:
         """Take a tokenizer that makes networks of references."""
-        kind = SpeltNetworkTokenizer if self.matching.needs_vectors(self.order) else NetworkTokenizer
-        given = self.tokenizer.tokenize, self.tokenizer.lowercase
-        object.__setattr__(self, "tokenizer", kind(*given, self.rules))
+        spelt = self.matching.needs_vectors(self.order)
+        object.__setattr__(self, "tokenizer", network_tokenizer(self.tokenizer, self.rules, spelt=spelt))
 
     def resolved(self) -> Self:
         """With the resources that rules look at."""
@@ -62,9 +52,7 @@ class NetBleu(Bleu):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each segment, as BLEU has them."""
-        if words is None:
-            raise InputError("BLEU against networks needs the table of words: it is missing")
         whole = self.matching.needs_vectors(self.order)
-        pool = pool_chunk(chunk, words, self.order, whole=whole, single=False)
-        vectors = words.vectors if whole else None
+        pool = pool_chunk(chunk, self.order, whole=whole)
+        vectors = words.vectors if whole and words is not None else None
         return self.statistics_of(pool, self.matching.matched(pool, vectors, self.order, kernels))

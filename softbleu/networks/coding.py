@@ -1,166 +1,123 @@
-"""References that are networks, as tokens: a line's words, and marks between them that say how arcs go."""
+"""References that are lattices, coded: the words that they spell as tokens, and their arcs as arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.kernels.lattices import Lattices
 from softbleu.networks.lattice import WordNetwork
 from softbleu.networks.rules import NetworkRules
-from softbleu.tokens import Split, Tokenizer
+from softbleu.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
-
-_MARK = "\x02"
-"""No word begins with it: it is no letter."""
-_NEXT = f"{_MARK}>"
-"""Mark: on to the next state."""
-_PLAIN = f"{_MARK}1{_MARK}0{_MARK}0"
-"""What is not said of the arc of the next word."""
-_WORD, _ARC, _ON, _NEXT_WORD = range(4)
-
 
 @dataclass(frozen=True)
 class NetworkTokenizer(Tokenizer):
-    """Words of candidates, and of references that are networks.
+    """Splits lines into words, and makes networks of references.
 
     Examples
     --------
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
-    >>> tokenizer.split(tokenizer.reference("a dog")) == tokenizer.split("a dog")
-    False
+    >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
+    (['a', '(dog|hound)'], ('a', 'dog', 'hound', '', ''))
     """
 
     rules: NetworkRules = field(default_factory=NetworkRules)
-    spelt: ClassVar[bool] = False
+    spelt: bool = field(default=False, repr=False)
     """Whether all words of networks are tokens, so that their vectors can be looked up."""
-
-    @property
-    def splits_at_whitespace(self) -> bool:
-        """Not if references are networks."""
-        return False
 
     @property
     def by_word(self) -> bool:
         """Never: what references say hangs on their phrases."""
         return False
 
-    def reference(self, line: str) -> str:
-        """A line that is marked as a reference."""
-        return _MARK + line
+    def network(self, line: str) -> WordNetwork:
+        """Make the network of a reference."""
+        return self.rules.network(line, self.splitter, "reference")
 
-    @property
-    def splitter(self) -> Split:
-        """The function that splits a line."""
-        plain = Tokenizer(self.tokenize, self.lowercase).splitter
-        rules, spelt = self.rules, self.spelt
+    def words_of(self, network: WordNetwork) -> list[str]:
+        """Words of a network that are tokens: those of the reference itself, or all.
 
-        def split(line: str) -> list[str]:
-            if not line.startswith(_MARK):
-                return plain(line)
-            line = line[1:]
-            if rules.notation == "text" and not rules.active:
-                return plain(line)
-            return tokens_of(rules.network(line, plain, "reference"), spelt=spelt)
-
-        return split
+        >>> network = WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])
+        >>> NetworkTokenizer().words_of(network), NetworkTokenizer(spelt=True).words_of(network)
+        (['dog'], ['dog', 'hound'])
+        """
+        plain = (self.spelt | ((network.costs == 0) & (network.kinds == 0))).tolist()
+        return [word for word, known in zip(network.words, plain, strict=True) if word and known]
 
 
-@dataclass(frozen=True)
-class SpeltNetworkTokenizer(NetworkTokenizer):
-    """The same with all words of networks as tokens."""
-
-    spelt: ClassVar[bool] = True
-
-
-def tokens_of(network: WordNetwork, *, spelt: bool = False) -> list[str]:
-    """Tokens of a network: of each state what leaves it, then a mark. Words that are no reference's are in marks.
-
-    >>> network = WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])
-    >>> [token.replace(_MARK, "^") for token in tokens_of(network)]
-    ['dog', '^1^20^2^hound', '^>']
-    """
-    tokens: list[str] = []
-    state = 0
-    columns = (network.sources, network.targets, network.costs, network.kinds)
-    for word, source, target, cost, kind in zip(network.words, *(each.tolist() for each in columns), strict=True):
-        tokens += [_NEXT] * (source - state)
-        state = source
-        mark = f"{_MARK}{target - source}{_MARK}{cost}{_MARK}{kind}"
-        if word and (spelt or not (cost or kind)):
-            tokens += [word] if mark == _PLAIN else [mark, word]
-        else:
-            tokens.append(f"{mark}{_MARK}{word}")
-    return tokens + [_NEXT] * (network.states - 1 - state)
+def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules, *, spelt: bool = False) -> Tokenizer:
+    """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
+    if rules.notation == "text" and not rules.active:
+        return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
+    return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, rules, spelt)
 
 
 @dataclass(frozen=True)
-class NetworkMarks:
-    """Features of tokens: what each is in a network, and the steps, cost, kind and word of arcs."""
+class LatticeLines(Tokens):
+    """References that are lattices, beside the lines of those of their words that are tokens."""
 
-    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
-        """Read the marks."""
-        codes = {word: code for code, word in enumerate(words) if not word.startswith(_MARK)}
-        codes[""] = -2
-        rows = np.zeros((len(words), 5), np.int64)
-        rows[:, 1] = 1
-        rows[:, 4] = np.arange(len(words))
-        for number, word in enumerate(words):
-            if word.startswith(_MARK):
-                rows[number] = _read_mark(word, codes)
-        names = ("role", "steps", "cost", "kind", "word")
-        return {f"network_{name}": rows[:, place] for place, name in enumerate(names)}
+    lattices: Lattices
+    arc_words: NDArray[Any]
+    """The words of the arcs, as text."""
+
+    @classmethod
+    def coded(
+        cls, networks: Sequence[WordNetwork], tokenizer: NetworkTokenizer, codes: Mapping[str, int]
+    ) -> LatticeLines:
+        """Code networks; a word that is no token and has no code gets -1."""
+        lines = [tokenizer.words_of(network) for network in networks]
+        tokens = np.array([codes[word] for line in lines for word in line], np.int32)
+        words = [word for network in networks for word in network.words]
+        numbers = np.array([codes.get(word, -1) if word else -2 for word in words], np.int32)
+        states = np.array([network.states for network in networks], np.int64)
+
+        def joined(name: str) -> NDArray[np.int64]:
+            return np.concatenate([np.zeros(0, np.int64), *(getattr(network, name) for network in networks)])
+
+        lattices = Lattices(
+            np.cumsum([0, *map(len, networks)]),
+            states,
+            states - 1,
+            joined("sources"),
+            joined("targets"),
+            numbers,
+            joined("costs"),
+            joined("kinds"),
+        )
+        return cls(tokens, np.cumsum([0, *map(len, lines)]), lattices, np.array(words, object))
+
+    def lines(self, start: int, stop: int) -> LatticeLines:
+        """Lines start to stop - 1."""
+        return self.chosen(np.arange(start, stop))
+
+    def chosen(self, lines: NDArray[np.int64]) -> LatticeLines:
+        """Lines with these numbers, in that order."""
+        tokens = super().chosen(lines)
+        lattices, arcs = self.lattices.chosen(lines)
+        return LatticeLines(tokens.codes, tokens.offsets, lattices, self.arc_words[arcs])
 
 
-def _read_mark(mark: str, codes: Mapping[str, int]) -> tuple[int, ...]:
-    if mark == _NEXT:
-        return _ON, 1, 0, 0, -2
-    steps, cost, kind, *word = mark[1:].split(_MARK, 3)
-    if not word:
-        return _NEXT_WORD, int(steps), int(cost), int(kind), -2
-    return _ARC, int(steps), int(cost), int(kind), codes.get(word[0], -1)
-
-
-def lattices_of(references: Tokens, words: WordTable) -> Lattices:
-    """Lattices of references, one a line; a line without marks is its words."""
-    codes = references.codes
-    role, steps, cost, kind, word = (
-        words.feature(f"network_{name}")[codes] for name in ("role", "steps", "cost", "kind", "word")
-    )
-    line = np.repeat(np.arange(len(references.lengths)), references.lengths)
-    marked = np.bincount(line, role == _ON, len(references.lengths)) > 0
-    on = (role == _ON) | ((role == _WORD) & ~marked[line])
-    state = np.cumsum(on) - on
-    first = np.concatenate((state, [int(on.sum())]))[references.offsets[:-1]]
-    state = state - first[line]
-    marks = np.flatnonzero(role == _NEXT_WORD)
-    for values in (steps, cost, kind):
-        values[marks + 1] = values[marks]
-    arcs = role <= _ARC
-    counts = np.bincount(line[arcs], minlength=len(references.lengths))
-    states = np.bincount(line, on, len(references.lengths)).astype(np.int64) + 1
+def lattices_of(references: Tokens) -> Lattices:
+    """Lattices of references: one a line, whose words are its only path, unless they are lattices."""
+    if isinstance(references, LatticeLines):
+        return references.lattices
+    lengths = references.lengths
+    sources = np.arange(len(references.codes)) - np.repeat(references.offsets[:-1], lengths)
+    nothing = np.zeros(len(references.codes), np.int64)
     return Lattices(
-        np.concatenate(([0], np.cumsum(counts))),
-        states,
-        states - 1,
-        state[arcs],
-        (state + steps)[arcs],
-        word[arcs].astype(np.int32),
-        cost[arcs],
-        kind[arcs],
+        references.offsets, lengths + 1, lengths, sources, sources + 1, references.codes, nothing, nothing
     )
 
 
-def spelt_arcs(references: Tokens, spelt: Sequence[str]) -> list[str]:
+def arc_words(references: Tokens, spelt: Sequence[str]) -> list[str]:
     """Words of the arcs that `lattices_of` finds, in order, `spelt` having the words of the codes."""
-    tokens = (spelt[code] for code in references.codes.tolist())
-    marked = (token[1:].split(_MARK, 3) if token.startswith(_MARK) else ["", "", "", token] for token in tokens)
-    return [parts[3] for parts in marked if len(parts) > 3]
+    if isinstance(references, LatticeLines):
+        return list(references.arc_words)
+    return [spelt[code] for code in references.codes.tolist()]

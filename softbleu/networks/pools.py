@@ -17,7 +17,6 @@ from softbleu.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels.lattices import Lattices
-    from softbleu.similarity import WordTable
     from softbleu.types import Integers, Words
 
 NGRAMS = Limit(
@@ -60,19 +59,17 @@ class PoolChunk(Chunk):
         )
 
 
-def pool_chunk(chunk: Chunk, words: WordTable, order: int, *, whole: bool, single: bool) -> PoolChunk:
+def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
     """Put pieces of paths in the place of networks.
 
     Parameters
     ----------
-    chunk : references are networks
-    words : with `softbleu.networks.coding.NetworkMarks`
+    chunk : references are lattices, or lines
     order : of the longest n-grams
     whole : all n-grams are wanted, not only those that the candidate has
-    single : every network is a segment of its own
     """
     apart = chunk.by_reference()
-    lattices = lattices_of(apart.references, words)
+    lattices = lattices_of(apart.references)
     texts = [tuple(line) for line in _lines(apart.candidates)]
     for size, text in zip(lattices.sizes.tolist(), texts, strict=True):
         _LIMIT.check(size, f"a network of {size:,} arcs, of a candidate of {len(text):,} words,")
@@ -81,24 +78,22 @@ def pool_chunk(chunk: Chunk, words: WordTable, order: int, *, whole: bool, singl
         list(_pieces(steps, None if whole else text, order))
         for (steps, _), text in zip(_networks(lattices), texts, strict=True)
     ]
-    offsets = np.arange(len(apart) + 1) if single else chunk.segment_offsets
-    groups = list(pairwise(offsets.tolist()))
+    groups = list(pairwise(chunk.segment_offsets.tolist()))
     lines = [list(dict.fromkeys(line for own in pieces[start:end] for line in own)) for start, end in groups]
-    candidates = apart.candidates if single else chunk.candidates
     closest = [
         min((abs(length - own), length) for each in lengths[start:end] for length in each)[1]
-        for (start, end), own in zip(groups, candidates.lengths.tolist(), strict=True)
+        for (start, end), own in zip(groups, chunk.candidates.lengths.tolist(), strict=True)
     ]
     flat = [line for own in lines for line in own]
     bounds = np.cumsum([0, *map(len, flat)])
     codes = np.fromiter((code for line in flat for code in line), np.int32, int(bounds[-1]))
     # Words that no candidate has are all alike, and like none that one has.
-    codes[codes < 0] = len(words.feature("network_role"))
+    codes[codes < 0] = 1 + max(int(codes.max(initial=0)), int(chunk.candidates.codes.max(initial=0)))
     return PoolChunk(
-        candidates,
+        chunk.candidates,
         Tokens(codes, bounds),
         np.cumsum([0, *map(len, lines)]),
-        apart.source if single else chunk.source,
+        chunk.source,
         None,
         np.array(closest, np.int64),
     )

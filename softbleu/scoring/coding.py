@@ -12,6 +12,7 @@ import numpy as np
 from softbleu.corpora.parallel import FileBlock
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
+from softbleu.networks.coding import LatticeLines, NetworkTokenizer
 from softbleu.ngrams import Chunk
 from softbleu.tokens import Tokenizer, Tokens, Vocabulary, WordParts
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.segments import Segments
     from softbleu.kernels import WordCoder
     from softbleu.metrics.base import Requirements
+    from softbleu.networks.lattice import WordNetwork
     from softbleu.types import Integers
 
 MOST_KEPT = 1 << 22
@@ -53,18 +55,20 @@ class LineCoder:
         self._codes = np.empty(1 << 12, np.int32)
         self._offsets = np.zeros(1 << 8, np.int64)
         self._numbers: dict[str, int] = {}
+        self._networks: dict[str, WordNetwork] = {}
+        self._arcs = 0
 
     @property
     def size(self) -> int:
-        """Tokens of the lines that are known."""
-        return int(self._offsets[len(self._numbers)])
+        """Tokens of the lines that are known, and arcs of the networks."""
+        return int(self._offsets[len(self._numbers)]) + self._arcs
 
     def number(self, texts: Sequence[str]) -> Integers:
         """Numbers of lines, learning those that are new."""
         known = self._numbers
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            start, first = self.size, len(known)
+            start, first = int(self._offsets[len(known)]), len(known)
             tokens = self._tokens(new)
             self._codes = _with_room(self._codes, start + len(tokens.codes))
             self._offsets = _with_room(self._offsets, first + len(new) + 1)
@@ -90,11 +94,23 @@ class LineCoder:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
         self.vocabulary = vocabulary
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
-        self._codes[: self.size] = codes[self._codes[: self.size]]
+        known = int(self._offsets[len(self._numbers)])
+        self._codes[:known] = codes[self._codes[:known]]
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Code lines."""
         return self.lines(self.number(texts))
+
+    def references(self, texts: Sequence[str]) -> Tokens:
+        """Code lines of references: lattices, where the tokenizer makes networks of them."""
+        if not isinstance(self.tokenizer, NetworkTokenizer):
+            return self.encode(texts)
+        known = self._networks
+        for text in texts:
+            if text not in known:
+                known[text] = self.tokenizer.network(text)
+                self._arcs += len(known[text])
+        return LatticeLines.coded([known[text] for text in texts], self.tokenizer, self.vocabulary)
 
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""
@@ -175,7 +191,7 @@ class CodedBlock:
         gold = segments.gold if needed.gold else None
         return cls(
             tuple(coder.encode(texts) for texts in segments.candidates.values()),
-            coder.encode(list(map(coder.tokenizer.reference, chain.from_iterable(references)))),
+            coder.references(list(chain.from_iterable(references))),
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [each.coded(coder.words) for each in gold],
@@ -210,14 +226,6 @@ class CodedBlock:
         systems = len(lines) - 1 - (self.source is not None)
         source = None if self.source is None else lines[-1]
         return replace(self, candidates=tuple(lines[:systems]), references=lines[systems], source=source)
-
-    def recoded(self, codes: NDArray[np.int32]) -> CodedBlock:
-        """The same with other codes, by the present ones."""
-        made = self.with_lines([Tokens(codes[tokens.codes], tokens.offsets) for tokens in self.lines])
-        if made.gold is None:
-            return made
-        listed = codes.tolist()
-        return replace(made, gold=[each.recoded(listed) for each in made.gold])
 
     def only(self, systems: Sequence[int]) -> CodedBlock:
         """The same with the systems of these numbers."""

@@ -129,10 +129,9 @@ class _Lists:
         """Candidates and references of a list; the same object where they are the same."""
         candidates = self.block.candidates[0].lines(*self.bounds[place : place + 2].tolist())
         references = self.block.references.lines(*self.block.offsets[place : place + 2].tolist())
-        same = np.array_equal(candidates.codes, references.codes)
-        return candidates, candidates if same and np.array_equal(
-            candidates.offsets, references.offsets
-        ) else references
+        same = type(candidates) is type(references) and np.array_equal(candidates.codes, references.codes)
+        same = same and np.array_equal(candidates.offsets, references.offsets)
+        return candidates, candidates if same else references
 
     def pairs(self, chosen: Integers) -> Chunk:
         """All pairs of texts of some lists, each pair a segment."""
@@ -206,17 +205,14 @@ class _Pairs:
         if requires.pieces and not measure.vector_choice.in_context:
             raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
         words = WordCounts()
-        coder, blocks, bounds = LineCoder(measure.tokenizer, words.vocabulary), list[CodedBlock](), []
+        coder = LineCoder(measure.tokenizer, words.vocabulary)
         for number, each in enumerate(lists, start=1):
             _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
-        for some in _together(lists):
-            references = coder.encode([coder.tokenizer.reference(text) for each in some for text in each.references])
-            candidates = coder.encode([text for each in some for text in each.candidates])
-            blocks.append(CodedBlock((candidates,), references, _ends(each.references for each in some)))
-            bounds.append(_ends(each.candidates for each in some))
-        words.count(blocks, requires)
-        codes = words.sort()
-        coded = [block.recoded(codes) for block in blocks]
+        together = list(_together(lists))
+        bounds = [_ends(each.candidates for each in some) for some in together]
+        words.count((_coded(some, coder) for some in together), requires)
+        coder.renumber(words.sort(), words.vocabulary)
+        coded = [_coded(some, coder) for some in together]
         prepared = PreparedCorpus((), measure.tokenizer, len(lists), words, coded)
         table = prepared.table(measure.vector_choice, requires) if requires.table else None
         return cls(measure, metric, prepared, bounds, table, level)
@@ -250,6 +246,12 @@ class _Pairs:
         ends = np.cumsum([rows[..., 0].size for rows in found])
         for rows, own in zip(found, np.split(scores, ends[:-1]), strict=True):
             yield own.reshape(rows.shape[:-1])
+
+
+def _coded(lists: Sequence[TextList], coder: LineCoder) -> CodedBlock:
+    references = coder.references([text for each in lists for text in each.references])
+    candidates = coder.encode([text for each in lists for text in each.candidates])
+    return CodedBlock((candidates,), references, _ends(each.references for each in lists))
 
 
 def _size(texts: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.memory import KeptVectors
 from softbleu.kernels import small_backend
 from softbleu.metrics.idf import rarity_of
+from softbleu.networks.coding import LatticeLines, NetworkTokenizer
 from softbleu.ngrams import Chunk
 from softbleu.scoring.plan import resolve_metric
 from softbleu.scoring.results import make_results
@@ -23,6 +24,7 @@ from softbleu.tokens import Tokens, word_features
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
+    from softbleu.networks.lattice import WordNetwork
 
 
 class SentenceScorer:
@@ -32,7 +34,7 @@ class SentenceScorer:
         self._measure = resolve_metric(measure)
         self._metric: Metric = self._measure.at_level("segment")
         tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vector_choice
-        self._reference = tokenizer.reference
+        self._tokenizer = tokenizer
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
         # What looks at more than the words of the segment is prepared as a corpus is.
@@ -48,8 +50,13 @@ class SentenceScorer:
         references = check_segment(self._measure, candidate, references, source)
         if not self._plain:
             return self._as_corpus(candidate, references, source)
-        texts = (candidate, *map(self._reference, references), *([] if source is None else [source]))
-        lines = [self._tokens(text) for text in texts]
+        networks: list[WordNetwork] = []
+        if isinstance(self._tokenizer, NetworkTokenizer):
+            networks = [self._tokenizer.network(text) for text in references]
+            referred = [self._tokenizer.words_of(network) for network in networks]
+        else:
+            referred = [self._tokens(text) for text in references]
+        lines = [self._tokens(candidate), *referred, *([] if source is None else [self._tokens(source)])]
         count = 1 + len(references)
         # As in a corpus, the words of the references come first, and words are sorted.
         known = sorted({word for line in lines[1:count] for word in line})
@@ -58,7 +65,9 @@ class SentenceScorer:
         coded = [[codes[word] for word in line] for line in lines]
         chunk = Chunk(
             _joined(coded[:1]),
-            _joined(coded[1:count]),
+            LatticeLines.coded(networks, self._tokenizer, codes)
+            if isinstance(self._tokenizer, NetworkTokenizer)
+            else _joined(coded[1:count]),
             np.array([0, len(references)]),
             None if source is None else _joined(coded[count:]),
         )

@@ -190,7 +190,7 @@ READERS = [
     _reader("met/synonym/english.synsets", f"{MAKE} r.txt --meteor-data met", "o.jsonl"),
     *(
         _reader("net.jsonl", f"score -c c.txt -r net.jsonl --notation network -m {name}")
-        for name in ("hyter", "netbleu", "netgleu -s s.txt")
+        for name in ("hyter", "netbleu")
     ),
     _reader("net.att", "networks info net.att --notation att"),
     _reader("brackets.txt", f"{MAKE} brackets.txt --notation brackets", "o.jsonl"),

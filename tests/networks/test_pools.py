@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from networks.test_distances import CANDIDATES, WORDS, hyter, networks
 from oracles import networks as oracle
 
 import softbleu
+from softbleu.metrics.making import make_metric
 from softbleu.networks import WordNetwork
 from softbleu.networks.texts import format_line
 
@@ -41,29 +43,31 @@ def test_each_ngram_is_there_as_often_as_in_some_path(candidates: list[list[str]
         assert score.reference_length == closest
 
 
-@given(CANDIDATES, CANDIDATES, networks(5), networks(5))
-def test_gleu_has_the_pool_of_each_network(
-    candidate: list[str], source: list[str], one: WordNetwork, other: WordNetwork
-) -> None:
-    networks_of = [[format_line(one), format_line(other)]]
-    own: dict[str, Any] = {"tokenize": "none", "order": 2, "level": "reference", "multi": "max"}
-    texts = [" ".join(candidate)], networks_of, [" ".join(source)]
-    found = softbleu.score(*texts, metric="netgleu", notation="network", **own)
-    for network, each in zip((one, other), found.references, strict=True):
-        counts = [Counter(tuple(candidate[k : k + n]) for k in range(len(candidate) - n + 1)) for n in (1, 2)]
-        matches = [(grams & oracle.pool(network, n)).total() for n, grams in enumerate(counts, start=1)]
-        assert each.score.matches == matches
-
-
-@given(LINES, LINES, LINES, LINES)
+@given(LINES, LINES, LINES)
 def test_a_network_that_is_a_reference_is_that_reference(
-    candidate: list[str], source: list[str], one: list[str], other: list[str]
+    candidate: list[str], one: list[str], other: list[str]
 ) -> None:
-    texts = [" ".join(candidate)], [[" ".join(one), " ".join(other)]], [" ".join(source)]
+    texts = [" ".join(candidate)], [[" ".join(one), " ".join(other)]]
     own = {"tokenize": "none", "order": 3}
-    for name in ("bleu", "gleu"):
-        plain = softbleu.score(*texts, metric=name, **own)
-        assert softbleu.score(*texts, metric=f"net{name}", **own).numbers == plain.numbers
+    plain = softbleu.score(*texts, metric="bleu", **own)
+    assert softbleu.score(*texts, metric="netbleu", **own).numbers == plain.numbers
+
+
+@pytest.mark.parametrize("name", ["netbleu", "hyter"])
+def test_pairs_are_scored_as_segments(name: str) -> None:
+    candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
+    own: dict[str, Any] = {"metric": name, "notation": "brackets"}
+    alone = [
+        [
+            softbleu.score([candidate], [reference], level="segment", **own).segments[0].score
+            for reference in references
+        ]
+        for candidate in candidates
+    ]
+    found = softbleu.pairwise(candidates, references, **own)
+    assert found.scores == pytest.approx(np.array(alone))
+    assert found.scores[0, 0] == pytest.approx(100 if name == "netbleu" else 0)
+    assert not isinstance(make_metric(name), softbleu.Bleu)
 
 
 def test_soft_matches_meet_any_ngram_of_a_network() -> None:
