@@ -50,20 +50,10 @@ def lines(folder: Path) -> int:
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py"))
 
 
-def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Every statement that can run, also those in functions; blocks for the type checker are left out."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        if isinstance(child, ast.stmt):
-            yield child
-        yield from statements(child)
-
-
 def imported(name: str) -> set[str]:
-    """Modules of the house that a module imports, anywhere in it."""
+    """Modules of the house that a module imports or names, anywhere in it, also for the type checker only."""
     found = set()
-    for statement in statements(TREES[name]):
+    for statement in ast.walk(TREES[name]):
         if isinstance(statement, ast.Import):
             found |= {alias.name for alias in statement.names}
         elif isinstance(statement, ast.ImportFrom):

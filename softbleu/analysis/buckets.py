@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.results import Statistics
-    from softbleu.scoring.run import Corpus
     from softbleu.types import Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)

@@ -18,11 +18,11 @@ from softbleu.scoring.run import check_requirements
 from softbleu.tabular import Tabular
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import CodedGold, GoldSegment
     from softbleu.metrics.base import Metric
     from softbleu.metrics.m2.alignments import Edit
     from softbleu.ngrams import Chunk
-    from softbleu.scoring.run import Corpus
 
 Spans = tuple[int, int, int, int]
 """Words of the source, and those of the text that they become, from 0, ends left out."""

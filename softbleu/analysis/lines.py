@@ -19,7 +19,7 @@ from softbleu.tabular import Tabular
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from softbleu.scoring.run import Corpus
+    from softbleu.corpora.corpus import Corpus
     from softbleu.types import Floats, Progress
 
 LineKind = Literal["worst", "different", "disagreeing"]

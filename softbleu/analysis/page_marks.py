@@ -23,8 +23,8 @@ from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from softbleu.analysis.page_matches import ShownText
+    from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric
-    from softbleu.scoring.run import Corpus
     from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens
     from softbleu.types import Floats, Integers

@@ -37,6 +37,7 @@ from softbleu.scoring.significance import (
 )
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.kernels import KernelName
     from softbleu.matchers import Matcher
     from softbleu.metrics.base import Level, Metric
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.score import Score
     from softbleu.scoring.prepare import PreparedCorpus
     from softbleu.scoring.results import Statistics
-    from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import CorpusWords
     from softbleu.tokens import Tokenizer
     from softbleu.types import Integers, Progress

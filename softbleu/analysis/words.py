@@ -16,8 +16,8 @@ from softbleu.tabular import Tabular
 from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.scoring.prepare import PreparedCorpus
-    from softbleu.scoring.run import Corpus
 
 LONGEST_SHOWN = 4
 """Longest n-grams that are looked for unless told."""

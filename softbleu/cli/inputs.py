@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from softbleu.cli.command import Given
+    from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric
-    from softbleu.scoring.run import Corpus
 
 
 def input_files(given: Given) -> list[str]:

@@ -19,7 +19,7 @@ from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
 
 if TYPE_CHECKING:
-    from softbleu.scoring.run import Corpus
+    from softbleu.corpora.corpus import Corpus
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}

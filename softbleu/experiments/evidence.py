@@ -27,9 +27,9 @@ from softbleu.scoring.plan import resolve_metric
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.judgements import Assessments, Comparisons
     from softbleu.metrics import Metric
-    from softbleu.scoring.run import Corpus
     from softbleu.tabular import Value
     from softbleu.types import Progress
 

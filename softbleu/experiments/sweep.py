@@ -24,10 +24,11 @@ from softbleu.tabular import Records, Tabular
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.corpora.segments import References, Texts
     from softbleu.metrics.keywords import Settings
-    from softbleu.scoring import Corpus, Result
+    from softbleu.scoring import Result
     from softbleu.scoring.api import Measures
     from softbleu.types import Progress
 

@@ -18,8 +18,8 @@ from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.aligned import AlignedPair
+    from softbleu.corpora.corpus import Corpus
     from softbleu.experiments.evidence import Outputs
-    from softbleu.scoring.run import Corpus
     from softbleu.types import Integers
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, MissingExtraError, WorkerError
-from softbleu.io.platform import end_processes, processes_of
+from softbleu.io.platform import client_of, end_processes, processes_of
 from softbleu.io.progress import hush
 from softbleu.version import __version__
 
@@ -226,7 +226,7 @@ class _Queue(Generic[_Task, Done]):
 
 def _start_workers(executor: Executor, tasks: int) -> None:
     """Have as many workers of ``local:N`` as there are tasks, which is as Python's own pools do."""
-    cluster = getattr(getattr(executor, "_client", None), "cluster", None)
+    cluster = getattr(client_of(executor), "cluster", None)
     most = min(tasks, getattr(executor, "_max_workers", 0))
     if cluster is not None and len(cluster.plan) < most:
         cluster.scale(most)
@@ -243,7 +243,7 @@ def shares_files(executor: Executor) -> bool:
     """Whether workers surely see the files of this machine: they are all on it."""
     if shares_memory(executor):
         return True
-    client = getattr(executor, "_client", None)
+    client = client_of(executor)
     if client is None or not hasattr(client, "scheduler_info"):
         return False
     workers = client.scheduler_info(n_workers=-1)["workers"]
@@ -263,7 +263,7 @@ def count_workers(executor: Executor) -> int:
     workers = getattr(executor, "_max_workers", None)
     if isinstance(workers, int) and workers > 0:
         return workers
-    client = getattr(executor, "_client", None)
+    client = client_of(executor)
     if client is not None and hasattr(client, "ncores"):
         return max(1, int(sum(client.ncores().values())))
     return os.cpu_count() or 1

@@ -44,6 +44,15 @@ def processes_of(executor: Executor) -> list[Any] | None:
     return None if processes is None else list(processes.values())
 
 
+def client_of(executor: Executor) -> Any:
+    """The client of Dask that an executor hands tasks to, if it is one of a cluster.
+
+    Dask has no public way from the one to the other. Without it a cluster counts as one worker for each core of this
+    machine, and every text is sent to it, though its workers may see the same files.
+    """
+    return getattr(executor, "_client", None)
+
+
 def end_processes(executor: Executor) -> None:
     """End the workers of a pool at once, whatever they do.
 

@@ -16,8 +16,7 @@ from softbleu.metrics.score import ReferenceScore
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from softbleu.metrics.base import Metric
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.score import Score, Scorer
     from softbleu.types import Floats, Integers
 
 
@@ -29,7 +28,7 @@ _MOST_STREAMS = 4096  # Samples whose generators are held at once, of 2.5 KB eac
 class Aggregation(ABC):
     """How the rows of a metric's segments reduce to scores; segment s has rows ``offsets[s]:offsets[s + 1]``."""
 
-    metric: Metric
+    metric: Scorer
     sum_is_enough: ClassVar[bool] = False  # Whether a corpus score takes no more than the sum of all rows
     has_corpus_score: ClassVar[bool] = True  # Whether a corpus has a score that is not a mean of segment scores
 
@@ -139,8 +138,8 @@ class MeanOfReferences(Aggregation):
         if len(rows) == len(offsets) - 1:
             return self.metric.score(rows.sum(axis=0))
         raise InputError(
-            f"metric {self.metric.name!r} has no corpus score with the 'mean' over references: "
-            "use level 'segment' or 'macro', or sampled or best references"
+            f"metric {self.metric.name!r} has no corpus score by the 'mean' over references: use level 'segment' or "
+            "'macro', or sampled ('sample') or best ('max') references"
         )
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> list[Any]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+if TYPE_CHECKING:
+    from softbleu.types import Floats, Integers
 
 Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
 _COLUMN = "column"
@@ -56,3 +59,16 @@ class ReferenceScore:
     reference: int  # From 1
     chosen: bool  # Whether it is the best of its segment
     score: Score
+
+
+class Scorer(Protocol):
+    """What scores rows of statistics: a metric."""
+
+    name: ClassVar[str]
+    higher_is_better: ClassVar[bool]
+
+    def score(self, row: Integers) -> Score:
+        """Score the statistics of one segment, or the sum of the statistics of many."""
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once."""

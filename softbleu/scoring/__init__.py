@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from softbleu.corpora.corpus import Corpus
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
 from softbleu.metrics.result import Coverage, Result, Results
 from softbleu.scoring.api import compare, compare_corpus, measures_of, score, score_corpus
 from softbleu.scoring.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.scoring.results import Statistics, make_results
-from softbleu.scoring.run import Corpus, Runner, RunOptions, collect_statistics, running
+from softbleu.scoring.run import Runner, RunOptions, collect_statistics, running
 from softbleu.scoring.significance import Comparison, ComparisonTable, Pair, SignificanceSettings, compare_systems
 
 __all__ = [

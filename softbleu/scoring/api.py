@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Unpack
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.base import Level
     from softbleu.metrics.keywords import Settings
-    from softbleu.scoring.run import Corpus
     from softbleu.types import Progress
 
 OneMeasure = str | Metric

@@ -23,8 +23,8 @@ from softbleu.tokens import Tokenizer
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.segments import Segments
-    from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import PlacedVocabulary, PlacedWords
     from softbleu.similarity import Vectors, WordTable
     from softbleu.types import Integers

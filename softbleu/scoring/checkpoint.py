@@ -19,7 +19,7 @@ from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
 from softbleu.scoring.blocks import BlockStatistics
 
 if TYPE_CHECKING:
-    from softbleu.scoring.run import Corpus
+    from softbleu.corpora.corpus import Corpus
 
 EVERY = 64
 """Blocks that are written together."""

@@ -24,13 +24,13 @@ from softbleu.tabular import Tabular
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.language import Finding
     from softbleu.matchers import Matcher, Matches
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.metrics.keywords import Settings
     from softbleu.ngrams import Chunk
     from softbleu.scoring.prepare import PreparedCorpus
-    from softbleu.scoring.run import Corpus
     from softbleu.tokens import Tokens
 
     Explained = Callable[[str, int, Chunk], "Explanation"]

@@ -30,10 +30,10 @@ from softbleu.tabular import Tabular
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.kernels import Kernels
     from softbleu.metrics.base import Level, Metric
     from softbleu.scoring.api import OneMeasure
-    from softbleu.scoring.run import Corpus
     from softbleu.scoring.vectors import CorpusWords, PlacedWords
     from softbleu.similarity import WordTable
     from softbleu.tokens import Tokens

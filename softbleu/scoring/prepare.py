@@ -27,10 +27,10 @@ from softbleu.tokens import Tokenizer, Tokens, Vocabulary, word_features
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from softbleu.corpora.corpus import Corpus
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.encoders import Encoder
     from softbleu.embeddings.measure import MeasuredWords
-    from softbleu.scoring.run import Corpus
     from softbleu.types import Floats, Integers
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from itertools import tee
 from operator import or_
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.segments import BLOCK
 from softbleu.errors import InputError
@@ -29,8 +29,7 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from softbleu.corpora.parallel import FileBlock
-    from softbleu.corpora.segments import Segments
+    from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Level, Metric, Requirements
     from softbleu.scoring.vectors import CorpusWords
     from softbleu.tokens import Tokenizer
@@ -56,34 +55,6 @@ class RunOptions:
     removes it by `remove_checkpoint`."""
     progress: Progress | None = None
     """Called with the number of segments done and of all."""
-
-
-class Corpus(Protocol):
-    """What can be scored: `Segments` in memory, or `ParallelFiles`."""
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names of the systems."""
-
-    @property
-    def source(self) -> object:
-        """The text that was to be corrected; None without."""
-
-    @property
-    def gold(self) -> object:
-        """Gold edits; None without."""
-
-    @property
-    def has_references(self) -> bool:
-        """Whether segments have references."""
-
-    def __len__(self) -> int: ...
-
-    def blocks(self) -> Iterator[Segments | FileBlock]:
-        """Blocks of consecutive segments."""
-
-    def only(self, system: str) -> Self:
-        """The same corpus with one of its systems."""
 
 
 def check_requirements(corpus: Corpus, metric: Metric) -> None:

@@ -11,8 +11,8 @@ from softbleu.errors import InputError
 from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric
-    from softbleu.scoring.run import Corpus
 
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
 CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}

@@ -1,0 +1,39 @@
+"""What can be scored, whether it is in memory or in files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from softbleu.corpora.parallel import FileBlock
+    from softbleu.corpora.segments import Segments
+
+
+class Corpus(Protocol):
+    """What can be scored: `Segments` in memory, or `ParallelFiles`."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+
+    @property
+    def source(self) -> object:
+        """The text that was to be corrected; None without."""
+
+    @property
+    def gold(self) -> object:
+        """Gold edits; None without."""
+
+    @property
+    def has_references(self) -> bool:
+        """Whether segments have references."""
+
+    def __len__(self) -> int: ...
+
+    def blocks(self) -> Iterator[Segments | FileBlock]:
+        """Blocks of consecutive segments."""
+
+    def only(self, system: str) -> Self:
+        """The same corpus with one of its systems."""
