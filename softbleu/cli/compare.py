@@ -22,6 +22,7 @@ def compare(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, note_few, write_distribution
     from softbleu.scoring import SignificanceSettings, compare_corpus
+    from softbleu.scoring.plan import distinct
 
     if given.show or given.by:
         _write_view(given)
@@ -37,30 +38,22 @@ def compare(given: Given) -> None:
         raise InputError("--distribution and --output would write to the same place: name another file")
     picture = given.open_picture("plot", inputs)
     measures = measures_from(given, also=["seed"])
-    chosen: dict[str, Any] = {"test": given.test and given.test.lower(), "samples": given.samples}
-    chosen |= {
-        "correction": given.correction and given.correction.lower(),
-        "trials": given.trials,
-        "seed": given.seed,
-    }
-    asked = {name: value for name, value in chosen.items() if value is not None}
+    asked = {name: value and value.lower() for name, value in given.values("test correction").items()}
+    asked |= given.values("samples trials seed")
     how, signed_baseline = SignificanceSettings.from_signature(given.signature, **asked)
-    run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how, "jobs": given.jobs}
+    run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how}
     journal = output.target.journal(".compare", wanted=given.resume)
-    run["executor"] = given.executor
+    run |= given.values("jobs executor")
     if page_wanted and (resampled or picture or given.resume):
         raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
-    from softbleu.scoring.plan import distinct
-
     found: Any
     with open_corpus(given, measures) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), given.format, all_pairs=given.all_pairs)
         if page_wanted:
             from softbleu.analysis.pages import make_comparison_page
 
-            found = make_comparison_page(
-                corpus, distinct(measures), progress=progress, title=given.title or "", **run
-            )
+            run["title"] = given.title or ""
+            found = make_comparison_page(corpus, distinct(measures), progress=progress, **run)
         else:
             found = compare_corpus(corpus, distinct(measures), journal=journal, progress=progress, **run)
     if resampled is not None:

@@ -137,8 +137,7 @@ def _check_idle(given: Given, measures: Sequence[Metric], idle: set[str]) -> Non
     matchers = [matcher_of(each) for each in measures]
     what = f"these metrics: {', '.join(map(str, measures))}"
     if len(measures) == 1:
-        matcher = matchers[0]
-        what = f"--metric {measures[0].name}" + (f" --matcher {matcher.name}" if matcher else "")
+        what = f"--metric {measures[0].name}" + "".join(f" --matcher {each.name}" for each in matchers if each)
     names = {each.name for each in measures} | {each.name for each in matchers if each}
     for each, value in given.chosen_settings():
         if each.plug_in not in ("", *names) or (not each.plug_in and each.setting.name in idle):

@@ -19,22 +19,20 @@ def score(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.scoring import score_corpus
+    from softbleu.scoring.plan import distinct
     from softbleu.scoring.published import broken_promises, find_level
 
     page_wanted = given.format.lower() in PAGES
     write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)
     if page_wanted and given.resume:
         raise InputError("--resume goes with scores, not with a page: leave out one")
-    if given.score_only:
-        if given.format != "text":
-            raise InputError("--score-only prints numbers alone: leave out --format")
-        write = write_numbers
+    if given.score_only and given.format != "text":
+        raise InputError("--score-only prints numbers alone: leave out --format")
+    write = write_numbers if given.score_only else write
     output = given.open_output(input_files(given), write)
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
     journal = output.target.journal(".score", wanted=given.resume)
-    run |= {"jobs": given.jobs, "executor": given.executor}
-    from softbleu.scoring.plan import distinct
-
+    run |= given.values("jobs executor")
     shown: Any
     measures = [measure_from(given)] if page_wanted else measures_from(given)
     with open_corpus(given, measures) as corpus, given.progress() as progress:

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
@@ -22,6 +21,8 @@ from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from softbleu.types import Flags, Floats, Integers
 
     Rows = NDArray[np.float64]

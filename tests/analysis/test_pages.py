@@ -54,7 +54,7 @@ def literal_matches(page, corpus, chosen, threshold):
     """What the matcher says at one threshold, line by line."""
     prepared = prepare_corpus(corpus, chosen.tokenizer, Requirements())
     # The slider goes below a run's threshold of 1, at which nothing asks for vectors.
-    vectors = prepared.table(chosen.vectors, replace(chosen.requires, vectors=True)).words.vectors
+    vectors = prepared.table(chosen.vector_choice, replace(chosen.requires, vectors=True)).words.vectors
     matcher = replace(page.metric.matcher, threshold=threshold)
     found = []
     for system, chunk in enumerate(shown_text(prepared, len(page.text)).chunks()):
@@ -80,7 +80,7 @@ def test_matches_at_a_threshold_are_those_of_the_matcher(kind, segments, thresho
     page = make_page(corpus, chosen)
     assert page.thresholds[page.run] == threshold
     numbers = {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}
-    if chosen.vectors.in_context:
+    if chosen.vector_choice.in_context:
         # Where nothing is soft no vectors are looked at, and equal n-grams share their first place.
         numbers = {number for number in numbers if page.thresholds[number] < 1}
     for number in numbers:

@@ -82,10 +82,10 @@ def test_short_signatures_say_what_is_not_the_default(soft, remedy):
     for signature in (result.short_signature, result.signature):
         measure = metric_from_signature(signature)
         expected = resolve_metric(make_metric(matcher="vleu", vectors=str(soft[-1]), **options))
-        assert measure.vector_choice.measure == expected.vectors.measure
+        assert measure.vector_choice.measure == expected.vector_choice.measure
         assert (threshold_of(measure), measure.vector_choice.quantile) == (
             expected.threshold,
-            expected.vectors.quantile,
+            expected.vector_choice.quantile,
         )
 
 

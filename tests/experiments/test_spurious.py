@@ -256,7 +256,7 @@ def test_spurious_share_on_a_grammar_by_brute_force() -> None:
 def test_masses_are_those_of_the_explanations() -> None:
     pairs = list(generate(GenerationSettings(grammar="morgan2014", pairing="halves", count=30)).pairs())
     chosen = make_metric("xleu", threshold=0.7)
-    analysis = analyse(pairs, "xleu", vectors=chosen.vectors.vectors, thresholds=[0.7], vector_case="fallback")
+    analysis = analyse(pairs, "xleu", vectors=chosen.vector_choice.vectors, thresholds=[0.7], vector_case="fallback")
     corpus = Segments.of([" ".join(each.candidate) for each in pairs], [" ".join(each.reference) for each in pairs])
     explained = explain_corpus(corpus, chosen, range(1, 31))
     approximate = [match for each in explained for match in each.matches if match.similarity > 0 and not match.exact]
