@@ -151,6 +151,8 @@ def _page_runner(corpus: Corpus, metrics: Sequence[Metric], options: RunOptions)
         running(corpus, [*metrics, *swept], options, whole=True) as runner,
         single_threaded_blas(),
     ):
+        # Lines that are prepared first are known to what scores them.
+        runner.prepared(metrics[0].tokenizer)
         yield runner
 
 
