@@ -13,6 +13,7 @@ class Defaults(Extension):
     def on_attribute_instance(self, *, attr: Attribute, **_: Any) -> None:
         """Before dataclasses are given their parameters."""
         value = attr.value
-        if isinstance(value, ExprCall) and str(value.function).endswith("setting") and value.arguments:
-            first = value.arguments[0]
+        if isinstance(value, ExprCall) and str(value.function).endswith("setting"):
+            # What is declared elsewhere, without a word here, is not given by default.
+            first = value.arguments[0] if value.arguments else "None"
             attr.value = f"{first.value}()" if isinstance(first, ExprKeyword) else first

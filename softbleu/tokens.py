@@ -84,6 +84,10 @@ class Tokenizer(Declared):
         """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
         return (line.rstrip().replace("-\n", "") if "\n" in line and self.tokenize == "13a" else line).split()
 
+    def reference(self, line: str) -> str:
+        """What is split of a line of a reference, if not the line as it stands."""
+        return line
+
     def split(self, line: str) -> list[str]:
         """Tokens of one line."""
         return self.splitter(line)

@@ -104,7 +104,7 @@ class LineCoder:
     def references(self, texts: Sequence[str]) -> Tokens:
         """Code lines of references: lattices, where the tokenizer makes networks of them."""
         if not isinstance(self.tokenizer, NetworkTokenizer):
-            return self.encode(texts)
+            return self.encode([self.tokenizer.reference(text) for text in texts])
         known = self._networks
         for text in texts:
             if text not in known:

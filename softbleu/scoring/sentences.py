@@ -55,7 +55,7 @@ class SentenceScorer:
             networks = [self._tokenizer.network(text) for text in references]
             referred = [self._tokenizer.words_of(network) for network in networks]
         else:
-            referred = [self._tokens(text) for text in references]
+            referred = [self._tokens(self._tokenizer.reference(text)) for text in references]
         lines = [self._tokens(candidate), *referred, *([] if source is None else [self._tokens(source)])]
         count = 1 + len(references)
         # As in a corpus, the words of the references come first, and words are sorted.
