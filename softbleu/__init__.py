@@ -11,17 +11,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from softbleu.hook import put_in
+from softbleu.config.hook import put_in
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora import ParallelFiles, Segments, read_m2, read_segments
     from softbleu.embeddings import open_vectors
     from softbleu.errors import InputError, SoftbleuError, VectorError
-    from softbleu.experiments.metaeval import metaeval
-    from softbleu.experiments.spurious import spurious
-    from softbleu.experiments.sweep import sweep
-    from softbleu.matchers import Matcher, SoftMatcher, make_matcher
+    from softbleu.matching import Matcher, SoftMatcher, make_matcher
+    from softbleu.meta.metaeval import metaeval
+    from softbleu.meta.spurious import spurious
+    from softbleu.meta.sweep import sweep
     from softbleu.metrics import Metric
     from softbleu.metrics.bertscore import BertScore
     from softbleu.metrics.bleu import Bleu, Sleu, Vleu, Xleu
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.result import Result, Results
     from softbleu.metrics.softbleu import Softbleu
     from softbleu.metrics.ter import Ter
-    from softbleu.scoring import (
+    from softbleu.results import (
         VectorChoice,
         compare,
         compare_corpus,
@@ -45,14 +45,14 @@ if TYPE_CHECKING:
         score,
         score_corpus,
     )
-    from softbleu.scoring.accumulator import Accumulator
-    from softbleu.scoring.explain import explain
-    from softbleu.scoring.pairs import pairwise, select
-    from softbleu.tokens import Tokenizer
+    from softbleu.results.accumulator import Accumulator
+    from softbleu.results.explain import explain
+    from softbleu.results.pairs import pairwise, select
+    from softbleu.text.tokens import Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
 _HOMES = {
-    "Accumulator": "scoring.accumulator",
+    "Accumulator": "results.accumulator",
     "Bleu": "metrics.bleu",
     "BertScore": "metrics.bertscore",
     "Chrf": "metrics.chrf",
@@ -63,7 +63,7 @@ _HOMES = {
     "IMeasure": "metrics.imeasure",
     "InputError": "errors",
     "M2": "metrics.m2",
-    "Matcher": "matchers",
+    "Matcher": "matching",
     "Metric": "metrics",
     "ParallelFiles": "corpora",
     "Refless": "metrics.refless",
@@ -71,31 +71,31 @@ _HOMES = {
     "Results": "metrics.result",
     "Segments": "corpora",
     "Sleu": "metrics.bleu",
-    "SoftMatcher": "matchers",
+    "SoftMatcher": "matching",
     "Softbleu": "metrics.softbleu",
     "SoftbleuError": "errors",
     "Ter": "metrics.ter",
-    "Tokenizer": "tokens",
-    "VectorChoice": "scoring",
+    "Tokenizer": "text.tokens",
+    "VectorChoice": "results",
     "VectorError": "errors",
     "Vleu": "metrics.bleu",
     "Xleu": "metrics.bleu",
-    "compare": "scoring",
-    "compare_corpus": "scoring",
-    "explain": "scoring.explain",
-    "explain_corpus": "scoring",
-    "make_matcher": "matchers",
-    "metaeval": "experiments.metaeval",
+    "compare": "results",
+    "compare_corpus": "results",
+    "explain": "results.explain",
+    "explain_corpus": "results",
+    "make_matcher": "matching",
+    "metaeval": "meta.metaeval",
     "open_vectors": "embeddings",
-    "pairwise": "scoring.pairs",
+    "pairwise": "results.pairs",
     "read_m2": "corpora",
     "read_metric": "metrics.making",
     "read_segments": "corpora",
-    "score": "scoring",
-    "score_corpus": "scoring",
-    "select": "scoring.pairs",
-    "spurious": "experiments.spurious",
-    "sweep": "experiments.sweep",
+    "score": "results",
+    "score_corpus": "results",
+    "select": "results.pairs",
+    "spurious": "meta.spurious",
+    "sweep": "meta.sweep",
 }
 
 __all__ = [
@@ -147,7 +147,7 @@ __all__ = [
 ]
 
 # Metrics score by what is above them; it is loaded when the first one does.
-put_in(lambda: import_module("softbleu.scoring.entry"))
+put_in(lambda: import_module("softbleu.engine.entry"))
 
 
 def __getattr__(name: str) -> object:

@@ -9,16 +9,16 @@ from typing import Any
 from complete import complete
 from hypothesis import strategies as st
 
-from softbleu.declare import Declared, Setting, own_settings
+from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError
-from softbleu.matchers import MATCHERS
+from softbleu.lattices.rules import NetworkRules
+from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
-from softbleu.networks.rules import NetworkRules
-from softbleu.scoring import VectorChoice
-from softbleu.tokens import Tokenizer
+from softbleu.results import VectorChoice
+from softbleu.text.tokens import Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
     lambda text: not any("\ud800" <= char < "\udc80" for char in text)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from softbleu.embeddings.encoders import Pieces
+from softbleu.encoders import Pieces
 from softbleu.metrics.base import Metric
 
 BOUNDARY = 0

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from oracles import soft
 
 from softbleu.corpora import Segments
-from softbleu.matchers import make_matcher
+from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, BleuScore, Metric
-from softbleu.scoring import VectorChoice, score_corpus
-from softbleu.tokens import Tokenizer
+from softbleu.results import VectorChoice, score_corpus
+from softbleu.text.tokens import Tokenizer
 
 WORDS = ("cat", "Cat", "dog", "mat", "the", "The", "sat", "oov")
 NEVER_KNOWN = "oov"
@@ -177,12 +177,12 @@ def cases(
 
 PATHS = {
     "batch": {},
-    "one by one": {"softbleu.matchers.batches.BATCH_CELLS": 1},
-    "long": {"softbleu.matchers.batches.BATCH_CELLS": 1, "softbleu.matchers.batches.LONG_CELLS": 0},
+    "one by one": {"softbleu.matching.batches.BATCH_CELLS": 1},
+    "long": {"softbleu.matching.batches.BATCH_CELLS": 1, "softbleu.matching.batches.LONG_CELLS": 0},
     "long, narrow stripes": {
-        "softbleu.matchers.batches.BATCH_CELLS": 1,
-        "softbleu.matchers.batches.LONG_CELLS": 0,
-        "softbleu.matchers.long.STRIPE_CELLS": 40,
+        "softbleu.matching.batches.BATCH_CELLS": 1,
+        "softbleu.matching.batches.LONG_CELLS": 0,
+        "softbleu.matching.long.STRIPE_CELLS": 40,
     },
 }
 """Limits under which segments take each way through the matching."""

@@ -20,13 +20,13 @@ from strategies import GREEDY, PATHS, SOFT, limits, lines
 
 import softbleu
 from softbleu.corpora import Segments
-from softbleu.embeddings.encoders import kept
+from softbleu.encoders import kept
+from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import InputError, VectorError
-from softbleu.matchers import make_matcher
+from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.scoring import VectorChoice, score_corpus
-from softbleu.scoring.plan import resolve_metric, threshold_of
+from softbleu.results import VectorChoice, score_corpus
 
 
 class StaticEncoder(MadeUpEncoder):
@@ -258,14 +258,14 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
     for measure in measures(encoder):
         (one,) = score_corpus(alone, measure)
         assert one.numbers == expected[one.metric, "B"]
-    monkeypatch.setattr("softbleu.scoring.run.SLOW_BLOCK", 7)
-    monkeypatch.setattr("softbleu.scoring.blocks.LEAST", 3)
-    monkeypatch.setattr("softbleu.scoring.blocks.PIECE", 3)
+    monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 7)
+    monkeypatch.setattr("softbleu.engine.worker.LEAST", 3)
+    monkeypatch.setattr("softbleu.engine.worker.PIECE", 3)
     assert {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))} == expected
 
 
 def score_all(corpus: Segments, wanted: list[Metric], jobs: int = 1) -> list[Any]:
-    from softbleu.scoring.run import RunOptions, score_metrics
+    from softbleu.engine.runner import RunOptions, score_metrics
 
     return list(score_metrics(corpus, wanted, options=RunOptions(jobs)))
 

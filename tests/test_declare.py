@@ -11,14 +11,14 @@ from declarations import base_of, every_setting, refusal, setting_id, values_of,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softbleu.declare import Declared, Setting, own_settings, setting
+from softbleu.config.declare import Declared, Setting, own_settings, setting
+from softbleu.config.signature import format_value, parse_signature
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.matchers import MATCHERS, SoftMatcher
+from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics import base as measures
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.scoring import read_metric
-from softbleu.signature import format_value, parse_signature
+from softbleu.results import read_metric
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
 
@@ -205,7 +205,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             raise found
         return found
 
-    monkeypatch.setattr("softbleu.declare.entry_points_of", entries)
+    monkeypatch.setattr("softbleu.config.declare.entry_points_of", entries)
     monkeypatch.setattr(EntryPoint, "load", load)
     return loaded
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from softbleu.declare import all_settings
+from softbleu.config.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers import MATCHERS
+from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

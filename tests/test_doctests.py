@@ -19,7 +19,7 @@ NEEDS = {"softbleu.kernels.numba_backend": "numba"}
 
 
 def test_modules_are_found() -> None:
-    assert {"softbleu.ngrams", "softbleu.matchers.soft", "softbleu.scoring.api"} < set(MODULES)
+    assert {"softbleu.matching.ngrams", "softbleu.matching.soft", "softbleu.results.api"} < set(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

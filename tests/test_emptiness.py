@@ -12,7 +12,7 @@ from softbleu import InputError, VectorError, score
 from softbleu.corpora import ParallelFiles, read_segments
 from softbleu.metrics import BleuScore
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import Result, score_corpus
+from softbleu.results import Result, score_corpus
 
 VECTORS = {"cat": [1.0, 0.5], "dog": [0.5, 1.0], "nil": [0.0, 0.0]}
 MATCHERS = ("exact", "sleu", "vleu", "xleu")

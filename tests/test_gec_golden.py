@@ -22,7 +22,7 @@ from shared_data import shared
 from softbleu.cli.app import run
 from softbleu.corpora import ParallelFiles, read_m2
 from softbleu.metrics import M2, IMeasure
-from softbleu.scoring import Result, Statistics, collect_statistics, make_results
+from softbleu.results import Result, Statistics, collect_statistics, make_results
 
 SYSTEMS = ("AMU", "CAMB", "IITB", "INPUT")
 SEGMENTS = 1312
@@ -195,7 +195,7 @@ def test_jobs_do_not_change_a_digit(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     count = 250
-    for module in ("corpora.segments", "corpora.parallel", "scoring.run"):
+    for module in ("corpora.segments", "corpora.parallel", "engine.runner"):
         monkeypatch.setattr(f"softbleu.{module}.BLOCK", 100)
     systems, gold = files()
     entries = Path(gold).read_text(encoding="utf-8").split("\n\n")

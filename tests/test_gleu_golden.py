@@ -20,7 +20,7 @@ from softbleu.corpora import ParallelFiles
 from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import Result, Statistics, collect_statistics, make_results, score_corpus
+from softbleu.results import Result, Statistics, collect_statistics, make_results, score_corpus
 
 CORPUS = ("data", "conll14")
 EXPECTED = ("expected", "conll14")

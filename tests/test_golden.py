@@ -20,8 +20,8 @@ from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
 from softbleu.metrics import Bleu, BleuScore, Score
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import score_corpus
-from softbleu.tokens import Tokenizer
+from softbleu.results import score_corpus
+from softbleu.text.tokens import Tokenizer
 
 GOLDEN = Path(__file__).parent / "golden"
 MORGAN: dict[str, Any] = json.loads((GOLDEN / "morgan2014.json").read_text())

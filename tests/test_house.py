@@ -12,7 +12,7 @@ import softbleu
 from softbleu.cli.app import make_program
 from softbleu.cli.command import DECLARATIONS, Given
 from softbleu.cli.settings import setting_options
-from softbleu.declare import Declared
+from softbleu.config.declare import Declared
 from softbleu.metrics import METRICS, Metric
 
 HOUSE = Path(softbleu.__file__).parent

@@ -13,7 +13,7 @@ from oracles import softbleu as oracle
 import softbleu
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import score_corpus
+from softbleu.results import score_corpus
 from softbleu.thesaurus import resources
 
 PLAIN: dict[str, Any] = {

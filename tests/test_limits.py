@@ -18,10 +18,10 @@ import softbleu
 from softbleu import InputError
 from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
-from softbleu.limits import Limit
-from softbleu.scoring import VectorChoice
-from softbleu.scoring.context import ContextVectors
-from softbleu.scoring.vectors import CorpusWords
+from softbleu.engine.context import ContextVectors
+from softbleu.engine.vectors import CorpusWords
+from softbleu.io.limits import Limit
+from softbleu.results import VectorChoice
 
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
 Work = Callable[[int], object]
@@ -54,11 +54,11 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "meteor": ("metrics.meteor.metric._LIMIT", 8, scored("meteor", stages="exact")),
     "imeasure": ("metrics.imeasure.bands._LIMIT", 100, scored("imeasure", source=True)),
     "ter": ("metrics.ter.search._LIMIT", 1, scored("ter")),
-    "words, vleu": ("matchers.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
-    "n-grams, vleu": ("matchers.long._LIMIT", 8, scored("vleu", vectors=VECTORS)),
-    "optimal": ("matchers.long.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
+    "words, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
+    "n-grams, vleu": ("matching.long._LIMIT", 8, scored("vleu", vectors=VECTORS)),
+    "optimal": ("matching.long.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
     "words, gleu over vleu": (
-        "matchers.soft.MATCHED_WORDS",
+        "matching.soft.MATCHED_WORDS",
         7,
         scored("gleu", matcher="vleu", vectors=VECTORS, source=True),
     ),
@@ -66,11 +66,11 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "green": ("metrics.green._LIMIT", 11, scored("green", source=True)),
     "hyter": ("metrics.hyter._LIMIT", 15, scored("hyter")),
     "hyter, other orders": ("metrics.hyter._LIMIT", 31, scored("hyter", window=2)),
-    "netbleu": ("networks.pools._LIMIT", 3, scored("netbleu")),
-    "netbleu over vleu": ("networks.pools.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
+    "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
+    "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
     "refless": ("metrics.refless.metric._LIMIT", 7, refless),
-    "explain": ("scoring.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
+    "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
     "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
 
@@ -88,8 +88,8 @@ def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callabl
     module, name = f"softbleu.{CASES[case][0]}".rsplit(".", 1)
     limit = getattr(import_module(module), name)
     if module.endswith(".long"):
-        monkeypatch.setattr("softbleu.matchers.batches.LONG_CELLS", 1)
-        monkeypatch.setattr("softbleu.matchers.batches.BATCH_CELLS", 1)
+        monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 1)
+        monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
     return limit, lambda most: monkeypatch.setattr(f"{module}.{name}", replace(limit, most=most))
 
 

@@ -25,13 +25,13 @@ from shared_data import shared
 import softbleu
 from softbleu import InputError
 from softbleu.corpora.segments import make_corpus
+from softbleu.engine.plan import resolve_metric
+from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.meteor.metric import _alone
 from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
-from softbleu.normaliser import normalised
-from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.run import collect_statistics
+from softbleu.text.normaliser import normalised
 from softbleu.thesaurus.resources import PACKAGE, MeteorData, stem
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "meteor.json").read_text(encoding="utf-8"))
@@ -302,7 +302,7 @@ def test_synonyms_without_exceptions(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.resources.find_spec", lambda name: None)
+    monkeypatch.setattr("softbleu.io.resources.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
         softbleu.score(["a"], ["a"], metric="meteor")
     assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100

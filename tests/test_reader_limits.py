@@ -16,7 +16,7 @@ from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
 from softbleu.corpora.m2 import read_m2
 from softbleu.embeddings.index import range_graph
-from softbleu.experiments.accuracy import JudgedPairs
+from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import count_edits
 
 GOLD = "S a b\n" + "".join(f"A 0 1|||X|||c|||REQUIRED|||-NONE-|||{annotator}\n" for annotator in range(5)) + "\n"
@@ -25,8 +25,8 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "metrics.m2.metric": (lambda _: count_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
     "corpora.m2": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
     "corpora.grammar": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
-    "scoring.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),
-    "experiments.accuracy": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
+    "results.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),
+    "meta.accuracy": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
     "corpora.judgements.comparisons": (
         lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
         "a ranking is",

@@ -99,7 +99,7 @@ def test_empty_lines():
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of two segments, so that there is work for several processes."""
-    for module in ("corpora.segments", "scoring.run"):
+    for module in ("corpora.segments", "engine.runner"):
         monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
 
 

@@ -12,8 +12,8 @@ from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
-from softbleu.scoring.coding import LineCoder
-from softbleu.tokens import Tokenizer
+from softbleu.engine.encode import LineCoder
+from softbleu.text.tokens import Tokenizer
 
 BLANKS = " \t\u00a0\u2009\u3000\u2028\x0b\x1c\x85"
 PIECES = [

@@ -16,12 +16,12 @@ from typer.cli import get_docs_for_click
 
 from softbleu.cli.app import PROGRAM, make_program
 from softbleu.cli.settings import setting_options
-from softbleu.declare import Declared, Setting, own_settings
+from softbleu.config.declare import Declared, Setting, own_settings
+from softbleu.config.signature import format_value
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers import MATCHERS
+from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.signature import format_value
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 HERE = Path(__file__).resolve().parent
 

@@ -21,9 +21,9 @@ from softbleu.corpora.aligned import AlignedPair
 from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
-from softbleu.networks.build import meaning_network
-from softbleu.networks.paths import cheapest_paths, count_texts
-from softbleu.networks.rules import NetworkRules
+from softbleu.lattices.build import meaning_network
+from softbleu.lattices.paths import cheapest_paths, count_texts
+from softbleu.lattices.rules import NetworkRules
 
 SENTENCES, TRIES, MOST = 40, 20, 300
 RULES: dict[str, dict[str, Any]] = {

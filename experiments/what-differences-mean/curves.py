@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.experiments.resampling import INTERVAL, draw_counts
-from softbleu.scoring.meaning import AgreementCurve
+from softbleu.meta.resampling import INTERVAL, draw_counts
+from softbleu.results.human_agreement import AgreementCurve
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers

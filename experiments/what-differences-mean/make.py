@@ -19,8 +19,8 @@ from curves import SizedPairs, fit_curve, hold_out
 
 from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
-from softbleu.experiments.evidence import make_score_tables, open_outputs, read_human, read_metrics
-from softbleu.experiments.rankings import expected_wins
+from softbleu.meta.evidence import make_score_tables, open_outputs, read_human, read_metrics
+from softbleu.meta.rankings import expected_wins
 from softbleu.metrics.making import make_metric
 
 HERE = Path(__file__).resolve().parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from softbleu.analysis.buckets import BucketScores, bucket_scores
 from softbleu.analysis.corrections import KindScore, KindScores, correction_kinds, find_corrections
 from softbleu.analysis.lines import ChosenLine, ChosenLines, choose_lines
-from softbleu.analysis.words import NgramDifference, NgramDifferences, ngram_differences
+from softbleu.analysis.word_accuracy import NgramDifference, NgramDifferences, ngram_differences
 
 __all__ = [
     "BucketScores",

@@ -12,22 +12,22 @@ import numpy as np
 
 from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.corpora.files import open_text
+from softbleu.engine.plan import resolve_metric
+from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
+from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.scoring.api import Measures, measures_of
-from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.prepare import prepare_corpus
-from softbleu.scoring.run import RunOptions, running
-from softbleu.tabular import Tabular
+from softbleu.results.api import Measures, measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.scoring.prepare import PreparedCorpus
-    from softbleu.scoring.results import Statistics
+    from softbleu.engine.prepare import PreparedCorpus
+    from softbleu.engine.statistics import Statistics
     from softbleu.types import Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from softbleu.engine.plan import resolve_metric
+from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.scoring.api import Measures, measures_of
-from softbleu.scoring.explain import pick_segments
-from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.run import RunOptions, collect_statistics
-from softbleu.scoring.significance import segment_numbers
-from softbleu.tabular import Tabular
+from softbleu.io.tabular import Tabular
+from softbleu.results.api import Measures, measures_of
+from softbleu.results.explain import pick_segments
+from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

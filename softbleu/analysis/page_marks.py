@@ -11,6 +11,7 @@ import numpy as np
 
 from softbleu.analysis.corrections import LineCorrections, find_corrections
 from softbleu.kernels import choose_kernels
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import IMeasure
@@ -19,14 +20,13 @@ from softbleu.metrics.m2 import M2
 from softbleu.metrics.meteor import Meteor
 from softbleu.metrics.meteor.stages import STAGES
 from softbleu.metrics.softbleu import Softbleu
-from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from softbleu.analysis.page_matches import ShownText
     from softbleu.corpora.corpus import Corpus
+    from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
-    from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)

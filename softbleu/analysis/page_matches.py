@@ -9,27 +9,27 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from softbleu.corpora.segments import BLOCK
+from softbleu.engine.encode import BlockCoder
+from softbleu.engine.runner import Runner, segments_at_once
+from softbleu.engine.worker import LEAST, PIECE, TaskBatch, task_batches
 from softbleu.io.executors import run_in_order
+from softbleu.io.limits import Limit
 from softbleu.kernels import choose_kernels
-from softbleu.limits import Limit
-from softbleu.matchers.base import SoftMatcher
-from softbleu.matchers.batches import LONG_CELLS
-from softbleu.matchers.sweep import MatchIntervals, match_intervals, matched_by_all
+from softbleu.matching.base import SoftMatcher
+from softbleu.matching.batches import LONG_CELLS
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.sweep import MatchIntervals, match_intervals, matched_by_all
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.ngrams import Chunk
-from softbleu.scoring.blocks import LEAST, PIECE, TaskBatch, task_batches
-from softbleu.scoring.coding import BlockCoder
-from softbleu.scoring.run import Runner, segments_at_once
-from softbleu.tokens import Tokens
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
+    from softbleu.engine.encode import CodedBlock
+    from softbleu.engine.prepare import PreparedCorpus
+    from softbleu.engine.vectors import CorpusWords, PlacedVocabulary, PlacedWords
     from softbleu.kernels import KernelName
-    from softbleu.matchers import Matcher
-    from softbleu.scoring.coding import CodedBlock
-    from softbleu.scoring.prepare import PreparedCorpus
-    from softbleu.scoring.vectors import CorpusWords, PlacedVocabulary, PlacedWords
-    from softbleu.similarity import Vectors
-    from softbleu.tokens import Tokenizer
+    from softbleu.matching import Matcher
+    from softbleu.matching.similarity import Vectors
+    from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 
 _Part = TypeVar("_Part", bound=Sized)

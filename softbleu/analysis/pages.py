@@ -17,17 +17,17 @@ from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, beyond, shown_segments, shown_text
-from softbleu.analysis.words import differences_in
+from softbleu.analysis.word_accuracy import differences_in
+from softbleu.engine.plan import resolve_metric, with_threshold
+from softbleu.engine.runner import Runner, RunOptions, running
+from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError
 from softbleu.io.executors import single_threaded_blas
 from softbleu.kernels import choose_kernels
-from softbleu.matchers.base import SoftMatcher
+from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import BleuFormula, matcher_of
-from softbleu.scoring.plan import resolve_metric, with_threshold
-from softbleu.scoring.results import make_results
-from softbleu.scoring.run import Runner, RunOptions, running
-from softbleu.scoring.significance import (
+from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
     SignificanceSettings,
@@ -38,15 +38,15 @@ from softbleu.scoring.significance import (
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.prepare import PreparedCorpus
+    from softbleu.engine.statistics import Statistics
+    from softbleu.engine.vectors import CorpusWords
     from softbleu.kernels import KernelName
-    from softbleu.matchers import Matcher
+    from softbleu.matching import Matcher
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result
     from softbleu.metrics.score import Score
-    from softbleu.scoring.prepare import PreparedCorpus
-    from softbleu.scoring.results import Statistics
-    from softbleu.scoring.vectors import CorpusWords
-    from softbleu.tokens import Tokenizer
+    from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 
 ROWS = 15_000

@@ -16,15 +16,15 @@ from softbleu.cli.errors import say
 from softbleu.cli.options import OptionLine, choose_options
 from softbleu.cli.settings import FindOptions, Options, SettingOption, declared_options
 from softbleu.errors import InputError
-from softbleu.limits import allow
+from softbleu.io.limits import allow
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.cli.output import Destination, Form, Output
-    from softbleu.declare import Declared
+    from softbleu.config.declare import Declared
     from softbleu.io.progress import ProgressBar
-    from softbleu.tokens import Tokenizer
+    from softbleu.text.tokens import Tokenizer
 
 _Kind = TypeVar("_Kind", bound="Declared")
 HELP = ("-h", "--help")
@@ -77,7 +77,7 @@ class Given:
 
     def tokenizer(self, default: str = "none") -> Tokenizer:
         """The tokenizer of a command without a metric."""
-        from softbleu.tokens import Tokenizer
+        from softbleu.text.tokens import Tokenizer
 
         return Tokenizer(self.tokenize or default, self.lowercase)
 

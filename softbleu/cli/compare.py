@@ -19,10 +19,10 @@ def compare(given: Given) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
     from softbleu.cli.inputs import input_files, measures_from, open_corpus
     from softbleu.cli.output import Output
+    from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
     from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, note_few, write_distribution
-    from softbleu.scoring import SignificanceSettings, compare_corpus
-    from softbleu.scoring.plan import distinct
+    from softbleu.results import SignificanceSettings, compare_corpus
 
     if given.show or given.by:
         _write_view(given)

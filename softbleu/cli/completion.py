@@ -35,7 +35,7 @@ def score_formats() -> list[str]:
 
 def metrics() -> list[str]:
     """Names of metrics and matchers, those of plug-ins too."""
-    from softbleu.matchers import MATCHERS
+    from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
 
     return [*METRICS.names(), *MATCHERS.names()]

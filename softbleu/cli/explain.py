@@ -23,7 +23,7 @@ def explain(given: Given) -> None:
     from softbleu.analysis import choose_lines
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.report import EXPLAINERS
-    from softbleu.scoring import explain_corpus
+    from softbleu.results import explain_corpus
 
     output = given.open_output(input_files(given), EXPLAINERS.find(given.format))
     if (given.show and given.segment) or (given.top is not None and not given.show):

@@ -48,9 +48,9 @@ def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpu
         yield corpus
     if given.get("preset") or given.get("signature") or given.get("threshold", 0) is not None:
         return
-    from softbleu.matchers.base import DEFAULT_THRESHOLD
+    from softbleu.engine.plan import threshold_of
+    from softbleu.matching.base import DEFAULT_THRESHOLD
     from softbleu.metrics.making import read_settings
-    from softbleu.scoring.plan import threshold_of
 
     named = zip(measures, given.metric or ["bleu"], strict=True)
     unasked = [threshold_of(measure) for measure, text in named if "threshold" not in read_settings(text)[1]]
@@ -62,7 +62,7 @@ def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpu
 @contextmanager
 def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
-    from softbleu.scoring.samples import note_tokens, open_sample
+    from softbleu.results.samples import note_tokens, open_sample
 
     references, source, gold = given.reference or [], given.source, given.gold
     if given.input_format and not given.pairs:
@@ -91,12 +91,12 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
 
 def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
     """Make the measures that the options describe; note those without effect, unless `also` names them."""
-    from softbleu.declare import all_settings
+    from softbleu.config.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
+    from softbleu.engine.plan import resolve_metric, threshold_of, with_threshold
     from softbleu.metrics.base import Metric
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
     from softbleu.metrics.optional import matcher_of
-    from softbleu.scoring.plan import resolve_metric, threshold_of, with_threshold
 
     if given.get("signature"):
         if given.metric:

@@ -43,8 +43,8 @@ def metaeval(given: Given) -> None:
     from softbleu.cli.inputs import system_files
     from softbleu.corpora import split_name
     from softbleu.errors import InputError, known_name
-    from softbleu.experiments.metaeval import QUESTIONS, default_question
-    from softbleu.experiments.metaeval import metaeval as evaluate
+    from softbleu.meta.metaeval import QUESTIONS, default_question
+    from softbleu.meta.metaeval import metaeval as evaluate
     from softbleu.report.metaeval import check_picture, draw_metaeval
 
     asked = given.table or default_question(given.scores or given.metric, given.human or given.rankings, given.da)

@@ -97,7 +97,7 @@ class Output:
     def drop(self, journal: str | None) -> None:
         """Remove that folder, once all is written."""
         if journal is not None:
-            from softbleu.scoring.checkpoint import remove_checkpoint
+            from softbleu.engine.checkpoint import remove_checkpoint
 
             remove_checkpoint(journal)
 

@@ -16,11 +16,11 @@ def score(given: Given) -> None:
     Systems go behind -c, references behind -r: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
+    from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS, write_numbers
-    from softbleu.scoring import score_corpus
-    from softbleu.scoring.plan import distinct
-    from softbleu.scoring.published import broken_promises, find_level
+    from softbleu.results import score_corpus
+    from softbleu.results.published import broken_promises, find_level
 
     page_wanted = given.format.lower() in PAGES
     write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)

@@ -18,7 +18,7 @@ def select(given: Given) -> None:
     from softbleu.cli.inputs import measure_from
     from softbleu.corpora.records import read_lists
     from softbleu.report import Records
-    from softbleu.scoring.pairs import select as choose
+    from softbleu.results.pairs import select as choose
 
     output = given.open_output([given.lists])
     measure = measure_from(given)

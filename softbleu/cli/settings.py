@@ -13,7 +13,7 @@ from softbleu.cli.options import MATCHING, METRIC, OptionLine
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
-    from softbleu.declare import Declared, Setting
+    from softbleu.config.declare import Declared, Setting
 
 _KINDS: Mapping[str, tuple[type, str | None]]
 _KINDS = {"yes or no": (bool, None), "a whole number": (int, "N"), "a number": (float, "X")}
@@ -83,7 +83,7 @@ class SettingOption:
 
     def check(self, value: Any) -> None:
         """See that one of the settings can have the value, or say why the first cannot."""
-        from softbleu.declare import check_given
+        from softbleu.config.declare import check_given
 
         errors = []
         for each in self.owners.values():
@@ -101,7 +101,7 @@ def identifier(name: str) -> str:
 
 
 def _default(setting: Setting) -> str:
-    from softbleu.signature import format_value
+    from softbleu.config.signature import format_value
 
     value = setting.default
     if setting.unset or value is None or value is False:
@@ -128,7 +128,7 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Option
     Those of BLEU and its matchers alone take a fraction of the time: nothing of other metrics is loaded.
     """
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.matchers import MATCHERS
+    from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
 
     made: Options = {}
@@ -154,7 +154,7 @@ def setting_options(*, plug_ins: bool = True, bleu_only: bool = False) -> Option
 def _add(
     made: Options, owner: type[Declared], panel: str | None, *, parts: bool = False, plug_in: bool = False
 ) -> None:
-    from softbleu.declare import all_settings
+    from softbleu.config.declare import all_settings
 
     for each in all_settings(owner):
         name = identifier(each.name)
@@ -182,7 +182,7 @@ def options_of(named: Sequence[str], matchers: Sequence[str]) -> Options:
     """Options of what metrics and matchers of these names have; of none the common ones."""
     if not named and not matchers:
         return {name: each for name, each in setting_options(bleu_only=True).items() if each.setting.common}
-    from softbleu.matchers import MATCHERS
+    from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS
     from softbleu.metrics.making import read_settings
 

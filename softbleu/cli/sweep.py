@@ -32,8 +32,8 @@ def sweep(given: Given) -> None:
     """
     from softbleu.cli.inputs import input_files, open_corpus
     from softbleu.cli.output import Output
-    from softbleu.experiments import sweep_corpus
-    from softbleu.experiments.sweep import table_of
+    from softbleu.meta import sweep_corpus
+    from softbleu.meta.sweep import table_of
     from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(given)
@@ -59,8 +59,8 @@ def sweep(given: Given) -> None:
 
 def _points(given: Given) -> list[Any]:
     """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
-    from softbleu.experiments import sweep_points
-    from softbleu.experiments.grids import read_thresholds, read_variations
+    from softbleu.meta import sweep_points
+    from softbleu.meta.grids import read_thresholds, read_variations
     from softbleu.metrics.making import read_settings
 
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary or ())

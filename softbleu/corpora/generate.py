@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from softbleu.config.declare import Declared, setting
 from softbleu.corpora.aligned import PAIR_WRITERS, SENTENCE_WRITERS, AlignedPair, Seen, distinct_numbers, pair_halves
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.corpora.records import SEPARATOR
-from softbleu.declare import Declared, setting
 from softbleu.errors import InputError, known_name
 
 if TYPE_CHECKING:

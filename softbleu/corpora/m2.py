@@ -13,7 +13,7 @@ from typing import overload
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_whole
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 
 NO_CORRECTION = "-NONE-"
 """Stands in the place of a correction where only an error was marked."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from softbleu.config.declare import Declared, setting
 from softbleu.corpora.aligned import AlignedPair, label_pair, link_rules
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
-from softbleu.declare import Declared, setting
 from softbleu.errors import InputError, UnknownNameError
 
 Token = tuple[str, int]

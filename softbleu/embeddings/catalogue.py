@@ -6,13 +6,13 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from softbleu.embeddings.encoders.locate import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES, is_installed
 from softbleu.embeddings.store import advised
+from softbleu.encoders.locate import encoder_names
 from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.data_files import read_toml
-from softbleu.resources import find_resource
+from softbleu.io.resources import find_resource
 
 _FILE = ("embeddings", "catalogue.toml")
 _KINDS: dict[str, type | tuple[type, ...]] = {

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from softbleu.declare import Declared, own_settings, setting
+from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.embeddings import DEFAULT_VECTORS
-from softbleu.embeddings.encoders import is_encoder, open_encoder
-from softbleu.embeddings.encoders.base import check_layers, parse_layers
 from softbleu.embeddings.measure import WordMeasure, measure_words, parse_percentile, similarity_quantile
 from softbleu.embeddings.vectors import VectorCase
+from softbleu.encoders import is_encoder, open_encoder
+from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from softbleu.embeddings import VectorLocation
-    from softbleu.embeddings.encoders import Encoder
     from softbleu.embeddings.measure import MeasuredWords
+    from softbleu.encoders import Encoder
 
 ExactWords = Literal["one", "cosine"]
 
@@ -135,7 +135,7 @@ class VectorChoice(Declared):
 
         percentile = parse_percentile(quantile)
         if self.in_context:
-            from softbleu.embeddings.encoders.contexts import context_quantile
+            from softbleu.encoders.contexts import context_quantile
 
             layers = parse_layers(self.resolved().layers or "")
             return max(0.0, context_quantile(self.encoder, layers, percentile))

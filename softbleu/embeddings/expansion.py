@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.declare import Declared, setting
+from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.io.cache import read_cached, write_cached
 from softbleu.io.files import drafts_of
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from softbleu.embeddings.encoders.base import Encoder
-from softbleu.embeddings.encoders.store import ENCODER_FILES, encoder_fingerprint
-from softbleu.embeddings.encoders.stored import StoredEncoder
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.store import INDEX_SUFFIX, StoreSource, store_fingerprint
 from softbleu.embeddings.vectors import VectorSource
+from softbleu.encoders.base import Encoder
+from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
+from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import VectorError
 
 Fact = str | int | float | None
@@ -53,7 +53,7 @@ def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str,
 def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fact]:
     """Facts about an encoder, by name; see `describe_vectors`.
 
-    >>> from softbleu.embeddings.encoders import open_encoder
+    >>> from softbleu.encoders import open_encoder
     >>> facts = describe_encoder(open_encoder("minilm-l6"), verify=True)
     >>> facts["layers"], facts["dimension"], facts["dtype"], facts["verified"]
     (6, 384, 'int8', 'yes')

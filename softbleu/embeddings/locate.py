@@ -12,17 +12,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from softbleu.embeddings.encoders.locate import encoder_files, is_encoder
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.measure import unit_rows
 from softbleu.embeddings.memory import KeyedVectorsLike, open_keyed_vectors, open_mapping
 from softbleu.embeddings.packages import PACKAGES, open_package, package_files
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
+from softbleu.encoders.locate import encoder_files, is_encoder
 from softbleu.errors import VectorError
 from softbleu.io.cache import local_place
+from softbleu.io.resources import find_resource, resource_names
 from softbleu.io.streams import BLOCK_SIZE
-from softbleu.resources import find_resource, resource_names
 
 _PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")
 _FOLDER = "embeddings"

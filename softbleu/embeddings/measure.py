@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from softbleu.declare import Declared, setting
+from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, VectorError

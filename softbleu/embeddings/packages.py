@@ -15,7 +15,7 @@ from softbleu.embeddings.store import damaged, map_vectors
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
 from softbleu.io.files import hash_files
-from softbleu.resources import package_folder
+from softbleu.io.resources import package_folder
 
 if TYPE_CHECKING:
     import pyarrow

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.declare import Declared, setting
+from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
 from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError

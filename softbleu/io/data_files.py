@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
-from softbleu.limits import number_from
+from softbleu.io.limits import number_from
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

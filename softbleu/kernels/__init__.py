@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels.assignment import Intervals
     from softbleu.kernels.pairs import TokenPairs
-    from softbleu.tokens import Tokens, WordParts
+    from softbleu.text.tokens import Tokens, WordParts
     from softbleu.types import Flags, Floats, Integers
 
 
@@ -44,7 +44,7 @@ class WordCoder(Protocol):
 
 
 class WordArrays(NamedTuple):
-    """What is known of words to compare n-grams by; see `softbleu.similarity.TokenVectors`."""
+    """What is known of words to compare n-grams by; see `softbleu.matching.similarity.TokenVectors`."""
 
     rows: NDArray[np.float32]
     norms: Floats

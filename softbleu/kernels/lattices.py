@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.tokens import chosen_places
+from softbleu.text.tokens import chosen_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

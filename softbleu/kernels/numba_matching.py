@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from softbleu.kernels import WordArrays
     from softbleu.kernels.pairs import TokenPairs
-    from softbleu.tokens import Tokens
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Flags, Floats, Integers
 
 
@@ -36,7 +36,7 @@ def sum_matches(
 ) -> Integers | None:
     """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
 
-    The digits are those of `softbleu.matchers.soft.BatchMatching`, which works on whole arrays. Returns millionths:
+    The digits are those of `softbleu.matching.soft.BatchMatching`, which works on whole arrays. Returns millionths:
     (lines, orders). None where a segment is too long. Candidates of several systems come one system after the other;
     `meets` says which orders may meet, (candidate's, pool's); a match takes `unit` millionths, or, of 0, its
     similarity.
@@ -87,7 +87,7 @@ def sum_matches(
 def multiply_pairs(
     words: WordArrays, pairs: TokenPairs, candidate: NDArray[np.int32], reference: NDArray[np.int32]
 ) -> Floats:
-    """Products of the words of each pair, unweighted; those of `softbleu.similarity.UnitVectors.of_pairs`."""
+    """Products of the words of each pair, unweighted; as `UnitVectors.of_pairs` of `softbleu.matching.similarity`."""
     found = np.empty(int(pairs.cells[-1]))
     height, width = (int(np.diff(bounds).max(initial=0)) + 1 for bounds in (pairs.rows, pairs.columns))
     dimension = words.rows.shape[1]
@@ -276,7 +276,7 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _measure_ngrams(words, vectors, norms, measure, bands, found):  # type: ignore[no-untyped-def]
-    """1 / norm of the summed vectors of each n-gram; see `softbleu.similarity.UnitVectors.inverse_norms`."""
+    """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.similarity.UnitVectors.inverse_norms`."""
     length, orders = len(words), min(len(found), len(words))
     _multiply_within(words, vectors, bands[: len(found)])
     if not _is_plain(measure):

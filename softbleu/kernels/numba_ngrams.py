@@ -11,7 +11,7 @@ from softbleu.kernels.numpy_backend import LONG
 from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 
 if TYPE_CHECKING:
-    from softbleu.tokens import Tokens
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
 

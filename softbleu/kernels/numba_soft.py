@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels.pairs import TokenPairs
-    from softbleu.tokens import WordParts
+    from softbleu.text.tokens import WordParts
     from softbleu.types import Floats, Integers
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from softbleu.kernels.compiled import njit
-from softbleu.tokens import ESCAPES_13A, MARKS_13A, Tokens
+from softbleu.text.tokens import ESCAPES_13A, MARKS_13A, Tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
 
 if TYPE_CHECKING:
-    from softbleu.tokens import Tokens
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
 

@@ -17,7 +17,7 @@ from softbleu.kernels.numpy_backend import sum_matches as sum_matches
 from softbleu.kernels.numpy_backend import sweep_greedily as sweep_greedily
 
 if TYPE_CHECKING:
-    from softbleu.tokens import Tokens
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
 NAME: Final = "numpy"

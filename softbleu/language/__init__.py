@@ -6,8 +6,8 @@ from softbleu.language.gguf_model import convert_gguf
 from softbleu.language.locate import ModelChoice, detector_names, model_names, open_language
 from softbleu.language.neural import NeuralModel
 from softbleu.language.ngrams import LineJudgements, NgramModel, NgramTable, train_ngrams
+from softbleu.language.spelling import Spelling, WordList, as_written, split_words
 from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageModel, LanguageSet, default_language
-from softbleu.language.words import Spelling, WordList, as_written, split_words
 
 __all__ = [
     "DEFAULT_LANGUAGE",

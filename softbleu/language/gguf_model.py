@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.data_files import check_plain
 from softbleu.io.files import draft_folder, put_in_place
-from softbleu.resources import find_resource
+from softbleu.io.resources import find_resource
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

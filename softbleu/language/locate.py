@@ -10,12 +10,12 @@ from pathlib import Path
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
 from softbleu.io.files import hash_files
+from softbleu.io.resources import package_folder
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector, Harper
 from softbleu.language.gguf_model import EXTRA, NEEDED, convert_gguf
 from softbleu.language.neural import MODEL_FILES, NeuralModel, check_model
 from softbleu.language.values import DEFAULT_LANGUAGE, LanguageModel, LanguageSet, default_folder
-from softbleu.resources import package_folder
 
 _DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "harper": Harper}
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.io.resources import find_resource
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector
 from softbleu.language.ngrams import LineJudgements
-from softbleu.language.words import Spelling, WordList, as_written, split_words
-from softbleu.resources import find_resource
+from softbleu.language.spelling import Spelling, WordList, as_written, split_words
 
 if TYPE_CHECKING:
     from softbleu.types import Floats

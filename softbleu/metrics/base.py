@@ -10,15 +10,24 @@ from inspect import Parameter, Signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, overload
 
-from softbleu.declare import Declared, Registry, Setting, all_settings, check_given, is_whole, own_settings, setting
+from softbleu.config.declare import (
+    Declared,
+    Registry,
+    Setting,
+    all_settings,
+    check_given,
+    is_whole,
+    own_settings,
+    setting,
+)
+from softbleu.config.hook import engine
+from softbleu.config.signature import format_expression, signature_of
 from softbleu.embeddings import DEFAULT_VECTORS
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.embeddings.encoders import is_encoder
+from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.hook import engine
-from softbleu.matchers.base import MATCHERS, Matcher
-from softbleu.signature import format_expression, signature_of
-from softbleu.tokens import Tokenizer, WordFeature
+from softbleu.matching.base import MATCHERS, Matcher
+from softbleu.text.tokens import Tokenizer, WordFeature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,12 +40,12 @@ if TYPE_CHECKING:
     from softbleu.embeddings.measure import FunctionWords, Similarity
     from softbleu.embeddings.vectors import VectorCase
     from softbleu.kernels import Kernels
-    from softbleu.matchers.matches import Assignment, Consumption
+    from softbleu.matching.matches import Assignment, Consumption
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.metrics.aggregation import Aggregation
     from softbleu.metrics.result import Result, Results
     from softbleu.metrics.score import Score
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str
@@ -61,7 +70,7 @@ class Requirements:
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
     frequency: bool = False  # How frequent words are among the references' tokens
     idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
-    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.tokens.WORD_PARTS`, and what else is known
+    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.tokens.WORD_PARTS`, and what else is known
 
     @property
     def table(self) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.errors import InputError
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, read_idf
@@ -19,9 +19,9 @@ from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import PieceVectors, WordTable
-    from softbleu.tokens import Tokens
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import PieceVectors, WordTable
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 _PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere

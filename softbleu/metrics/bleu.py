@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.declare import own_settings, setting
+from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
-from softbleu.matchers.kinds import Exact, SleuMatcher, VleuMatcher, XleuMatcher
+from softbleu.matching.kinds import Exact, SleuMatcher, VleuMatcher, XleuMatcher
+from softbleu.matching.ngrams import averaged_counts, ngram_totals, shared_counts
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import (
     GivenMatcher,
@@ -25,8 +26,7 @@ from softbleu.metrics.base import (
 )
 from softbleu.metrics.optional import no_mean, one_by_one
 from softbleu.metrics.score import Score, column
-from softbleu.ngrams import averaged_counts, ngram_totals, shared_counts
-from softbleu.tokens import Tokenizer, Tokens
+from softbleu.text.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 Smoothing = Literal["none", "floor", "add-k", "exp"]

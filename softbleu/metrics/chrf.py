@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
+from softbleu.matching.ngrams import averaged_counts, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
 from softbleu.metrics.score import Score, column
-from softbleu.ngrams import averaged_counts, shared_counts
-from softbleu.tokens import Split, Tokenizer, Tokens
+from softbleu.text.tokens import Split, Tokenizer, Tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
 _EPSILON = 1e-16

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.limits import Limit
-from softbleu.matchers.kinds import Exact
+from softbleu.matching.kinds import Exact
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import (
     Aggregation,
     BestReference,
@@ -23,14 +24,13 @@ from softbleu.metrics.aggregation import (
 )
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
 from softbleu.metrics.score import ReferenceScore, Score, column
-from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from softbleu.kernels import Kernels
-    from softbleu.matchers.base import Matcher
-    from softbleu.similarity import Vectors, WordTable
+    from softbleu.matching.base import Matcher
+    from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
 GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
 from softbleu.kernels.positions import ngram_ids
-from softbleu.limits import Limit
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric, Requirements, order_setting
 from softbleu.metrics.score import Score, column
-from softbleu.ngrams import Chunk
-from softbleu.tokens import Tokens
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.similarity import WordTable
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.

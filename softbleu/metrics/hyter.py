@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
 from softbleu.kernels.lattices import (
     HUNDRED,
     CandidateTexts,
@@ -22,21 +23,20 @@ from softbleu.kernels.lattices import (
     greatest_exponent,
     least_ratios,
 )
-from softbleu.limits import Limit
+from softbleu.lattices.coding import arc_words, lattices_of, network_tokenizer
+from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
+from softbleu.lattices.rules import NetworkRules
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
-from softbleu.networks.coding import arc_words, lattices_of, network_tokenizer
-from softbleu.networks.lattice import ARC_KINDS, WordNetwork
-from softbleu.networks.rules import NetworkRules
-from softbleu.tokens import Tokenizer, Vocabulary
+from softbleu.text.tokens import Tokenizer, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
 Replacing = Literal["greater", "both"]

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from softbleu.embeddings import VectorLocation
     from softbleu.language import ModelChoice
-    from softbleu.matchers.base import Matcher
+    from softbleu.lattices.rules import NetworkVectors
+    from softbleu.matching.base import Matcher
     from softbleu.metrics.idf import IdfCorpus
     from softbleu.metrics.refless.judging import CoefficientsFile
-    from softbleu.networks.rules import NetworkVectors
     from softbleu.thesaurus.resources import MeteorData
 
 

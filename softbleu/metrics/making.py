@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from softbleu.declare import Setting, all_settings
+from softbleu.config.declare import Setting, all_settings
+from softbleu.config.signature import parse_expression, parse_signature
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.matchers.base import MATCHERS
+from softbleu.matching.base import MATCHERS
 from softbleu.metrics.base import METRICS, Metric, with_settings
-from softbleu.signature import parse_expression, parse_signature
 
 _NOT_SETTINGS = ("version", "level", "nrefs")  # What a signature says of a run, not of the metric
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
+from softbleu.lattices.coding import network_tokenizer
+from softbleu.lattices.counts import pool_chunk
+from softbleu.lattices.rules import NetworkRules
 from softbleu.metrics.bleu import ClippedPrecision
-from softbleu.networks.coding import network_tokenizer
-from softbleu.networks.pools import pool_chunk
-from softbleu.networks.rules import NetworkRules
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Integers
 
 

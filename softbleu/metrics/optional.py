@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import MatcherMetric, Metric
-from softbleu.ngrams import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
-    from softbleu.matchers.base import Matcher
+    from softbleu.matching.base import Matcher
+    from softbleu.matching.similarity import WordTable
     from softbleu.metrics.hyter import ClosestPath
-    from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 

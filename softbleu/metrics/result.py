@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import UnknownNameError
-from softbleu.tabular import Tabular, format_rows
+from softbleu.io.tabular import Tabular, format_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,12 +7,12 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from softbleu.io.progress import note
+from softbleu.io.tabular import Records
 from softbleu.report.records import DATA_FORMATS, SCHEMA, dump, json_rows, records_tsv
-from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.report.layout import Layout
-    from softbleu.scoring import Comparison, ComparisonTable, Pair, SignificanceSettings
+    from softbleu.results import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
 _LEAST_SHOWN = 0.001

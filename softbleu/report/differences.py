@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from softbleu.io.tabular import Records
 from softbleu.report.layout import BOLD, align, one_line
 from softbleu.report.records import RECORD_WRITERS, Formats, Written
-from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
+    from softbleu.io.tabular import Tabular
     from softbleu.report.layout import Layout
-    from softbleu.tabular import Tabular
 
 
 def _table(name: str) -> Callable[[Tabular, Layout], Written]:

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from softbleu.experiments.credit_tables import credit_table
-from softbleu.experiments.metaeval import QUESTIONS
-from softbleu.experiments.remedies import PLAIN
-from softbleu.experiments.sweep import table_of
+from softbleu.io.tabular import Records
+from softbleu.meta.credit_tables import credit_table
+from softbleu.meta.metaeval import QUESTIONS
+from softbleu.meta.sweep import table_of
+from softbleu.meta.variants import PLAIN
 from softbleu.report.plots import draw
 from softbleu.report.spurious import partner_histograms, similarity_histograms, spurious_lines
 from softbleu.report.sweeps import draw_ranks, draw_sweep
-from softbleu.tabular import Records
 
 if TYPE_CHECKING:
-    from softbleu.experiments.running import Outcome
+    from softbleu.meta.running import Outcome
 
 _JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
 _COUNTED = ("summary", "partners", "offenders")

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from softbleu.io.tabular import Records
 from softbleu.report.layout import BOLD, align, one_line
 from softbleu.report.records import SCHEMA, dump, json_rows
-from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.language import Finding
     from softbleu.metrics.hyter import ClosestPath
     from softbleu.report.layout import Layout
-    from softbleu.scoring import Explanation, NgramMatch
+    from softbleu.results import Explanation, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}
 """Green, yellow, grey, grey: codes of a terminal."""
@@ -47,7 +47,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
     """Make a row an n-gram of a candidate, a step of its path, or a finding; positions count from 0."""
-    from softbleu.scoring import NgramMatch
+    from softbleu.results import NgramMatch
 
     if any(explanation.numbers for explanation in explanations):
         return Records(

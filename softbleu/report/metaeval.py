@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
-from softbleu.experiments.agreement import TESTED
+from softbleu.meta.agreement import TESTED
 from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
 from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
-    from softbleu.experiments.agreement import Columns, MetricAgreement, MetricPair
-    from softbleu.experiments.metaeval import MetaEvaluation
+    from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
+    from softbleu.meta.metaeval import MetaEvaluation
 
 DRAWN = ("systems", "outputs", "williams")
 """Questions whose answers have a picture."""

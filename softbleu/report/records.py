@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
+from softbleu.io.tabular import Records, Value
 from softbleu.report.layout import align, fit, one_line
-from softbleu.tabular import Records, Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

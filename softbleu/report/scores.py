@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from softbleu.io.tabular import Records, spread
 from softbleu.report.layout import BOLD, align, one_line
 from softbleu.report.records import SCHEMA, dump, json_rows, records_text
-from softbleu.tabular import Records, spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
     from softbleu.metrics.score import Unit
     from softbleu.report.layout import Layout
-    from softbleu.scoring import Coverage, Result
+    from softbleu.results import Coverage, Result
 
 _STARS = {True: "*", False: ""}
 _SUFFIXES = {"per cent": "%", "tokens": " tokens"}

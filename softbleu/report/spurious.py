@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from softbleu.experiments.credit import BINS, VERDICTS
-from softbleu.experiments.remedies import PLAIN
+from softbleu.meta.credit import BINS, VERDICTS
+from softbleu.meta.variants import PLAIN
 from softbleu.report.pictures import Histogram, Lines, Points, Rows, in_rows
 from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
-    from softbleu.experiments.credit_tables import Analysis
+    from softbleu.meta.credit_tables import Analysis
 
 
 def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:

@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import InputError
-from softbleu.experiments.sweep import rank_by_score
+from softbleu.meta.sweep import rank_by_score
 from softbleu.report.pictures import MOST_COLOURS, Lines, Ranks, Rows, in_rows
 from softbleu.report.plots import draw
 
 if TYPE_CHECKING:
-    from softbleu.experiments import SweepRow
+    from softbleu.meta import SweepRow
 
 Key = TypeVar("Key")
 MOST_SYSTEMS = 3

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from softbleu.tabular import Records
+from softbleu.io.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.embeddings.evaluation import Evaluation
     from softbleu.embeddings.expansion import ExpandedReference
-    from softbleu.scoring.pairs import PairScores
-    from softbleu.scoring.runs import RunDifference
+    from softbleu.results.diff import RunDifference
+    from softbleu.results.pairs import PairScores
 
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _DIGITS = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from softbleu.io.tabular import Records
 from softbleu.report.comparisons import (
     compare_json,
     comparison_records,
@@ -15,12 +16,11 @@ from softbleu.report.comparisons import (
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
 from softbleu.report.records import RECORD_WRITERS, Formats, Written, records_latex, records_markdown
 from softbleu.report.scores import score_records, signed_tables, write_json, write_jsonl, write_text
-from softbleu.tabular import Records
 
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page
     from softbleu.report.layout import Layout
-    from softbleu.scoring import ComparisonTable, Explanation, Result
+    from softbleu.results import ComparisonTable, Explanation, Result
 
 Subject = TypeVar("Subject")
 

@@ -16,13 +16,13 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.data_files import bounded_lines, read_bounded
 from softbleu.io.files import hash_files
 from softbleu.io.progress import note
-from softbleu.resources import package_folder
-from softbleu.tokens import Vocabulary
+from softbleu.io.resources import package_folder
+from softbleu.text.tokens import Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Integers

@@ -58,10 +58,10 @@ with (
     from cli.conftest import Run
 
     from softbleu.cli import app
-    from softbleu.embeddings.encoders.kept import _OPEN
+    from softbleu.encoders.kept import _OPEN
     from softbleu.errors import SoftbleuError
-    from softbleu.experiments.definition import Definition
-    from softbleu.experiments.grids import read_thresholds, read_variations
+    from softbleu.meta.definition import Definition
+    from softbleu.meta.grids import read_thresholds, read_variations
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from made_up_llama import write_llama
 from meteor_data import write_meteor_data
 
 from softbleu.embeddings.convert import convert_vectors
-from softbleu.embeddings.encoders.convert import convert_encoder
 from softbleu.embeddings.neighbours import index_store
+from softbleu.encoders.convert import convert_encoder
 from softbleu.language.values import VALUES
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"

@@ -17,7 +17,7 @@ from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
 from adversarial.samples import READERS, Reader, copy, mishandled
 
-from softbleu.embeddings.encoders.kept import _OPEN
+from softbleu.encoders.kept import _OPEN
 
 SECONDS = 60
 

@@ -15,8 +15,8 @@ from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
 from adversarial.samples import copy
 
-from softbleu.embeddings.encoders.kept import _OPEN
-from softbleu.scoring import run
+from softbleu.encoders.kept import _OPEN
+from softbleu.engine import runner
 
 CACHES = {
     "lines": "score -c c.txt -r r.txt -m bertscore --vectors enc -f json",
@@ -82,9 +82,9 @@ def test_caches(command: Any, place: Path, name: str) -> None:
 def test_journals(command: Any, place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is damaged is computed anew."""
     arguments, output = JOURNALS[name].split(), place / "o.json"
-    monkeypatch.setattr(run, "EVERY", 1)
+    monkeypatch.setattr(runner, "EVERY", 1)
     with monkeypatch.context() as patch:
-        patch.setattr("softbleu.scoring.checkpoint.remove_checkpoint", lambda _: None)
+        patch.setattr("softbleu.engine.checkpoint.remove_checkpoint", lambda _: None)
         assert run_quietly(command, *arguments).code == 0
     journal = place / f".o.json.{name}"
     assert journal.exists()

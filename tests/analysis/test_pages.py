@@ -13,11 +13,11 @@ from softbleu.analysis import page_matches, pages
 from softbleu.analysis.page_matches import shown_text
 from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
+from softbleu.engine.plan import resolve_metric
+from softbleu.engine.prepare import prepare_corpus
 from softbleu.errors import InputError
 from softbleu.metrics import Requirements
 from softbleu.metrics.making import make_metric
-from softbleu.scoring.plan import resolve_metric
-from softbleu.scoring.prepare import prepare_corpus
 
 VECTORS = {
     "a": [1.0, 0.0, 0.1],
@@ -107,17 +107,17 @@ SEGMENTS = [("a b c", "d e", ["b b c", "a c"]), ("", "a", ["e"]), ("c d e a b", 
 def test_scores_are_those_of_the_command(level):
     corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
     page = make_page(corpus, chosen, level=level)
-    expected = softbleu.scoring.score_corpus(corpus, chosen, level=level)
+    expected = softbleu.results.score_corpus(corpus, chosen, level=level)
     assert [result.score for result in page.results] == [result.score for result in expected]
     assert page.results[0].signature == expected[0].signature
-    by_segment = softbleu.scoring.score_corpus(corpus, chosen, level="segment")
+    by_segment = softbleu.results.score_corpus(corpus, chosen, level="segment")
     assert page.segment_scores == [[score.score for score in result.segments] for result in by_segment]
     assert page.segment_signature == by_segment[0].signature
 
 
 def test_intervals_are_those_of_compare():
     corpus, chosen = corpus_of(SEGMENTS), make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
-    table = softbleu.scoring.compare_corpus(corpus, chosen)
+    table = softbleu.results.compare_corpus(corpus, chosen)
     assert make_page(corpus, chosen).intervals == [comparison.interval for comparison in table.comparisons]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from softbleu.analysis import ngram_differences
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c"]), max_size=6)
 

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from softbleu.metrics.bleu import Bleu
-from softbleu.tokens import TOKENIZERS
+from softbleu.text.tokens import TOKENIZERS
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from softbleu.corpora import ParallelFiles
 from softbleu.errors import InputError, MissingExtraError, WorkerError
 from softbleu.io import executors
 from softbleu.io.executors import cluster_executor, count_workers, run_in_order, shares_files
-from softbleu.scoring import score_corpus
+from softbleu.results import score_corpus
 
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf", "softbleu"]
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little", "the", "a", "runs", "walks"]

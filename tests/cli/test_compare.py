@@ -13,7 +13,7 @@ import pytest
 
 import softbleu
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import SignificanceSettings, compare_corpus
+from softbleu.results import SignificanceSettings, compare_corpus
 
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]

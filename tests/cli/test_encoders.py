@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from softbleu.embeddings.encoders import open_encoder
+from softbleu.encoders import open_encoder
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
-    monkeypatch.setattr("softbleu.embeddings.encoders.contexts.PAIRS", 100)
+    monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 100)
 
 
 def test_a_model_becomes_an_encoder(command, tmp_path):

@@ -20,7 +20,7 @@ from softbleu.corpora import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.expansion import Expansion, expand_corpus
 from softbleu.metrics import Bleu
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 OPTIONS = ("--threshold", 0.5, "--budget", 3)
 

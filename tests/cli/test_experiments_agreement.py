@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
 
-from softbleu.experiments.metaeval import metaeval
+from softbleu.meta.metaeval import metaeval
 
 
 @pytest.fixture

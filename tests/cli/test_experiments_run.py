@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pyarrow.parquet
 import pytest
 
-from softbleu.scoring.checkpoint import Checkpoint
+from softbleu.engine.checkpoint import Checkpoint
 
 DEFINITION = """
 kind = "sweep"
@@ -173,7 +173,7 @@ def test_what_is_there_stays_until_the_end(command: Any, files: Any, definition:
 def test_an_unfinished_run_goes_on(
     command: Any, files: Any, definition: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from softbleu.scoring.run import Runner
+    from softbleu.engine.runner import Runner
 
     original, scored = Runner.collect, []
 

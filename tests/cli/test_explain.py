@@ -8,7 +8,7 @@ import pytest
 from softbleu.cli.explain import parse_segments
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import explain_corpus
+from softbleu.results import explain_corpus
 
 
 @pytest.fixture

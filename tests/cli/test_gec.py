@@ -9,8 +9,8 @@ import json
 import pytest
 
 import softbleu
+from softbleu.config.signature import parse_signature
 from softbleu.report import BINARY_FORMATS, WRITERS
-from softbleu.signature import parse_signature
 
 GOLD = [
     "S He eat a apple .",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from softbleu.limits import FACTOR, Limit
+from softbleu.io.limits import FACTOR, Limit
 
 
 def test_every_command_allows_more(command, files, monkeypatch):

@@ -16,12 +16,12 @@ import pytest
 
 import softbleu
 from softbleu.cli.examples import EXAMPLES
-from softbleu.declare import all_settings
+from softbleu.config.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers.kinds import VleuMatcher
+from softbleu.matching.kinds import VleuMatcher
 from softbleu.metrics import Bleu
 from softbleu.metrics.softbleu import Softbleu
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 HEAVY = ("numpy", "gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib")
 

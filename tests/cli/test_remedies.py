@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from softbleu.config.signature import parse_signature
+from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.scoring import score
-from softbleu.scoring.plan import resolve_metric, threshold_of
-from softbleu.signature import parse_signature
+from softbleu.results import score
 
 WORDS = [f"w{number}" for number in range(30)]
 REMEDIES = {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from softbleu.corpora import ParallelFiles
-from softbleu.experiments import sweep_corpus, sweep_points
-from softbleu.scoring import checkpoint, run
-from softbleu.scoring.api import compare_corpus, score_corpus
+from softbleu.engine import checkpoint, runner
+from softbleu.meta import sweep_corpus, sweep_points
+from softbleu.results.api import compare_corpus, score_corpus
 
 MEASURES = ["bleu", "vleu(threshold=0.6)", "chrf"]
 WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
@@ -22,7 +22,7 @@ LINES = 5000
 @pytest.fixture
 def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Five blocks of text, of which two are noted at a time."""
-    monkeypatch.setattr(run, "EVERY", 2)
+    monkeypatch.setattr(runner, "EVERY", 2)
     draw = np.random.default_rng(3)
     for name in ("c.txt", "r.txt"):
         (tmp_path / name).write_text(

@@ -14,12 +14,12 @@ import pytest
 import softbleu
 from softbleu.cli.command import Declaration, Given
 from softbleu.cli.settings import identifier, setting_options
-from softbleu.declare import all_settings
+from softbleu.config.declare import all_settings
+from softbleu.config.signature import parse_signature
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.matchers import MATCHERS
+from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.signature import parse_signature
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 OWNERS = (*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice)
 SETTINGS = {(owner.name or owner.kind, each.name): each for owner in OWNERS for each in all_settings(owner)}
@@ -29,8 +29,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-from softbleu.declare import setting
-from softbleu.matchers import SoftMatcher
+from softbleu.config.declare import setting
+from softbleu.matching import SoftMatcher
 from softbleu.metrics import Metric, Score
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from softbleu.signature import parse_signature
+from softbleu.config.signature import parse_signature
 
 FORMATS = ["text", "json", "jsonl", "tsv", "markdown", "latex"]
 

@@ -18,7 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from softbleu.cli.examples import EXAMPLES
-from softbleu.scoring.checkpoint import Checkpoint
+from softbleu.engine.checkpoint import Checkpoint
 
 TAIL = ["threshold", "score", "signature"]
 
@@ -252,7 +252,7 @@ def slow(files: Any) -> list[Any]:
 KILLED = """
 import os, signal
 from softbleu.cli import main
-from softbleu.scoring.checkpoint import Checkpoint
+from softbleu.engine.checkpoint import Checkpoint
 
 write = Checkpoint.write
 

@@ -13,7 +13,7 @@ from softbleu.cli.examples import EXAMPLES
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.training import TrainingSettings, train_vectors
 from softbleu.io.streams import TextCorpus
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 TEXT = ["The cat sat on the mat.", "A small dog barked at the cat!", "The dog and the cat sat."] * 20
 SMALL = ("--dimension", 4, "--min-count", 1, "--bucket", 50)

@@ -22,11 +22,12 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from softbleu.corpora import ParallelFiles, files
+from softbleu.engine import checkpoint
 from softbleu.errors import InputError
 from softbleu.io import urls
 from softbleu.io.executors import cluster_executor
 from softbleu.io.urls import find_urls, open_url, read_range, remove_urls, url_size, write_url
-from softbleu.scoring import checkpoint, score_corpus
+from softbleu.results import score_corpus
 
 LINES = 4500
 

@@ -13,7 +13,7 @@ from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
 from softbleu.corpora.paraphrase import Paraphraser, ParaphraseSettings
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError
-from softbleu.resources import find_resource
+from softbleu.io.resources import find_resource
 
 CHILD = ["S -> NP VP", "NP -> 'she' | 'he'", "VP -> 'ran' | 'saw' NP"]
 

@@ -12,7 +12,7 @@ from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
 from softbleu.corpora.paraphrase import NOISE, Paraphraser, ParaphraseSettings
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.resources import find_resource
+from softbleu.io.resources import find_resource
 
 PAPER = Derivations.of(read_grammar("morgan2014"))
 ORDERS = Derivations.of(read_grammar("alternations"))

@@ -17,7 +17,7 @@ from softbleu import InputError, score
 from softbleu.corpora import ParallelFiles, Segments, name_files
 from softbleu.corpora.parallel import joined
 from softbleu.metrics import Bleu
-from softbleu.scoring import score_corpus
+from softbleu.results import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
 

@@ -8,9 +8,9 @@ import pytest
 
 from softbleu.embeddings import catalogue, open_vectors
 from softbleu.embeddings.catalogue import CatalogueEntry, find_entry, read_catalogue
-from softbleu.embeddings.encoders import encoder_names
 from softbleu.embeddings.locate import bundled_names
 from softbleu.embeddings.packages import PACKAGES
+from softbleu.encoders import encoder_names
 from softbleu.errors import UnknownNameError, VectorError
 
 GOOD = """\

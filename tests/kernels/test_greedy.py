@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from softbleu.kernels.assignment import assign_greedily
 from softbleu.kernels.scale import SCALE
-from softbleu.matchers.assignment import EXACT
+from softbleu.matching.assignment import EXACT
 
 Integers = NDArray[np.int64]
 

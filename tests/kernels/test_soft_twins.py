@@ -15,10 +15,10 @@ from softbleu.corpora import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
-from softbleu.matchers import make_matcher
+from softbleu.matching import make_matcher
 from softbleu.metrics import Bleu, Metric
-from softbleu.scoring import RunOptions, VectorChoice, collect_statistics
-from softbleu.tokens import WORD_PARTS, Vocabulary, WordParts
+from softbleu.results import RunOptions, VectorChoice, collect_statistics
+from softbleu.text.tokens import WORD_PARTS, Vocabulary, WordParts
 
 pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
 BOTH = [choose_kernels("numpy"), choose_kernels("numba")]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.assignment import Intervals
 from softbleu.kernels.scale import SCALE
-from softbleu.matchers.assignment import EXACT
+from softbleu.matching.assignment import EXACT
 
 Integers = NDArray[np.int64]
 Match = tuple[int, int, int, int]

@@ -16,10 +16,10 @@ from oracles import soft
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 import softbleu
+from softbleu.engine.encode import LineCoder
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, Kernels, WordCoder, choose_kernels, numpy_backend, positions, small_backend
-from softbleu.scoring.coding import LineCoder
-from softbleu.tokens import Tokenizer, Tokens, Vocabulary, split_13a
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, split_13a
 
 Lines = list[list[int]]
 

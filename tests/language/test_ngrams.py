@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles.kneser_ney import KneserNey
 
 from softbleu.errors import InputError
+from softbleu.io.resources import find_resource
 from softbleu.language import read_arpa, train_ngrams, write_arpa
-from softbleu.resources import find_resource
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
 LINES = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=40)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from softbleu.networks import NetworkArc, WordNetwork
+from softbleu.lattices import NetworkArc, WordNetwork
 
 
 def all_paths(network: WordNetwork) -> Iterator[tuple[NetworkArc, ...]]:

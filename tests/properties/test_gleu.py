@@ -16,11 +16,11 @@ from oracles import gleu as oracle
 from oracles import soft
 
 from softbleu.corpora import Segments
-from softbleu.matchers import make_matcher
+from softbleu.matching import make_matcher
 from softbleu.metrics.draws import draw_references
 from softbleu.metrics.gleu import Gleu, GleuScore
-from softbleu.scoring import Result, VectorChoice, score_corpus
-from softbleu.tokens import Tokenizer
+from softbleu.results import Result, VectorChoice, score_corpus
+from softbleu.text.tokens import Tokenizer
 
 WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
 VARIANTS = ("gleu+", "gleu+paper", "gleu0")

@@ -15,7 +15,7 @@ from strategies import GREEDY, MATCHERS, NEVER_KNOWN, PATHS, SOFT, WORDS, Case, 
 from softbleu import score
 from softbleu.corpora import Segments
 from softbleu.metrics import Bleu, BleuScore
-from softbleu.scoring import NgramMatch, Result, explain_corpus, score_corpus
+from softbleu.results import NgramMatch, Result, explain_corpus, score_corpus
 
 ROUNDING = 1e-9
 ASSIGNMENTS = ("exact-first", "sequential", "optimal")
@@ -121,12 +121,12 @@ def corpus_score(case: Case, **more: object) -> Result:
 
 
 SIZES = (
-    "softbleu.scoring.blocks.PIECE",
-    "softbleu.scoring.blocks.LEAST",
+    "softbleu.engine.worker.PIECE",
+    "softbleu.engine.worker.LEAST",
     "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
     "softbleu.corpora.segments.BLOCK",
-    "softbleu.scoring.run.BLOCK",
-    "softbleu.scoring.blocks._MOST_TOKENS",
+    "softbleu.engine.runner.BLOCK",
+    "softbleu.engine.worker._MOST_TOKENS",
 )
 
 
@@ -146,7 +146,7 @@ def test_sizes_of_pieces_change_nothing(
     case = replace(case, matcher="exact") if exact else case
     sizes = dict(zip(SIZES, (piece, 1, kernel, block, block, tokens), strict=True))
     expected, whole = case.scores(), corpus_score(case)
-    with limits({**sizes, "softbleu.matchers.batches.BATCH_CELLS": batch}):
+    with limits({**sizes, "softbleu.matching.batches.BATCH_CELLS": batch}):
         assert case.scores() == expected
         assert corpus_score(case) == whole
 

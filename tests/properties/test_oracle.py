@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from oracles import soft
 from strategies import GREEDY, MATCHERS, PATHS, SOFT, Case, cases, limits
 
-from softbleu.scoring import VectorChoice, explain_corpus, score_corpus
-from softbleu.tokens import Tokenizer
+from softbleu.results import VectorChoice, explain_corpus, score_corpus
+from softbleu.text.tokens import Tokenizer
 
 MASS = 1e-9
 WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]

@@ -15,8 +15,8 @@ from strategies import GREEDY, PATHS, SOFT, Case, Vectors, limits
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.kernels.scale import SCALE
-from softbleu.scoring import VectorChoice, explain_corpus
-from softbleu.similarity import TokenVectors, round_millionths
+from softbleu.matching.similarity import TokenVectors, round_millionths
+from softbleu.results import VectorChoice, explain_corpus
 
 SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")

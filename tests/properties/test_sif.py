@@ -13,9 +13,9 @@ from strategies import GREEDY, PATHS, SOFT, Case, cases, limits
 
 from softbleu.corpora import Segments
 from softbleu.errors import InputError
+from softbleu.matching.similarity import TokenVectors
 from softbleu.metrics.making import make_metric
-from softbleu.scoring import score_corpus
-from softbleu.similarity import TokenVectors
+from softbleu.results import score_corpus
 
 MASS = 1e-5
 SMALLEST_NORM = 1e-4

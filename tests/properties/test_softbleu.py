@@ -17,15 +17,15 @@ from oracles import softbleu as oracle
 from strategies import WORDS, Vectors, lines, word_vectors
 
 from softbleu.corpora import Segments
+from softbleu.engine.prepare import prepare_corpus
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.limits import Limit
 from softbleu.metrics import Metric
 from softbleu.metrics.idf import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
-from softbleu.scoring import RunOptions, VectorChoice, collect_statistics, score_corpus
-from softbleu.scoring.prepare import prepare_corpus
-from softbleu.tokens import Tokenizer
+from softbleu.results import RunOptions, VectorChoice, collect_statistics, score_corpus
+from softbleu.text.tokens import Tokenizer
 
 MILLION = 1_000_000
 KERNELS: list[KernelName] = ["numpy", *(["numba"] if find_spec("numba") else [])]  # type: ignore[list-item]

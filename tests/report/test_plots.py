@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.experiments import SweepRow
+from softbleu.meta import SweepRow
 from softbleu.report.pictures import MOST_COLOURS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, in_rows
 from softbleu.report.plots import MOST_BESIDE_POINTS, PICTURE_FORMATS, check_plots, draw, make_figure
 from softbleu.report.sweeps import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks

@@ -15,7 +15,7 @@ from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import Score
 from softbleu.report import BINARY_FORMATS, COMPARERS, EXPLAINERS, WRITERS, Layout, one_line, write_numbers
 from softbleu.report.layout import align
-from softbleu.scoring import Explanation, NgramMatch
+from softbleu.results import Explanation, NgramMatch
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
 REFERENCES = [["the cat sat on a mat", "a cat sat down"], ["a dog"]]

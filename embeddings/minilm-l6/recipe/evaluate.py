@@ -21,9 +21,9 @@ import typer
 from build import LAYERS, NAME, PACKAGE, STORE, unpack_model
 from numpy.typing import NDArray
 
-from softbleu.embeddings.encoders import open_encoder
-from softbleu.embeddings.encoders.convert import convert_encoder
 from softbleu.embeddings.inspection import describe_encoder
+from softbleu.encoders import open_encoder
+from softbleu.encoders.convert import convert_encoder
 
 _INTRODUCTION = f"""\
 # {NAME}: evaluation card

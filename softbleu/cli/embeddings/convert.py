@@ -29,8 +29,8 @@ def convert(given: Given) -> None:
     """
     from softbleu.corpora import read_words
     from softbleu.embeddings.convert import convert_vectors
-    from softbleu.embeddings.encoders.base import parse_layers
-    from softbleu.embeddings.encoders.convert import convert_encoder, is_model
+    from softbleu.encoders.base import parse_layers
+    from softbleu.encoders.convert import convert_encoder, is_model
     from softbleu.errors import InputError
     from softbleu.io.files import check_apart
 

@@ -40,7 +40,7 @@ def expand(given: Given) -> None:
     from softbleu.embeddings.expansion import Expansion, expand_corpus
     from softbleu.errors import known_name
     from softbleu.report.tables import expansion_json, expansion_records
-    from softbleu.tokens import Tokenizer
+    from softbleu.text.tokens import Tokenizer
 
     known_name("format", given.format, ("text", "jsonl"))
     split = Tokenizer(known_name("tokenizer", given.tokenize, ("none", "13a"))).splitter

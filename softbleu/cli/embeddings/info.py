@@ -13,8 +13,8 @@ from softbleu.cli.command import Given, command
 def info(given: Given) -> None:
     """Show what a set of vectors is: size, source, licence, content hash, how alike random words are."""
     from softbleu.embeddings import open_vectors
-    from softbleu.embeddings.encoders import is_encoder, open_encoder
     from softbleu.embeddings.inspection import describe_encoder, describe_vectors
+    from softbleu.encoders import is_encoder, open_encoder
 
     output = given.open_output([given.vectors])
     if is_encoder(given.vectors):

@@ -22,13 +22,13 @@ def run_experiment(given: Given) -> None:
     from pathlib import Path
 
     from softbleu.cli.output import Output
+    from softbleu.engine.checkpoint import check_checkpoint, remove_checkpoint
     from softbleu.errors import known_name
-    from softbleu.experiments.definition import Definition
-    from softbleu.experiments.running import run_definition
+    from softbleu.meta.definition import Definition
+    from softbleu.meta.running import run_definition
     from softbleu.report import RECORD_WRITERS, SUFFIXES, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import PICTURE_FORMATS, check_plots
-    from softbleu.scoring.checkpoint import check_checkpoint, remove_checkpoint
 
     write = RECORD_WRITERS.find(given.format)
     suffix = SUFFIXES.get(given.format.lower(), given.format.lower())

@@ -41,10 +41,10 @@ def spurious(given: Given) -> None:
     """
     from softbleu.cli.inputs import input_files
     from softbleu.errors import InputError, known_name
-    from softbleu.experiments.credit_tables import CREDIT_TABLES
-    from softbleu.experiments.remedies import COMBINATIONS, PLAIN, REMEDIES
-    from softbleu.experiments.spurious import spurious as analyse
-    from softbleu.experiments.text import GRAMMAR
+    from softbleu.meta.credit_tables import CREDIT_TABLES
+    from softbleu.meta.spurious import spurious as analyse
+    from softbleu.meta.text import GRAMMAR
+    from softbleu.meta.variants import COMBINATIONS, PLAIN, REMEDIES
     from softbleu.report.spurious import draw_spurious
 
     table = known_name("table", given.table, CREDIT_TABLES)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from softbleu.cli.command import Given
-    from softbleu.networks import WordNetwork
+    from softbleu.lattices import WordNetwork
 
 NETWORK_OPTIONS = """
   networks FILE !: Networks, one a line; or AT&T text.
@@ -22,7 +22,7 @@ NETWORK_OPTIONS = """
 def read_named(given: Given) -> Iterator[WordNetwork]:
     """Read the networks of the file that is named."""
     from softbleu.errors import known_name
-    from softbleu.networks.files import FILE_NOTATIONS, read_networks
+    from softbleu.lattices.files import FILE_NOTATIONS, read_networks
 
     notation: Any = known_name("notation", given.notation, FILE_NOTATIONS)
     return iter(read_networks(given.networks, notation, given.encoding))

@@ -7,7 +7,7 @@ from softbleu.cli.networks.common import NETWORK_OPTIONS, read_named
 @command("networks notation encoding format=text", NETWORK_OPTIONS)
 def info_networks(given: Given) -> None:
     """Count networks, their states, arcs by kind, and different references, however many these are."""
-    from softbleu.networks.files import describe_networks, plain_count
+    from softbleu.lattices.files import describe_networks, plain_count
 
     output = given.open_output()
     facts = describe_networks(read_named(given))

@@ -18,7 +18,7 @@ Input
 Output
   --format -f NAME =network <network,att>: network (one a line), att (OpenFst's text) (default: =).
 """,
-    settings_of="networks.rules:NetworkRules",
+    settings_of="lattices.rules:NetworkRules",
 )
 def make_networks(given: Given) -> None:
     """Make networks of references by rules, each with a cost, or convert those that are written in brackets.
@@ -26,9 +26,9 @@ def make_networks(given: Given) -> None:
     They are scored as references: softbleu score -m hyter --notation network -r NETWORKS -c FILE.
     """
     from softbleu.errors import InputError, known_name
-    from softbleu.networks.files import draw_meanings, parallel_lines
-    from softbleu.networks.rules import NetworkRules
-    from softbleu.networks.texts import format_att, format_line
+    from softbleu.lattices.files import draw_meanings, parallel_lines
+    from softbleu.lattices.rules import NetworkRules
+    from softbleu.lattices.texts import format_att, format_line
 
     known_name("format", given.format, ("network", "att"))
     if (given.grammar is None) == (not given.reference):

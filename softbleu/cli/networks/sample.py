@@ -17,8 +17,8 @@ def sample_network(given: Given) -> None:
     """Write references of a network, drawn, each equally likely, or the cheapest ones."""
     from itertools import islice
 
-    from softbleu.networks.files import pick_network
-    from softbleu.networks.paths import cheapest_paths, draw_texts
+    from softbleu.lattices.files import pick_network
+    from softbleu.lattices.paths import cheapest_paths, draw_texts
 
     target = given.open_place([given.networks])
     network = pick_network(read_named(given), given.line, given.networks)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 from softbleu.metrics.imeasure.search import GAP, MISMATCH, PAIRS, Triple
 
 if TYPE_CHECKING:

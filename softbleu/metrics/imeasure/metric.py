@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import Metric, Requirements
@@ -18,9 +18,9 @@ from softbleu.metrics.score import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
@@ -22,9 +22,9 @@ from softbleu.metrics.score import Score, column
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.metrics.m2.alignments import Edit
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 AnnotatorChoice = Literal["running", "best", "last"]

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.limits import Limit
+from softbleu.matching.similarity import threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.meteor.search import best_matches
 from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
 from softbleu.metrics.meteor.words import MeteorWords
 from softbleu.metrics.score import Score, column
-from softbleu.similarity import threshold_in_millionths
+from softbleu.text.tokens import Tokenizer
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
-from softbleu.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 
 _LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.kernels.scale import SCALE
-from softbleu.similarity import round_millionths, threshold_in_millionths
-from softbleu.tokens import Tokens
+from softbleu.matching.similarity import round_millionths, threshold_in_millionths
+from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import Vectors, WordTable
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.thesaurus.resources import MeteorTables
     from softbleu.types import Flags, Integers
 

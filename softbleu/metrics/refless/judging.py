@@ -15,8 +15,8 @@ import numpy as np
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
 from softbleu.io.files import hash_files
+from softbleu.io.resources import find_resource
 from softbleu.language import VALUES, Finding, LanguageSet, ModelChoice, open_language
-from softbleu.resources import find_resource
 
 if TYPE_CHECKING:
     from softbleu.types import Floats

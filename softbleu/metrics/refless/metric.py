@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.errors import InputError
+from softbleu.io.limits import Limit
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, detector_names
-from softbleu.limits import Limit
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
 from softbleu.metrics.refless.meaning import meaning
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
-    from softbleu.tokens import Tokens
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 _LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")  # With its source

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from softbleu.declare import setting
+from softbleu.config.declare import setting
 from softbleu.metrics.base import Metric, tokenizer_setting
 from softbleu.metrics.score import Score, column
 from softbleu.metrics.ter.search import fewest_edits
 from softbleu.metrics.ter.tokens import TercomTokenizer
-from softbleu.tokens import Tokenizer
+from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.ngrams import Chunk
-    from softbleu.similarity import WordTable
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
     from softbleu.types import Integers
 
 _SHARES = math.lcm(*range(1, 17))  # Of a reference word: the mean length of up to 16 references is whole

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from softbleu.limits import Limit
+from softbleu.io.limits import Limit
 from softbleu.metrics.ter.table import Table, surely_within
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Declared values: settings, registries, expressions and signatures."""

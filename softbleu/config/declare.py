@@ -1,0 +1,367 @@
+"""Values declared once: options, keywords, checks, expressions, signatures and docs come from their fields."""
+
+from __future__ import annotations
+
+import math
+import sys
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
+
+from softbleu.errors import InputError, UnknownNameError, known_name
+from softbleu.io.platform import entry_points_of
+
+_KEY = "setting"
+Kind = Literal["yes or no", "a whole number", "a number", "text", "anything"]
+_KINDS: dict[Any, Kind] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One field of a declared value, and all that others need to know of it."""
+
+    name: str  # Of the field, of the keyword, in expressions; with dashes the option and the key of the signature
+    default: Any
+    help: str = ""  # What it does, for the option and the reference page
+    kind: Kind = "anything"
+    optional: bool = False  # None is one of its values
+    choices: tuple[str, ...] = ()  # Empty where it may be anything of its kind
+    least: float | None = None  # Itself allowed, as is the greatest
+    most: float | None = None
+    metavar: str = ""
+    flags: tuple[str, ...] = ()  # Further spellings of the option, such as `-n`
+    earlier: tuple[str, ...] = ()  # Keys that signatures of earlier versions have for it
+    unset: str = ""  # What None, or the default, stands for, in words
+    always_signed: bool = False  # Short signatures have it, too
+    read: Callable[[str], Any] | None = None  # Makes the value of a text, where that is more than its kind says
+    hashed: bool = False  # Signatures name a file with its hash
+    common: bool = False  # Help shows it where no metric and no matcher is named
+    part: type[Declared] | None = None  # Class of the declared value that it holds, whose settings join the owner's
+    types: tuple[type, ...] = ()  # Of its values, where several kinds will do; empty where anything may
+    shared: bool = False  # All classes of the kind have it: it is keyword-only
+
+    @property
+    def key(self) -> str:
+        """Its key in signatures, and the name of its option."""
+        return self.name.replace("_", "-")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its choices; for a part the names of what it may be."""
+        named = self.part is not None and self.part.kind in _REGISTRIES
+        return tuple(_REGISTRIES[self.part.kind].names()) if self.part and named else self.choices
+
+    @property
+    def hint(self) -> str:
+        """What its values are, as Python's annotations say it."""
+        kinds = [f"Literal{list(self.names)}"] if self.names else [kind.__name__ for kind in self.types]
+        if self.read is not None and "str" not in kinds:
+            kinds.append("str")
+        return " | ".join([*(kinds or ["Any"]), *(["None"] if self.optional else [])])
+
+    def check(self, value: Any) -> Any:
+        """Return the value as its kind has it; an InputError if it is none of them."""
+        if value is None and self.optional:
+            return None
+        if self.choices and isinstance(value, str):
+            return known_name(self.name.replace("_", " "), value, self.choices)
+        value = self._typed(value)
+        if isinstance(value, Real) and not isinstance(value, bool):
+            self._check_bounds(float(value))
+        return value
+
+    def _typed(self, value: Any) -> Any:
+        if self.types and not any(_is_a(value, each) for each in self.types):
+            named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
+            if self.kind == "anything":
+                named = " or ".join(dict.fromkeys(_KINDS.get(each, each.__name__) for each in self.types))
+            raise InputError(f"{self.name} must be {named}, not {value!r}")
+        if float in self.types and isinstance(value, Real):
+            return float(value)
+        return int(value) if self.kind == "a whole number" else value
+
+    def _check_bounds(self, value: float) -> None:
+        least = -math.inf if self.least is None else self.least
+        most = math.inf if self.most is None else self.most
+        if least <= value <= most and math.isfinite(value):
+            return
+        if math.isinf(most):
+            allowed = f"a number from {least:g}" if math.isfinite(least) else "a finite number"
+            raise InputError(f"{self.name} must be {allowed}, not {value:g}")
+        raise InputError(f"{self.name} must lie between {least:g} and {most:.10g}, not {value:g}")
+
+    def parse(self, text: str) -> Any:
+        """Read the value from text."""
+        if self.read is not None:
+            return self.read(text)
+        if text == "none" and self.optional and "none" not in self.choices:
+            return None
+        try:
+            if self.kind == "yes or no":
+                return {"yes": True, "no": False, "true": True, "false": False}[text.lower()]
+            if self.kind == "a whole number":
+                return int(text)
+            return float(text) if self.kind == "a number" else text
+        except (KeyError, ValueError):
+            raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
+
+
+def is_whole(setting: Setting, value: Any) -> bool:
+    """Whether a value is one that the field itself holds: no name of a part, and no setting of one."""
+    return setting.part is None or value is None or isinstance(value, Declared)
+
+
+def _is_a(value: object, kind: type) -> bool:
+    """Whether a value is of a type; whole numbers are numbers, and neither is a truth value."""
+    wanted: Any = {float: Real, int: Integral}.get(kind, kind)
+    return isinstance(value, wanted) and (kind is bool or not isinstance(value, bool))
+
+
+def setting(
+    default: Any = MISSING,
+    help: str = "",
+    *,
+    factory: Callable[[], Any] | None = None,
+    kw_only: Any = MISSING,
+    **more: Any,
+) -> Any:
+    """Declare a field of a declared value; `more` are fields of `Setting`. Keyword-only fields stand last."""
+    metadata = {_KEY: {"help": help, **more}}
+    if factory is not None:
+        return field(default_factory=factory, metadata=metadata, kw_only=kw_only)
+    return field(default=default, metadata=metadata, kw_only=kw_only)
+
+
+class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
+    """Base of frozen dataclasses whose fields are settings: they are checked when a value is made."""
+
+    kind: ClassVar[str] = ""  # What such values are, which is their key in signatures: `metric`, `matcher`
+    name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        """Check every field, and what they mean together."""
+        for each in own_settings(type(self)):
+            value = getattr(self, each.name)
+            checked = each.check(value)
+            if checked is not value:
+                object.__setattr__(self, each.name, checked)
+        self.check()
+        self.complete()
+
+    def complete(self) -> None:  # noqa: B027
+        """Put in what follows from checked settings."""
+
+    def check(self) -> None:  # noqa: B027
+        """Raise an InputError if settings do not go together."""
+
+    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
+        """All settings and their values, those of parts in their place; one of its own fields may be left out."""
+        for each in own_settings(type(self)):
+            if each.name == without:
+                continue
+            value = getattr(self, each.name)
+            if isinstance(value, Declared):
+                if value.name:
+                    yield each, value.name
+                yield from value.settings()
+            else:
+                yield each, value
+
+    def revised(self, given: Mapping[str, Any]) -> Self:
+        """The same with other settings by name; a part may be a value or a name, and keeps what it has in common."""
+        changes: dict[str, Any] = {}
+        for each in own_settings(type(self)):
+            wanted, present = given.get(each.name), getattr(self, each.name)
+            if isinstance(present, Declared):
+                if isinstance(wanted, Declared):
+                    present = wanted
+                elif wanted is not None and not isinstance(wanted, str) and present.kind in _REGISTRIES:
+                    raise InputError(f"{each.name} must be a name or a value, not {wanted!r}")
+                elif isinstance(wanted, str) and present.kind in _REGISTRIES:
+                    found = _REGISTRIES[present.kind].find(wanted)
+                    common = {setting.name: value for setting, value in present.settings()}
+                    present = present if found is type(present) else found().revised(common)
+                changes[each.name] = present.revised(given)
+            elif each.name in given:
+                changes[each.name] = each.read(wanted) if each.read and isinstance(wanted, str) else wanted
+        return replace(self, **changes) if changes else self  # type: ignore[type-var]
+
+
+def check_given(setting: Setting, value: Any) -> None:
+    """See that a setting can be given a value, the name of a part or a text that is yet to be read among them."""
+    if setting.part is not None and isinstance(value, str):
+        _REGISTRIES[setting.part.kind].find(value)
+    elif setting.read is None or not isinstance(value, str):
+        setting.check(value)
+    elif not setting.hashed:
+        # Files are not read for nothing.
+        setting.check(setting.read(value))
+
+
+@cache
+def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
+    """Settings of a declared class, parts not spread; a field that its repr leaves out is none."""
+    declared = [_setting_of(kind, each) for each in fields(kind) if each.repr]  # type: ignore[arg-type]
+    return tuple(sorted(declared, key=lambda each: each.shared))
+
+
+def all_settings(
+    kind: type[Declared], given: Mapping[str, Any] | None = None, *, shared: bool = False
+) -> Iterator[Setting]:
+    """Settings of a class and of the parts that `given` names or it has by default; `shared` ones if asked for."""
+    for each in own_settings(kind):
+        if each.shared and not shared:
+            continue
+        if each.part is None:
+            yield each
+            continue
+        chosen = (given or {}).get(each.name)
+        part: type[Declared] = each.part
+        if isinstance(chosen, Declared) or each.default is not None:
+            part = type(chosen if isinstance(chosen, Declared) else each.default)
+        if each.part.kind in _REGISTRIES:
+            yield each
+            part = _REGISTRIES[each.part.kind].find(chosen) if isinstance(chosen, str) else part
+        yield from all_settings(part, given)
+
+
+def _setting_of(owner: type, declared: Field[Any]) -> Setting:
+    default = declared.default_factory() if declared.default_factory is not MISSING else declared.default
+    hint = _hint(owner, declared)
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    plain = [each for each in options if each is not NoneType and get_origin(each) is not Literal]
+    named = tuple(str(name) for each in options if get_origin(each) is Literal for name in get_args(each))
+    part = next((each for each in plain if isinstance(each, type) and issubclass(each, Declared)), None)
+    more = dict(declared.metadata.get(_KEY, {}))
+    choices = more.pop("choices", named)
+    return Setting(
+        declared.name,
+        default,
+        kind=_kind(plain, bool(named)),
+        optional=NoneType in options,
+        choices=tuple(choices() if callable(choices) else choices),
+        part=part,
+        types=_types(plain, bool(named)),
+        shared=declared.kw_only is True,
+        **more,
+    )
+
+
+def _kind(plain: Sequence[Any], named: bool) -> Kind:
+    if not plain:
+        return "text" if named else "anything"
+    return _KINDS.get(plain[0], "anything") if len(plain) == 1 and not named else "anything"
+
+
+def _types(plain: Sequence[Any], named: bool) -> tuple[type, ...]:
+    if any(each is Any or not isinstance(each, type) for each in plain):
+        return ()
+    return (*plain, *([str] if named and not plain else []))
+
+
+def _hint(owner: type, declared: Field[Any]) -> Any:
+    """Resolve the annotation of a field where it was written; what cannot be resolved may be anything."""
+    if not isinstance(declared.type, str):
+        return declared.type
+    home = next(each for each in owner.__mro__ if declared.name in vars(each).get("__annotations__", {}))
+    try:
+        return eval(declared.type, vars(sys.modules[home.__module__]))
+    except NameError:
+        return Any
+
+
+class Registry:
+    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points."""
+
+    def __init__(self, kind: str, package: str, base: type[Declared]) -> None:
+        self.kind, self._package, self._base = kind, package, base
+        self.group = f"softbleu.{kind}s"
+        _REGISTRIES[kind] = self
+
+    @property
+    def built_in(self) -> dict[str, type[Declared]]:
+        """Our own, by name."""
+        return _declared_in(self._package, self._base)
+
+    def names(self) -> list[str]:
+        """Names of all, our own first."""
+        return [*self.built_in, *sorted({entry.name for entry in entry_points_of(self.group)} - set(self.built_in))]
+
+    def has(self, name: str) -> bool:
+        """Whether there is one of that name, in upper or lower case."""
+        wanted = name.lower()
+        return self._own(wanted) is not None or any(entry.name == wanted for entry in entry_points_of(self.group))
+
+    def has_module(self, name: str) -> bool:
+        """Whether a module of ours has that name: then nothing else need be loaded."""
+        return name.isidentifier() and find_spec(f"{self._package}.{name.lower()}") is not None
+
+    def find(self, name: str) -> type[Any]:
+        """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
+        wanted = name.lower()
+        own = self._own(wanted)
+        if own is not None:
+            return own
+        for entry in entry_points_of(self.group):
+            if entry.name == wanted:
+                return self._load(entry)
+        raise UnknownNameError(self.kind, name, self.names())
+
+    def _own(self, name: str) -> type[Declared] | None:
+        """One of our own; the module of its name is looked at first, for a start that loads no other."""
+        if self.has_module(name):
+            found = _declared_by(f"{self._package}.{name}", self._base)
+            if name in found:
+                return found[name]
+        return self.built_in.get(name)
+
+    def classes(self) -> list[type[Declared]]:
+        """Return all that can be used, our own first."""
+        found = list(self.built_in.values())
+        for entry in entry_points_of(self.group):
+            if entry.name not in self.built_in:
+                # Whoever asks for a broken one by name is told what is wrong with it.
+                with suppress(InputError):
+                    found.append(self._load(entry))
+        return found
+
+    def _load(self, entry: Any) -> type[Any]:
+        try:
+            loaded = entry.load()
+            usable = issubclass(loaded, self._base) and loaded.name == entry.name and own_settings(loaded) is not None
+        except Exception as error:
+            raise InputError(f"{self.kind} {entry.name!r} of {entry.value} cannot be loaded: {error}") from error
+        if not usable:
+            raise InputError(f"{self.kind} {entry.name!r} of {entry.value} is no {self._base.__name__} of that name")
+        return loaded  # type: ignore[no-any-return]
+
+
+_REGISTRIES: dict[str, Registry] = {}
+
+
+@cache
+def _declared_in(package: str, base: type[Declared]) -> dict[str, type[Declared]]:
+    """Concrete classes of a kind that the modules of a package declare, by name."""
+    from pkgutil import iter_modules
+
+    found: dict[str, type[Declared]] = {}
+    for info in iter_modules(import_module(package).__path__, f"{package}."):
+        found |= _declared_by(info.name, base)
+    return dict(sorted(found.items()))
+
+
+def _declared_by(module: str, base: type[Declared]) -> dict[str, type[Declared]]:
+    found = {
+        vars(each).get("name", ""): each
+        for each in vars(import_module(module)).values()
+        if isinstance(each, type) and issubclass(each, base) and each.__module__.startswith(module)
+    }
+    found.pop("", None)
+    return found

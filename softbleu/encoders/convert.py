@@ -1,0 +1,158 @@
+"""From a model folder, as the hub lays it out, to the store of an encoder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from softbleu.embeddings.store import StoreType, advised, check_target, explained, keep_other_files, write_meta
+from softbleu.encoders.base import check_layers, default_layers
+from softbleu.encoders.contexts import measure_contexts
+from softbleu.encoders.families import family_weights, find_family, first_position, read_architecture
+from softbleu.encoders.pieces import read_tokenizer
+from softbleu.encoders.store import (
+    ENCODER_FILES,
+    ENCODER_FORMAT,
+    ENCODER_KIND,
+    TOKENIZER,
+    WEIGHTS,
+    EncoderArchitecture,
+    Tensor,
+    encoder_fingerprint,
+    map_tensors,
+    write_weights,
+)
+from softbleu.errors import VectorError
+from softbleu.io.data_files import read_json
+from softbleu.io.files import check_apart, draft_folder, mend_folder, put_in_place
+
+CONFIG = "config.json"
+_MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
+
+
+@dataclass(frozen=True)
+class EncoderConversion:
+    """What became of a model."""
+
+    architecture: EncoderArchitecture
+    """What was kept."""
+    left_out: int
+    """How many of its layers, the last ones, were not."""
+    layers: tuple[int, ...]
+    """Those that are recommended."""
+    fingerprint: str
+
+
+def is_model(location: object) -> bool:
+    """Whether this is a model folder as the hub lays it out.
+
+    >>> is_model("glove.6B.300d.txt")
+    False
+    """
+    return isinstance(location, str | os.PathLike) and Path(location, CONFIG).is_file()
+
+
+def convert_encoder(
+    folder: str | os.PathLike[str],
+    directory: str | os.PathLike[str],
+    *,
+    layers: Sequence[int] | None = None,
+    dtype: StoreType = "float16",
+    name: str | None = None,
+    source: str | None = None,
+    licence: str = "not stated",
+    extra: Mapping[str, object] | None = None,
+    force: bool = False,
+) -> EncoderConversion:
+    """Write a model as the store of an encoder, atomically.
+
+    The folder has ``config.json``, ``model.safetensors`` or its parts and their index, and ``tokenizer.json``, of
+    BERT, DistilBERT, RoBERTa and its kin, or MPNet. `layers` are those that the store recommends, the mean of whose
+    states is taken; layers above them are left out. Without them all are kept, and the one at three quarters of the
+    depth is recommended. As int8 matrices have a scale a row. `extra` are further entries of ``meta.json``. Raises
+    `VectorError` for what cannot be read or trusted, or not be written; then nothing is changed.
+    """
+    model, target = Path(folder), Path(directory)
+    mend_folder(target.resolve())
+    if target.exists() and not force:
+        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    check_target(target, dtype)
+    check_apart(target, [model / CONFIG])
+    config = _read_config(model / CONFIG)
+    where = str(model / CONFIG)
+    family = find_family(config, where)
+    whole = read_architecture(family, config, None, where)
+    recommended = default_layers(whole.depth) if layers is None else check_layers(layers, whole.depth, str(model))
+    # An encoder has a layer, even if its embeddings are all that is asked for.
+    depth = whole.depth if layers is None else max(1, *recommended)
+    architecture = read_architecture(family, config, depth, where)
+    tokenizer = read_tokenizer(model / TOKENIZER)
+    if (most := max(tokenizer.get_vocab().values(), default=-1)) >= architecture.vocabulary:
+        raise VectorError(
+            f"{model / TOKENIZER}: does not fit, its greatest piece is {most}, and config.json knows "
+            f"{architecture.vocabulary}: give the tokenizer of this model"
+        )
+    tensors = _read_weights(model)
+    target = target.resolve()
+    with explained(target), draft_folder(target) as draft:
+        first = first_position(family, config, where)
+        write_weights(draft / WEIGHTS, family_weights(family, tensors, architecture, first), dtype)
+        tokenizer.save(str(draft / TOKENIZER), pretty=False)
+        fingerprint = encoder_fingerprint(draft, architecture)
+        meta = {
+            "format": ENCODER_FORMAT,
+            "kind": ENCODER_KIND,
+            "name": name or target.name,
+            "family": config["model_type"],
+            **asdict(architecture),
+            "layers": list(recommended),
+            "threshold": None,
+            "dtype": dtype,
+            "source": source or model.resolve().name,
+            "licence": licence,
+            "sha256": fingerprint,
+            **(extra or {}),
+        }
+        write_meta(draft, meta)
+        write_meta(draft, {**meta, **measure_contexts(draft)})
+        keep_other_files(target, draft, ENCODER_FILES)
+        put_in_place(draft, target)
+    return EncoderConversion(architecture, whole.depth - depth, recommended, fingerprint)
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    with advised("give the folder of a model"):
+        config = read_json(path)
+    if not isinstance(config, dict):
+        raise VectorError(f"{path}: no object, but {json.dumps(config)[:40]}; give the folder of a model")
+    return config
+
+
+def _read_weights(model: Path) -> dict[str, Tensor]:
+    """Map all arrays of a model, of one file or of several and their index."""
+    if (model / _MODEL).exists():
+        return map_tensors(model / _MODEL)
+    if (model / _INDEX).exists():
+        tensors: dict[str, Tensor] = {}
+        for part in _parts(model / _INDEX):
+            tensors |= map_tensors(part)
+        return tensors
+    if (model / _PICKLE).exists():
+        raise VectorError(
+            f"{model / _PICKLE}: a pickle can run any code when it is opened, and is not read; get the model as "
+            f"{_MODEL}, or save it so (save_pretrained)"
+        )
+    raise VectorError(f"{model}: a model without weights; {_MODEL} is needed")
+
+
+def _parts(index: Path) -> list[Path]:
+    content = _read_config(index)
+    places = content.get("weight_map")
+    names = sorted(set(map(str, places.values()))) if isinstance(places, dict) else []
+    if not names or any(Path(name).name != name for name in names):
+        raise VectorError(f"{index}: names no files beside it (weight_map); get the model again")
+    return [index.parent / name for name in names]

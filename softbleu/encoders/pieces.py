@@ -1,0 +1,158 @@
+"""Words of lines to subwords, by a tokenizer of the `tokenizers` library; windows of long lines; vectors of words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.measure import unit_rows
+from softbleu.embeddings.store import advised
+from softbleu.encoders.base import Pieces
+from softbleu.errors import VectorError
+from softbleu.io.data_files import load_tokenizer
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_tokenizer(path: Path) -> Tokenizer:
+    """Read a ``tokenizer.json`` whose templates are whole; see `load_tokenizer`."""
+    with advised("an encoder needs its tokenizer.json"):
+        tokenizer = load_tokenizer(path)
+    if tokenizer.post_processor is not None:
+        for mark in _unknown_marks(json.loads(tokenizer.post_processor.__getstate__())):
+            # The library would panic.
+            raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {mark!r})")
+    return tokenizer
+
+
+def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
+    """What templates put into lines, but do not say what it is."""
+    for each in processor.get("processors", ()):
+        yield from _unknown_marks(each)
+    for piece in (*processor.get("single", ()), *processor.get("pair", ())):
+        if "SpecialToken" in piece and piece["SpecialToken"]["id"] not in processor.get("special_tokens", ()):
+            yield piece["SpecialToken"]["id"]
+
+
+def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:
+    """Cut lines into pieces; see `Encoder.tokenize`.
+
+    Raises `VectorError`: the tokenizer fails, or gives a piece that the encoder does not know.
+    """
+    ids: list[int] = []
+    words: list[int] = []
+    offsets = np.zeros(len(lines) + 1, np.int64)
+    for number, line in enumerate(lines):
+        # A line at a time: many at once would start threads, after which the process cannot fork in peace.
+        text = _SURROGATE.sub("\ufffd", " ".join(line))
+        try:
+            found = tokenizer.encode(text)
+        except Exception as error:
+            # The library raises nothing more specific.
+            raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
+        ids += found.ids
+        words += _words_of(line, [start for start, _ in found.offsets], found.special_tokens_mask)
+        offsets[number + 1] = len(ids)
+    pieces = Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
+    if len(ids) and (most := int(pieces.ids.max())) >= vocabulary:
+        raise VectorError(f"{name}: its tokenizer gives piece {most}, of {vocabulary} that it knows: it does not fit")
+    return pieces
+
+
+def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int]) -> list[int]:
+    """Give each piece the number of the word that it starts in, or before which space; -1 to boundary pieces.
+
+    >>> _words_of(["a", "bc"], [0, 0, 2, 3, 0], [1, 0, 0, 0, 1])
+    [-1, 0, 1, 1, -1]
+    >>> _words_of(["a", "bc"], [0, 1], [0, 0])
+    [0, 1]
+    """
+    words = []
+    word, end = 0, len(line[0]) if line else 0
+    for start, outside in zip(starts, boundary, strict=True):
+        if outside:
+            words.append(-1)
+            continue
+        while start >= end and word + 1 < len(line):
+            word += 1
+            end += 1 + len(line[word])
+        words.append(word if line else -1)
+    return words
+
+
+@dataclass(frozen=True)
+class Window:
+    """Pieces that are encoded together: all of a line, or of a long one as many as fit."""
+
+    places: NDArray[np.int64]
+    """Which of all pieces they are."""
+    kept: slice
+    """Which of them take their vectors from this window."""
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def cut_windows(pieces: Pieces, most: int) -> Iterator[Window]:
+    """Go through the lines; one of more pieces than `most` comes as windows that overlap by half.
+
+    Each window has the boundary pieces of its line at its ends. A piece takes its vector from the window where it
+    stands farthest from the ends, the first of several; boundary pieces from the first and the last window. Raises
+    `VectorError`: the boundary pieces alone fill a window.
+    """
+    for start, end in zip(pieces.offsets[:-1].tolist(), pieces.offsets[1:].tolist(), strict=True):
+        places = np.arange(start, end)
+        if len(places) <= most:
+            yield Window(places, slice(0, len(places)))
+        else:
+            yield from _overlapping(places, pieces.words[start:end] < 0, most)
+
+
+def _overlapping(places: NDArray[np.int64], boundary: NDArray[np.bool_], most: int) -> Iterator[Window]:
+    inner = np.flatnonzero(~boundary)
+    # Of nothing but boundary pieces all count as inner ones.
+    first, last = (int(inner[0]), int(inner[-1]) + 1) if len(inner) else (0, len(places))
+    head, body, tail = places[:first], places[first:last], places[last:]
+    room = most - len(head) - len(tail)
+    if room < 1:
+        raise VectorError(
+            f"a line needs {len(head) + len(tail)} boundary pieces, and the encoder has {most} positions"
+        )
+    step = max(1, room // 2)
+    starts = np.append(np.arange(0, len(body) - room, step), len(body) - room)
+    # Between neighbours, the middle of what they share.
+    bounds = np.concatenate(([0], (starts[:-1] + room + starts[1:] + 1) // 2, [len(body)]))
+    for number, start in enumerate(starts.tolist()):
+        low, high = (bounds[number : number + 2] - start + len(head)).tolist()
+        kept = slice(0 if number == 0 else low, most if number == len(starts) - 1 else high)
+        yield Window(np.concatenate([head, body[start : start + room], tail]), kept)
+
+
+def word_rows(
+    pieces: Pieces, states: NDArray[np.float32], starts: NDArray[np.int64], words: int
+) -> NDArray[np.float64]:
+    """Direction of the mean of the pieces of each word; zero for a word without any.
+
+    `starts` has the number of the first word of each line, all lines counted through, and `words` is how many there
+    are. The rows have shape (words, dimension).
+    """
+    inner = np.flatnonzero(pieces.words >= 0)
+    owner = np.repeat(starts, np.diff(pieces.offsets))[inner] + pieces.words[inner]
+    rows = np.zeros((words, states.shape[1]))
+    # The first piece of each word, then the second of those that have one, …; directions of sums are those of means.
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    rows[owner[rank == 0]] = states[inner[rank == 0]]
+    for number in range(1, int(rank.max(initial=0)) + 1):
+        some = rank == number
+        rows[owner[some]] += states[inner[some]]
+    return unit_rows(rows)

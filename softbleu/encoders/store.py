@@ -1,0 +1,318 @@
+"""The store of an encoder: a folder of plain files, written once and memory-mapped.
+
+``weights.safetensors`` (matrices as float32, float16 or int8; all else float32), ``tokenizer.json`` (of the library
+`tokenizers`) and ``meta.json``. Of all families of models the arrays have the same names, see
+`EncoderArchitecture.shapes`.
+
+A matrix of int8 has a float32 scale a row. For the embeddings of pieces 8 bits do; in the linear layers some rows
+have values 30 times as large as most, and errors add up from layer to layer, so that these have three more bits a
+number: planes of one bit a number, 8 to a byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.store import META, StoreType, advised, check_meta, quantise
+from softbleu.encoders.base import check_layers
+from softbleu.errors import InputError, VectorError
+from softbleu.io.data_files import check_plain, parse_json, read_json
+from softbleu.io.files import hash_files
+
+_MOST = {
+    "dimension": 1 << 16,
+    "heads": 1 << 10,
+    "inner": 1 << 18,
+    "depth": 1 << 10,
+    "vocabulary": 1 << 24,
+    "positions": 1 << 20,
+}
+ACTIVATIONS = ("gelu", "gelu_tanh", "relu")
+
+WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
+SCALE, LOW = ".scale", ".low"
+"""End the names of what belongs to an array of int8: scales of its rows, and their lowest bits."""
+LOW_BITS = 3
+"""Of matrices of int8; the embeddings of pieces have none."""
+# bfloat16 is the upper half of a float32; NumPy has no such type.
+_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
+ENCODER_FORMAT = 1
+ENCODER_KIND = "encoder"
+WEIGHTS, TOKENIZER = "weights.safetensors", "tokenizer.json"
+ENCODER_FILES = (META, WEIGHTS, TOKENIZER)
+_STORED = {"int8": "I8", "float16": "F16", "float32": "F32"}
+_AGAIN = "convert the model again"
+
+
+@dataclass(frozen=True)
+class EncoderArchitecture:
+    """All that a forward pass must know beside its weights."""
+
+    dimension: int
+    """Length of a hidden state."""
+    heads: int
+    """Of attention."""
+    inner: int
+    """Length of a row between the two linear layers of a layer."""
+    depth: int
+    """Layers."""
+    vocabulary: int
+    """Pieces."""
+    positions: int
+    """How many pieces, boundary pieces included, are encoded together at most."""
+    distances: int
+    """Classes of relative positions; 0 if the encoder knows absolute ones only."""
+    activation: str
+    eps: float
+    """Added to variances."""
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
+        """Take it from a mapping that has more in it."""
+        values = {field.name: given.get(field.name) for field in fields(cls)}
+        for name, most in {**_MOST, "distances": 1 << 10}.items():
+            value = values[name]
+            least = 0 if name == "distances" else 1
+            if type(value) is not int or not least <= value <= most:
+                raise VectorError(f"{where}: {name} must be a whole number from {least} to {most}, not {value!r}")
+        if values["dimension"] % values["heads"]:  # type: ignore[operator]
+            raise VectorError(f"{where}: {values['heads']} heads do not divide the dimension {values['dimension']}")
+        if values["activation"] not in ACTIVATIONS:
+            raise VectorError(
+                f"{where}: unknown activation {values['activation']!r}; valid: {', '.join(ACTIVATIONS)}"
+            )
+        if type(values["eps"]) is not float or not 0 < values["eps"] < 1:
+            raise VectorError(f"{where}: eps must be a number between 0 and 1, not {values['eps']!r}")
+        return cls(**values)  # type: ignore[arg-type]
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of all arrays of a store."""
+        wide = (self.dimension,)
+        shapes: dict[str, tuple[int, ...]] = {
+            WORDS: (self.vocabulary, self.dimension),
+            POSITIONS: (self.positions, self.dimension),
+            "norm.weight": wide,
+            "norm.bias": wide,
+        }
+        if self.distances:
+            shapes[DISTANCES] = (self.distances, self.heads)
+        for layer in range(self.depth):
+            for part, (rows, columns) in self.matrices().items():
+                shapes[f"layers.{layer}.{part}.weight"] = (rows, columns)
+                shapes[f"layers.{layer}.{part}.bias"] = (rows,)
+            for part in ("attended_norm", "norm"):
+                shapes |= {f"layers.{layer}.{part}.{kind}": wide for kind in ("weight", "bias")}
+        return shapes
+
+    def matrices(self) -> dict[str, tuple[int, int]]:
+        """Shapes of the linear layers of a layer."""
+        return {
+            "qkv": (3 * self.dimension, self.dimension),
+            "attended": (self.dimension, self.dimension),
+            "up": (self.inner, self.dimension),
+            "down": (self.dimension, self.inner),
+        }
+
+
+def is_rounded(name: str, shape: tuple[int, ...]) -> bool:
+    """Whether an array is kept as int8 or float16 where that is asked for: matrices, but for the small distances."""
+    return len(shape) == 2 and name != DISTANCES
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An array in a file."""
+
+    kind: str
+    """Its type, as safetensors names it."""
+    values: NDArray[Any]
+    """The array, mapped; of bfloat16 the bits."""
+
+    def floats(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[np.float32]:
+        """Read some rows, or all, as float32."""
+        part = self.values[rows]
+        if self.kind == "BF16":
+            return (part.astype(np.uint32) << 16).view(np.float32)
+        with np.errstate(over="ignore"):
+            return part.astype(np.float32)
+
+
+def map_tensors(path: Path) -> dict[str, Tensor]:
+    """Map the arrays of floats and bytes of a safetensors file, by name; others are passed over."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        check_plain(path)
+        # It checks that all arrays lie in the file, one after the other.
+        with safe_open(path, "np"):
+            pass
+        with path.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = parse_json(stream.read(length).decode(), str(path))
+        content = (
+            np.memmap(path, np.uint8, "r", 8 + length) if path.stat().st_size > 8 + length else np.empty(0, "u1")
+        )
+    except InputError as error:
+        raise VectorError(f"{error}; get it again") from error
+    except (OSError, SafetensorError, UnicodeDecodeError) as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        raise VectorError(f"{path}: no safetensors file, or a damaged one ({reason}); get it again") from error
+    return {
+        name: Tensor(entry["dtype"], _array(content, entry))
+        for name, entry in header.items()
+        if name != "__metadata__" and entry["dtype"] in _TYPES
+    }
+
+
+def _array(content: NDArray[np.uint8], entry: dict[str, Any]) -> NDArray[Any]:
+    begin, end = entry["data_offsets"]
+    shape = tuple(entry["shape"])
+    if not math.prod(shape):
+        return np.empty(shape, _TYPES[entry["dtype"]])
+    return np.ndarray(shape, _TYPES[entry["dtype"]], content[begin:end].data)
+
+
+def round_rows(
+    rows: NDArray[np.float32], low_bits: int
+) -> tuple[NDArray[np.int8], NDArray[np.uint8], NDArray[np.float32]]:
+    """Round each row to whole multiples of its own scale.
+
+    Gives the first 8 bits; the low bits, shape (bits, rows, bytes), the lowest first; the scales.
+
+    >>> rows = np.array([[1.0, -0.34, 0.02], [0.0, 0.0, 0.0]], np.float32)
+    >>> restore_rows(*round_rows(rows, 3)).round(3).tolist()
+    [[1.0, -0.3400000035762787, 0.019999999552965164], [0.0, 0.0, 0.0]]
+    """
+    most = (128 << low_bits) - 1
+    scales = (np.abs(rows).max(axis=1, initial=0.0) / np.float32(most)).astype(np.float32)
+    steps = np.divide(rows, scales[:, None], out=np.zeros_like(rows), where=scales[:, None] > 0)
+    numbers = np.nan_to_num(np.rint(steps)).clip(-most, most).astype(np.int16)
+    planes = [np.packbits((numbers >> bit & 1).astype(bool), axis=1) for bit in range(low_bits)]
+    return (numbers >> low_bits).astype(np.int8), np.stack(planes), scales
+
+
+def restore_rows(high: NDArray[np.int8], low: NDArray[np.uint8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Put rounded rows together again."""
+    numbers = high.astype(np.int16) << len(low)
+    for bit, plane in enumerate(low):
+        numbers += np.unpackbits(plane, axis=1, count=high.shape[1]).astype(np.int16) << bit
+    restored = numbers.astype(np.float32)
+    restored *= scales[:, None]
+    return restored
+
+
+@dataclass(frozen=True)
+class EncoderMeta:
+    """What ``meta.json`` says of an encoder, as far as it is needed to use it."""
+
+    architecture: EncoderArchitecture
+    layers: tuple[int, ...]
+    threshold: float | None
+    dtype: StoreType
+    fingerprint: str
+    everything: Mapping[str, Any]
+    """All that it says."""
+
+
+def names_encoder(directory: Path) -> bool:
+    """Whether ``meta.json`` of a folder says that it is an encoder's store."""
+    try:
+        meta = read_json(directory / META)
+    except InputError:
+        return False
+    return isinstance(meta, dict) and meta.get("kind") == ENCODER_KIND
+
+
+def read_encoder_meta(directory: Path) -> EncoderMeta:
+    """Read and check ``meta.json``."""
+    path = directory / META
+    with advised(_AGAIN):
+        meta = read_json(path)
+        if not isinstance(meta, dict) or meta.get("kind") != ENCODER_KIND:
+            raise VectorError(f"{path}: of no encoder; {_AGAIN}")
+        check_meta(path, meta, ENCODER_FORMAT, "encoder", _AGAIN)
+        architecture, layers = EncoderArchitecture.read(meta, str(path)), meta.get("layers")
+        if not isinstance(layers, list) or any(type(layer) is not int for layer in layers):
+            raise VectorError(f"{path}: 'layers' is no list of numbers; {_AGAIN}")
+        layers = check_layers(layers, architecture.depth, str(path))
+        return EncoderMeta(architecture, layers, meta.get("threshold"), meta["dtype"], meta["sha256"], meta)
+
+
+def map_weights(directory: Path, meta: EncoderMeta) -> dict[str, Tensor]:
+    """Map the arrays of a store, and see that they are those that it must have."""
+    path = directory / WEIGHTS
+    tensors = map_tensors(path)
+    for name, shape in meta.architecture.shapes().items():
+        rounded = is_rounded(name, shape)
+        _check_tensor(path, tensors, name, shape, _STORED[meta.dtype] if rounded else "F32")
+        if rounded and meta.dtype == "int8":
+            _check_tensor(path, tensors, name + SCALE, shape[:1], "F32")
+            if name != WORDS:
+                _check_tensor(path, tensors, name + LOW, (LOW_BITS, shape[0], -(-shape[1] // 8)), "U8")
+    return tensors
+
+
+def _check_tensor(path: Path, tensors: Mapping[str, Tensor], name: str, shape: tuple[int, ...], kind: str) -> None:
+    tensor = tensors.get(name)
+    if tensor is None:
+        raise VectorError(f"{path}: {name} is missing; {_AGAIN}")
+    if (tensor.values.shape, tensor.kind) != (shape, kind):
+        found = f"{tensor.kind} of shape {tensor.values.shape}"
+        raise VectorError(f"{path}: {name} is {found}, {kind} of shape {shape} expected; {_AGAIN}")
+
+
+def stored_array(tensors: Mapping[str, Tensor], name: str) -> NDArray[np.float32]:
+    """Read an array as float32."""
+    if (low := tensors.get(name + LOW)) is not None:
+        return restore_rows(tensors[name].values, low.values, tensors[name + SCALE].values)
+    return tensors[name].floats()
+
+
+def stored_words(tensors: Mapping[str, Tensor], ids: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Read the embeddings of some pieces as float32."""
+    rows = tensors[WORDS].floats(ids)
+    if (scales := tensors.get(WORDS + SCALE)) is not None:
+        rows *= scales.values[ids, None]
+    return rows
+
+
+def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]], dtype: StoreType) -> None:
+    """Write arrays as a store keeps them.
+
+    Raises `VectorError` for values that are not finite, or too large for `dtype`.
+    """
+    from safetensors.numpy import save
+
+    kept: dict[str, NDArray[Any]] = {}
+    for name, values in weights:
+        kept[name] = np.ascontiguousarray(values)
+        if is_rounded(name, values.shape):
+            if dtype == "int8":
+                with np.errstate(invalid="ignore"):
+                    if name == WORDS:
+                        kept[name], kept[name + SCALE] = quantise(values)
+                    else:
+                        kept[name], kept[name + LOW], kept[name + SCALE] = round_rows(values, LOW_BITS)
+            else:
+                with np.errstate(over="ignore"):
+                    kept[name] = values.astype(dtype)
+        checked = values if dtype == "int8" else kept[name]
+        if not np.isfinite(checked).all():
+            raise VectorError(f"{name}: NaN, infinite or too large for {dtype}; get the model again")
+    path.write_bytes(save(kept))
+
+
+def encoder_fingerprint(directory: Path, architecture: EncoderArchitecture) -> str:
+    """Hex SHA-256 over all that hidden states depend on: weights, tokenizer, and what the forward pass must know."""
+    files = hash_files(directory / WEIGHTS, directory / TOKENIZER)
+    known = json.dumps(asdict(architecture), sort_keys=True)
+    return hashlib.sha256(f"{files} {known}".encode()).hexdigest()

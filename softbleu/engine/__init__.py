@@ -1,0 +1,1 @@
+"""What scores a corpus: plan, encoding, workers, checkpoints, statistics."""

@@ -1,0 +1,307 @@
+"""Text to coded lines: what every worker does with the blocks that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.parallel import FileBlock
+from softbleu.errors import InputError
+from softbleu.kernels import KernelName, choose_kernels
+from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
+from softbleu.matching.ngrams import Chunk
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, WordParts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from softbleu.corpora.m2 import CodedGold
+    from softbleu.corpora.segments import Segments
+    from softbleu.kernels import WordCoder
+    from softbleu.lattices.lattice import WordNetwork
+    from softbleu.metrics.base import Requirements
+    from softbleu.types import Integers
+
+MOST_KEPT = 1 << 22
+"""Tokens of distinct lines that are known at once; beyond it they are forgotten."""
+MOST_WORDS = 1 << 18
+"""The same of words, where no lines are known."""
+
+
+class KnownWords(Vocabulary):
+    """The words of a corpus, by their codes: there are no others."""
+
+    def __missing__(self, word: str) -> int:
+        """Tell what must have happened."""
+        raise InputError(f"the text has changed while it was read, for {word!r} was not there before: run again")
+
+
+class LineCoder:
+    """Numbers lines, and tokenises and codes each distinct one once."""
+
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
+        self.tokenizer = tokenizer
+        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
+        self._split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
+        self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
+        self._words = Vocabulary()
+        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
+        self._codes = np.empty(1 << 12, np.int32)
+        self._offsets = np.zeros(1 << 8, np.int64)
+        self._numbers: dict[str, int] = {}
+        self._networks: dict[str, WordNetwork] = {}
+        self._arcs = 0
+
+    @property
+    def size(self) -> int:
+        """Tokens of the lines that are known, and arcs of the networks."""
+        return int(self._offsets[len(self._numbers)]) + self._arcs
+
+    def number(self, texts: Sequence[str]) -> Integers:
+        """Numbers of lines, learning those that are new."""
+        known = self._numbers
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            start, first = int(self._offsets[len(known)]), len(known)
+            tokens = self._tokens(new)
+            self._codes = _with_room(self._codes, start + len(tokens.codes))
+            self._offsets = _with_room(self._offsets, first + len(new) + 1)
+            self._codes[start : start + len(tokens.codes)] = tokens.codes
+            self._offsets[first : first + len(new) + 1] = tokens.offsets + start
+            known.update(zip(new, range(first, first + len(new)), strict=True))
+        return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
+
+    def _tokens(self, texts: Sequence[str]) -> Tokens:
+        """Tokenise and code lines; where words are tokenised by themselves, each distinct one once."""
+        if self._whole:
+            return self.vocabulary.encode([self._split(text) for text in texts])
+        words = self._words.encode([self.tokenizer.words(text) for text in texts])
+        new = self._words.since(len(self._parts.bounds) - 1)
+        self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
+        return words.spread(self._parts)
+
+    def lines(self, numbers: Integers) -> Tokens:
+        """Lines with these numbers, as codes of the vocabulary."""
+        return Tokens(self._codes, self._offsets[: len(self._numbers) + 1]).chosen(numbers)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self.vocabulary = vocabulary
+        self._parts = replace(self._parts, codes=codes[self._parts.codes])
+        known = int(self._offsets[len(self._numbers)])
+        self._codes[:known] = codes[self._codes[:known]]
+
+    def encode(self, texts: Sequence[str]) -> Tokens:
+        """Code lines."""
+        return self.lines(self.number(texts))
+
+    def references(self, texts: Sequence[str]) -> Tokens:
+        """Code lines of references: lattices, where the tokenizer makes networks of them."""
+        if not isinstance(self.tokenizer, NetworkTokenizer):
+            return self.encode([self.tokenizer.reference(text) for text in texts])
+        known = self._networks
+        for text in texts:
+            if text not in known:
+                known[text] = self.tokenizer.network(text)
+                self._arcs += len(known[text])
+        return LatticeLines.coded([known[text] for text in texts], self.tokenizer, self.vocabulary)
+
+    def words(self, text: str) -> tuple[int, ...]:
+        """Codes of the words of a short text that is no line."""
+        return tuple(map(self.vocabulary.__getitem__, self._split(text)))
+
+
+class TextCoder:
+    """Codes text as it stands in files, by tokenizers that take each word by itself; knows words from texts before.
+
+    Parameters
+    ----------
+    coder : makes what codes words; see `softbleu.kernels.Kernels`
+    vocabulary : whose codes tokens get; None: codes of its own
+    """
+
+    def __init__(self, tokenizer: Tokenizer, coder: Callable[..., WordCoder], vocabulary: Vocabulary | None) -> None:
+        marks = tokenizer == Tokenizer("13a")
+        self._split = None if marks or tokenizer.splits_at_whitespace else tokenizer.word_splitter
+        self._words = coder(marks=marks)
+        self._vocabulary = Vocabulary() if vocabulary is None and self._split is not None else vocabulary
+        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
+
+    @property
+    def size(self) -> int:
+        """Words that are known."""
+        return len(self._words)
+
+    def code(self, text: bytes) -> Tokens:
+        """Code UTF-8 text whose lines all end with a newline."""
+        tokens = self._words.code(text)
+        if self._vocabulary is None:
+            return tokens
+        new = self._words.words(len(self._parts.bounds) - 1)
+        self._parts = self._parts.followed_by(WordParts.of(new, self._split or _unsplit, self._vocabulary))
+        if self._split is None:
+            return Tokens(self._parts.codes[tokens.codes], tokens.offsets)
+        return tokens.spread(self._parts)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self._vocabulary = vocabulary
+        self._parts = replace(self._parts, codes=codes[self._parts.codes])
+
+
+def _unsplit(word: str) -> Sequence[str]:
+    return (word,)
+
+
+def _with_room(array: Any, size: int) -> Any:
+    if size <= len(array):
+        return array
+    grown = np.empty(max(size, 2 * len(array)), array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+@dataclass(frozen=True)
+class CodedBlock:
+    """A block of segments as coded lines."""
+
+    candidates: tuple[Tokens, ...]
+    """Of each system one line a segment."""
+    references: Tokens
+    offsets: Integers
+    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    source: Tokens | None = None
+    gold: Sequence[CodedGold] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @classmethod
+    def of(cls, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
+        """Code those texts of a block that are needed."""
+        references = segments.references if needed.references else [()] * len(segments)
+        offsets = np.zeros(len(segments) + 1, np.int64)
+        np.cumsum([len(texts) for texts in references], out=offsets[1:])
+        gold = segments.gold if needed.gold else None
+        return cls(
+            tuple(coder.encode(texts) for texts in segments.candidates.values()),
+            coder.references(list(chain.from_iterable(references))),
+            offsets,
+            coder.encode(segments.source) if needed.source and segments.source is not None else None,
+            None if gold is None else [each.coded(coder.words) for each in gold],
+        )
+
+    @classmethod
+    def of_texts(cls, block: FileBlock, coder: TextCoder, needed: Requirements) -> CodedBlock:
+        """Code text as it stands in files."""
+        references, candidates, source = block.texts()
+        references = references if needed.references else []
+        source = source if needed.source else []
+        tokens = coder.code(b"".join((*references, *candidates, *source)))
+        count, segments = len(references), len(block)
+
+        def text(number: int) -> Tokens:
+            return tokens.lines(number * segments, (number + 1) * segments)
+
+        # The files stand one behind the other; the references of a segment must.
+        lines = np.arange(count * segments).reshape(count, segments).T.reshape(-1)
+        by_segment = text(0) if count == 1 else tokens.chosen(lines)
+        systems = tuple(text(count + number) for number in range(len(candidates)))
+        source_tokens = text(count + len(candidates)) if source else None
+        return cls(systems, by_segment, np.arange(segments + 1) * count, source_tokens)
+
+    @property
+    def lines(self) -> list[Tokens]:
+        """All texts: of each system, the references, the source if there is one."""
+        return [*self.candidates, self.references, *([] if self.source is None else [self.source])]
+
+    def with_lines(self, lines: Sequence[Tokens]) -> CodedBlock:
+        """The same with other texts, in the order of `lines`."""
+        systems = len(lines) - 1 - (self.source is not None)
+        source = None if self.source is None else lines[-1]
+        return replace(self, candidates=tuple(lines[:systems]), references=lines[systems], source=source)
+
+    def only(self, systems: Sequence[int]) -> CodedBlock:
+        """The same with the systems of these numbers."""
+        return replace(self, candidates=tuple(self.candidates[number] for number in systems))
+
+    def part(self, start: int, end: int) -> CodedBlock:
+        """Take the segments from `start` up to `end`, or to the last."""
+        bounds = self.offsets[start : end + 1]
+        segments = start, start + len(bounds) - 1
+        references = int(bounds[0]), int(bounds[-1])
+        ranges = [*([segments] * len(self.candidates)), references, *([] if self.source is None else [segments])]
+        lines = [tokens.lines(*each) for tokens, each in zip(self.lines, ranges, strict=True)]
+        return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=self.gold and self.gold[start:end])
+
+    def first(self, count: int) -> CodedBlock:
+        """The first segments, or all if there are no more."""
+        return self.part(0, count)
+
+    def bounds(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
+        """Bounds of pieces of at most so many segments, and of so many tokens unless one segment has more."""
+        each = np.arange(len(self) + 1)
+        lines = [*([each] * len(self.candidates)), self.offsets, each]
+        before = sum(text.offsets[line] for text, line in zip(self.lines, lines, strict=False))
+        start = 0
+        while start < len(self):
+            fitting = int(np.searchsorted(before, before[start] + tokens, side="right")) - 1
+            end = min(max(fitting, start + 1), start + segments)
+            yield start, end
+            start = end
+
+    def chunks(self, start: int, end: int, *, gold: bool = False) -> Iterator[Chunk]:
+        """Some segments of each system; with `gold` edits they have an empty reference for each annotator."""
+        references, offsets, edits = self.references, self.offsets, None
+        if gold and self.gold is not None:
+            edits = self.gold
+            offsets = np.zeros(len(edits) + 1, np.int64)
+            np.cumsum([len(segment.annotators) for segment in edits], out=offsets[1:])
+            references = Tokens(np.zeros(0, np.int32), np.zeros(int(offsets[-1]) + 1, np.int64))
+        bounds = offsets[start : end + 1]
+        references = references.lines(int(bounds[0]), int(bounds[-1]))
+        source = self.source and self.source.lines(start, end)
+        for tokens in self.candidates:
+            yield Chunk(tokens.lines(start, end), references, bounds - bounds[0], source, edits and edits[start:end])
+
+
+class BlockCoder:
+    """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
+
+    Parameters
+    ----------
+    vocabulary : whose codes tokens get, maybe `KnownWords`; None: those of each block have codes of their own, or
+        such as will do for metrics that look at no words
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName, vocabulary: Vocabulary | None = None
+    ) -> None:
+        self.vocabulary, self._tokenizer, self._needed = vocabulary, tokenizer, needed
+        # Without kernels it pays to know lines from blocks before.
+        self._lines = LineCoder(tokenizer, vocabulary)
+        self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.gold else None
+        self._texts: TextCoder | None = None
+
+    def code(self, block: Segments | FileBlock) -> CodedBlock:
+        """Code a block."""
+        if isinstance(block, FileBlock) and block.gold is None and self._coder is not None:
+            if self._texts is None or self._texts.size > MOST_WORDS:
+                self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
+            return CodedBlock.of_texts(block, self._texts, self._needed)
+        if self._lines.size > MOST_KEPT:
+            self._lines = LineCoder(self._tokenizer, self.vocabulary)
+        return CodedBlock.of(block.load(), self._lines, self._needed)
+
+    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        """Take another vocabulary of the same words, whose codes are given by the present ones."""
+        self.vocabulary = vocabulary
+        self._lines.renumber(codes, vocabulary)
+        if self._texts is not None:
+            self._texts.renumber(codes, vocabulary)

@@ -1,0 +1,252 @@
+"""A prepared corpus: its words, each looked up once, whatever is computed from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.files import open_text
+from softbleu.engine.context import spelt
+from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
+from softbleu.engine.vectors import CorpusWords, PlacedVocabulary, placed_words
+from softbleu.engine.worker import TaskBatch, task_batches
+from softbleu.errors import InputError
+from softbleu.io.executors import run_in_order
+from softbleu.kernels import KernelName
+from softbleu.matching.ngrams import Chunk
+from softbleu.metrics.base import Requirements
+from softbleu.metrics.idf import IdfCorpus, rarity_of
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, word_features
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.embeddings.choice import VectorChoice
+    from softbleu.embeddings.measure import MeasuredWords
+    from softbleu.encoders import Encoder
+    from softbleu.types import Floats, Integers
+
+
+@dataclass
+class WordCounts:
+    """The words of a text in the order in which they appear, and how often references have them."""
+
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    counts: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    """(2, words): tokens, and lines that have the word, where these are counted."""
+    references: int = 0
+    """Lines of references."""
+
+    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
+        """Count what blocks have, which this vocabulary codes."""
+        for block in blocks:
+            # With room for more: most blocks bring some new words.
+            self._grow(self.counts.shape[1])
+            np.add.at(self.counts[0], block.references.codes, 1)
+            if needed.idf == "references":
+                np.add.at(self.counts[1], _once_a_line(block.references, len(self.vocabulary)), 1)
+            self.references += len(block.references.lengths)
+        self.counts = self.counts[:, : len(self.vocabulary)]
+
+    def sort(self) -> NDArray[np.int32]:
+        """Sort the words, those of the references first, and give their new codes by the old ones."""
+        words, referred = list(self.vocabulary), self.counts[0] > 0
+        parts = np.flatnonzero(referred).tolist(), np.flatnonzero(~referred).tolist()
+        order = [code for part in parts for code in sorted(part, key=words.__getitem__)]
+        codes = np.zeros(len(words), np.int32)
+        codes[order] = np.arange(len(words))
+        self.counts = self.counts[:, order]
+        self.vocabulary = KnownWords((words[code], place) for place, code in enumerate(order))
+        return codes
+
+    def add(self, other: WordCounts) -> None:
+        """Add what was counted elsewhere."""
+        codes = np.fromiter(map(self.vocabulary.__getitem__, other.vocabulary), np.int64, len(other.vocabulary))
+        self._grow()
+        self.counts[:, codes] += other.counts
+        self.references += other.references
+
+    def placed(self, executor: Executor) -> AbstractContextManager[tuple[PlacedVocabulary, dict[str, bytes]]]:
+        """Put the words where the workers of an executor find them; what they must be sent comes with them."""
+        return placed_words(KnownWords(self.vocabulary), executor)
+
+    def _grow(self, room: int = 0) -> None:
+        new = len(self.vocabulary) - self.counts.shape[1]
+        self.counts = np.pad(self.counts, ((0, 0), (0, new + room))) if new > 0 else self.counts
+
+
+@dataclass(frozen=True)
+class CodedCorpus:
+    """The blocks of a corpus, coded when they are asked for: anew, but for lines that the coder knows."""
+
+    corpus: Corpus
+    coder: BlockCoder
+
+    def __iter__(self) -> Iterator[CodedBlock]:
+        return map(self.coder.code, self.corpus.blocks())
+
+
+@dataclass
+class PreparedCorpus:
+    """A corpus whose words are known, and how it is coded.
+
+    Its words are sorted, those of the references first: what is taken from them does not depend on the systems.
+    """
+
+    systems: tuple[str, ...]
+    tokenizer: Tokenizer
+    segments: int
+    counts: WordCounts = field(repr=False)
+    coded: CodedCorpus | Sequence[CodedBlock] = field(repr=False)
+    """The blocks, whenever they are asked for."""
+    _made: dict[object, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """All words, by their codes."""
+        return list(self.counts.vocabulary)
+
+    def __len__(self) -> int:
+        return self.segments
+
+    def blocks(self, systems: Sequence[int] | None = None) -> Iterator[CodedBlock]:
+        """The blocks, of all systems or of those with these numbers."""
+        for block in self.coded:
+            yield block if systems is None else block.only(systems)
+
+    def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
+        """Vectors of the words and what else a metric asks of them; each made once."""
+        features: dict[str, Any] = {}
+        frequencies = self._once("frequencies", self._frequencies) if requires.frequency else None
+        if requires.idf is not None and requires.pieces:
+            features["piece_idf"] = self._once(
+                ("pieces", requires.idf, choice.key), lambda: self._piece_idf(requires.idf, choice.encoder)
+            )
+        elif requires.idf is not None:
+            features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
+        for part in requires.parts:
+            features |= self._once(("parts", part), partial(word_features, part, self.words))
+        if not requires.vectors:
+            bare: CorpusWords = self._once(
+                ("table", requires), lambda: CorpusWords.of_features(len(self.words), features)
+            )
+            return bare
+        key = ("table", choice.key, requires.frequency, requires.pieces, requires.idf, requires.parts)
+        if choice.in_context:
+            in_context: CorpusWords = self._once(
+                key,
+                lambda: CorpusWords.in_context(choice, self.words, frequencies=frequencies, features=features),
+            )
+            return in_context
+        measured: MeasuredWords = self._once(("vectors", choice.key), lambda: choice.select(self.words))
+        table: CorpusWords = self._once(
+            key,
+            lambda: CorpusWords.of(
+                measured,
+                int((self.counts.counts[0] > 0).sum()),
+                normalize=choice.normalize,
+                frequencies=frequencies,
+                features=features,
+            ),
+        )
+        return table
+
+    def _once(self, key: object, make: Callable[[], Any]) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def _frequencies(self) -> Floats:
+        """Share of each word among the tokens of the references."""
+        tokens = self.counts.counts[0]
+        frequencies: Floats = tokens / max(int(tokens.sum()), 1)
+        return frequencies
+
+    def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
+        """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
+        counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
+        texts = (spelt(block.references, self.words) for block in self.blocks())
+        if isinstance(idf, IdfCorpus):
+            texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
+        for some in texts:
+            pieces = encoder.tokenize(some)
+            np.add.at(counts, _once_a_line(Tokens(pieces.ids, pieces.offsets), len(counts)), 1)
+            lines += len(some)
+        weights: Floats = np.log((lines + 1) / (counts + 1))
+        return weights
+
+    def _rarity(self, idf: object) -> Floats:
+        if not isinstance(idf, IdfCorpus):
+            return rarity_of(self.counts.counts[1], self.counts.references)
+        texts = _lines_of(idf)
+        words = WordCounts()
+        lines = LineCoder(self.tokenizer, words.vocabulary).encode(texts)
+        words.count([CodedBlock((), lines, np.arange(len(texts) + 1))], Requirements(idf="references"))
+        found = dict(zip(words.vocabulary, words.counts[1].tolist(), strict=True))
+        return rarity_of(np.array([found.get(word, 0) for word in self.words], np.int64), words.references)
+
+
+def _once_a_line(lines: Tokens, size: int) -> Integers:
+    """Codes of lines, each below `size`, and once for each line that has it."""
+    owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
+    codes: Integers = np.unique(owner * size + lines.codes) % max(size, 1)
+    return codes
+
+
+def _lines_of(idf: IdfCorpus) -> list[str]:
+    texts = list(open_text(idf.location))
+    if not texts:
+        raise InputError(f"{idf.location}: an empty text cannot say how rare words are")
+    return texts
+
+
+@dataclass(frozen=True)
+class _CountingWork:
+    """What a worker does beforehand: find the words of some blocks."""
+
+    tokenizer: Tokenizer
+    needed: Requirements
+    kernels: KernelName
+
+    def __call__(self, batch: TaskBatch) -> WordCounts:
+        """Count words; nothing else travels back."""
+        words = WordCounts()
+        coder = BlockCoder(self.tokenizer, self.needed, self.kernels, words.vocabulary)
+        words.count(batch.coded(coder), self.needed)
+        return words
+
+
+def prepare_corpus(
+    corpus: Corpus,
+    tokenizer: Tokenizer,
+    needed: Requirements,
+    executor: Executor | None = None,
+    kernels: KernelName = "numpy",
+) -> PreparedCorpus:
+    """Find the words of a corpus, in one pass over it."""
+    words = WordCounts()
+    coder = BlockCoder(tokenizer, needed, kernels, words.vocabulary)
+    if executor is None:
+        words.count(CodedCorpus(corpus, coder), needed)
+    else:
+        work = _CountingWork(tokenizer, needed, kernels)
+        for found in run_in_order(work, task_batches(corpus, executor), executor, together=False):
+            words.add(found)
+    coder.renumber(words.sort(), words.vocabulary)
+    return PreparedCorpus(corpus.systems, tokenizer, len(corpus), words, CodedCorpus(corpus, coder))
+
+
+def whole_chunk(prepared: PreparedCorpus) -> Chunk:
+    """All segments of a corpus of one system at once."""
+    blocks = list(prepared.blocks())
+    lines = [Tokens.joined(each) for each in zip(*(block.lines for block in blocks), strict=True)]
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate([np.diff(block.offsets) for block in blocks]))))
+    whole = replace(blocks[0].with_lines(lines), offsets=offsets, gold=None)
+    return next(whole.chunks(0, len(whole)))

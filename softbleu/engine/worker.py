@@ -1,0 +1,267 @@
+"""What a worker does: a batch of segments in, rows of statistics or their sums out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.corpora.parallel import FileBlock, read_together
+from softbleu.corpora.segments import BLOCK
+from softbleu.engine.encode import BlockCoder, CodedBlock
+from softbleu.io.executors import count_workers, shares_files
+from softbleu.kernels import KernelName, Kernels, choose_kernels
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.sweep import matched_by_all
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.optional import SharedMatches, shares_matches
+from softbleu.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.segments import Segments
+    from softbleu.engine.vectors import PlacedVocabulary, PlacedWords
+    from softbleu.matching.similarity import Vectors, WordTable
+    from softbleu.types import Integers
+
+
+PIECE = 512
+"""Candidates that are matched together: few enough for the cache. Results do not depend on it."""
+LEAST = 32
+"""Segments that are matched together, at least, however many systems there are."""
+_MOST_TOKENS = 1 << 18
+"""Tokens that are looked at together, unless a segment alone has more."""
+
+
+_SHARE, _LEAST_SHARE = 2, 64
+"""Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
+same time, after few tasks."""
+_LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
+"""Lines of all texts together that are given at once, by where they lie or as they are."""
+_SLOW = 8
+"""The same, in steps, where segments take long."""
+
+
+@dataclass(frozen=True)
+class TaskBatch:
+    """What a worker is given at once: consecutive blocks, or some segments of one."""
+
+    blocks: Sequence[Segments | FileBlock]
+    part: tuple[int, int] | None = None
+    """First and last segment, of the one block that there is."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
+
+    def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
+        """Read the blocks and code them, one after the other."""
+        for block in read_together(self.blocks):
+            coded = coder.code(block)
+            yield coded if self.part is None else coded.part(*self.part)
+
+
+def task_batches(
+    corpus: Corpus, executor: Executor | None = None, step: int | None = None, skip: int = 0
+) -> Iterator[TaskBatch]:
+    """Cut a corpus into what the workers of an executor are given at once; a block each where there is none.
+
+    A batch has at least `step` segments, where less than a block is enough; the first `skip` segments, whole steps of
+    them, are done already.
+    """
+    left, by_place = len(corpus) - skip, executor is None or shares_files(executor)
+    workers = 0 if executor is None else count_workers(executor)
+    some: list[Segments | FileBlock] = []
+    for whole in corpus.blocks():
+        block = whole if by_place or not isinstance(whole, FileBlock) else whole.carried()
+        if skip >= len(block):
+            skip -= len(block)
+            continue
+        texts = len(corpus.systems) + 1
+        most = (_LINES_BY_PLACE if by_place and isinstance(block, FileBlock) else _LINES_AS_TEXT) // texts
+        aim = min(most, max(left // _SHARE, len(corpus) // _LEAST_SHARE) // workers) if workers else 1
+        if step is None:
+            some.append(block)
+            if sum(map(len, some)) >= aim:
+                yield TaskBatch(some)
+                left -= sum(map(len, some))
+                some = []
+            continue
+        size = step * max(1, min(aim // step, _SLOW))
+        for start in range(skip, len(block), size):
+            yield TaskBatch([block], (start, min(start + size, len(block))))
+        left -= len(block) - skip
+        skip = 0
+    if some:
+        yield TaskBatch(some)
+
+
+@dataclass(frozen=True)
+class BlockStatistics:
+    """Statistics of a block by one metric, for every system."""
+
+    rows: Integers
+    """(systems, rows, k); a single row each where only the sum is kept."""
+    counts: Integers
+    """Rows of each segment: 1, or as many as it has references."""
+    coverage: Integers
+    """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
+    references: tuple[int, int]
+    """Fewest and most references of a segment."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A metric to compute, the number of its table of words, and whether the rows of all segments are wanted."""
+
+    metric: Metric
+    table: int | None
+    keep_rows: bool
+
+
+_mine = threading.local()
+"""What a thread of a worker keeps from one task to the next."""
+
+
+@dataclass(frozen=True)
+class BlockWork:
+    """Everything a worker needs to know; small enough to travel with every batch."""
+
+    tasks: tuple[Task, ...]
+    tokenizer: Tokenizer
+    needed: Requirements
+    """What all metrics together look at."""
+    kernels: KernelName
+    tables: tuple[PlacedWords, ...] = ()
+    words: PlacedVocabulary | None = None
+    """Those that tables count, where whoever does the work does not know them."""
+
+    def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
+        """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
+        sums = Sums(self.tasks)
+        for block in batch.coded(coder or self._own_coder()):
+            sums.add(self._of_block(block))
+        return sums.taken()
+
+    def _own_coder(self) -> BlockCoder:
+        """Keep one from batch to batch."""
+        key = self.tokenizer, self.needed, self.kernels, self.words
+        if getattr(_mine, "key", None) != key:
+            vocabulary = None if self.words is None else self.words.load()
+            _mine.coder, _mine.key = BlockCoder(self.tokenizer, self.needed, self.kernels, vocabulary), key
+        coder: BlockCoder = _mine.coder
+        return coder
+
+    def _of_block(self, block: CodedBlock) -> list[BlockStatistics]:
+        size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
+        bounds = list(block.bounds(size, _MOST_TOKENS))
+        pieces = [list(block.chunks(*each)) for each in bounds]
+        gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
+        return self._add_up(pieces, gold, choose_kernels(self.kernels))
+
+    def _add_up(
+        self, pieces: Sequence[Sequence[Chunk]], gold: Sequence[Sequence[Chunk]], kernels: Kernels
+    ) -> list[BlockStatistics]:
+        """Go through the pieces, each of which has a chunk for every system."""
+        tables = [table.load() for table in self.tables]
+        found: list[list[list[Integers]]] = [[[] for _ in pieces[0]] for _ in self.tasks]
+        for number, piece in enumerate(pieces):
+            for place, by_system in self._statistics(piece, gold[number] if gold else None, tables, kernels):
+                for rows, parts in zip(by_system, found[place], strict=True):
+                    parts.append(rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True))
+        return [
+            self._summed(task, parts, pieces, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
+        ]
+
+    def _statistics(
+        self, piece: Sequence[Chunk], gold: Sequence[Chunk] | None, tables: Sequence[WordTable], kernels: Kernels
+    ) -> Iterator[tuple[int, list[Integers]]]:
+        """Rows of every system by every metric, with its number; those that share matches go together."""
+        families: dict[tuple[int, int], list[tuple[int, SharedMatches]]] = {}
+        for place, task in enumerate(self.tasks):
+            metric = task.metric
+            if task.table is not None and shares_matches(metric):
+                families.setdefault((metric.order, task.table), []).append((place, metric))
+                continue
+            seen = gold if metric.requires.gold and gold is not None else piece
+            words = None if task.table is None else tables[task.table]
+            yield place, [metric.statistics(chunk, words, kernels) for chunk in seen]
+        for (order, table), members in families.items():
+            matchers = [metric.matching for _, metric in members]
+            matched = matched_by_all(matchers, piece, tables[table].vectors, order, kernels)
+            for (place, member), by_system in zip(members, matched, strict=True):
+                yield place, [member.statistics_of(*each) for each in zip(piece, by_system, strict=True)]
+
+    def _summed(
+        self,
+        task: Task,
+        parts: Sequence[Sequence[Integers]],
+        pieces: Sequence[Sequence[Chunk]],
+        gold: Sequence[Sequence[Chunk]],
+        tables: Sequence[WordTable],
+    ) -> BlockStatistics:
+        rows = np.stack([np.concatenate(each) for each in parts])
+        own = gold if task.metric.requires.gold and gold else pieces
+        references = np.concatenate([np.diff(piece[0].segment_offsets) for piece in own])
+        counts = np.ones(1, np.int64)
+        if task.keep_rows:
+            counts = references if rows.shape[1] != len(references) else np.ones(len(references), np.int64)
+        else:
+            rows = rows.sum(axis=1, keepdims=True)
+        coverage = np.zeros((len(parts), 4), np.int64)
+        if task.table is not None:
+            for piece in pieces:
+                coverage += np.stack([_coverage(chunk, tables[task.table].vectors) for chunk in piece])
+        return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
+
+
+def _added(one: BlockStatistics, other: BlockStatistics) -> BlockStatistics:
+    """Add sums."""
+    fewest, most = zip(one.references, other.references, strict=True)
+    return BlockStatistics(one.rows + other.rows, one.counts, one.coverage + other.coverage, (min(fewest), max(most)))
+
+
+def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
+    """Put the rows of consecutive blocks together."""
+    return BlockStatistics(
+        np.concatenate([part.rows for part in parts], axis=1),
+        np.concatenate([part.counts for part in parts]),
+        sum((part.coverage for part in parts[1:]), start=parts[0].coverage),
+        (min(part.references[0] for part in parts), max(part.references[1] for part in parts)),
+    )
+
+
+class Sums:
+    """Statistics added up, or put one behind the other where rows are kept."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
+
+    def add(self, found: Sequence[BlockStatistics]) -> None:
+        """Add those of the next blocks, by every task."""
+        for task, own, part in zip(self._tasks, self._parts, found, strict=True):
+            if task.keep_rows or not own:
+                own.append(part)
+            else:
+                own[0] = _added(own[0], part)
+
+    def taken(self) -> list[BlockStatistics]:
+        """Give what there is, and begin anew."""
+        found = [_joined(own) for own in self._parts]
+        self._parts = [[] for _ in self._tasks]
+        return found
+
+
+def _coverage(chunk: Chunk, vectors: Vectors) -> Integers:
+    """Count tokens, and those with a vector: candidates, known, references, known."""
+    counts = [
+        count
+        for tokens in (chunk.candidates, chunk.references)
+        for count in (len(tokens.codes), int(vectors.known(tokens).sum()))
+    ]
+    return np.array(counts, np.int64)

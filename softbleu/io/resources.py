@@ -1,0 +1,39 @@
+"""Where data lies: what travels with the package, inside the wheel or in a checkout; what other packages bring."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_ROOTS = (_PACKAGE / "_resources", _PACKAGE.parent)
+
+
+def find_resource(*parts: str) -> Path | None:
+    """Path of a resource such as ``("corpora", "samples")``, or None when this installation lacks it.
+
+    >>> find_resource("embeddings", "no-such-set") is None
+    True
+    """
+    return next((path for root in _ROOTS if (path := root.joinpath(*parts)).exists()), None)
+
+
+def resource_names(folder: str, file: str) -> tuple[str, ...]:
+    """Names of the folders in a folder of resources that have a file, sorted.
+
+    >>> resource_names("embeddings", "vectors.npy")
+    ('glove-6b-100d',)
+    """
+    place = find_resource(folder)
+    return tuple(sorted(path.parent.name for path in place.glob(f"*/{file}"))) if place else ()
+
+
+def package_folder(name: str) -> Path | None:
+    """Folder of an installed package, which is neither imported nor run; None when it is not installed.
+
+    >>> package_folder("no_such_package") is None
+    True
+    """
+    found = find_spec(name)
+    places = found.submodule_search_locations if found is not None else None
+    return Path(next(iter(places))) if places else None

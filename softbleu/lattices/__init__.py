@@ -1,0 +1,5 @@
+"""Reference networks: lattices of words whose every path is a reference; made, read, counted, drawn."""
+
+from softbleu.lattices.lattice import ARC_KINDS, NetworkArc, NetworkPath, WordNetwork
+
+__all__ = ["ARC_KINDS", "NetworkArc", "NetworkPath", "WordNetwork"]

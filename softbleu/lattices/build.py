@@ -1,0 +1,152 @@
+"""Networks of several references, and of a meaning of a grammar of ours: all that it says in other words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from softbleu.corpora.aligned import link_rules
+from softbleu.lattices.lattice import NetworkArc, WordNetwork
+
+if TYPE_CHECKING:
+    from softbleu.corpora.derivations import Derivation, Derivations
+
+SHARED = 2
+"""Words that references must share in a row for their paths to meet there."""
+
+
+def merge_references(
+    references: Sequence[Sequence[str]], shared: int = SHARED
+) -> tuple[list[NetworkArc], list[list[int]]]:
+    """Lay references along the first: where they share enough words in a row, their paths meet, and may change.
+
+    Returns
+    -------
+    Arcs, and of each reference the states before, between and behind its words.
+
+    Examples
+    --------
+    >>> arcs, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()])
+    >>> states, [(arc.source, arc.target, arc.word) for arc in arcs[4:]]
+    ([0, 1, 2, 5, 3, 4], [(2, 5, 'too'), (5, 3, 'late')])
+    """
+    references = [reference for reference in references if reference] or [[]]
+    first = list(references[0])
+    arcs = [NetworkArc(place, place + 1, word, 0.0, "reference") for place, word in enumerate(first)]
+    paths = [list(range(len(first) + 1))]
+    new = len(first) + 1
+    for reference in references[1:]:
+        path = [0]
+        for start, end, words, same in _stretches(first, reference, shared):
+            if same:
+                path += range(start + 1, end + 1)
+                continue
+            inner = list(range(new, new + max(len(words) - 1, 0)))
+            new += len(inner)
+            states = [start, *inner, end]
+            arcs += [
+                NetworkArc(*step, word, 0.0, "reference")
+                for step, word in zip(pairwise(states), words or [""], strict=True)
+            ]
+            path += states[1:] if words else []
+        paths.append(path)
+    return arcs, paths
+
+
+def _stretches(
+    first: Sequence[str], other: Sequence[str], shared: int
+) -> Iterator[tuple[int, int, Sequence[str], bool]]:
+    """Places of the first text, and the words of the other there; whether they are the same."""
+    matcher = SequenceMatcher(None, first, other, autojunk=False)
+    blocks = [tuple(block) for block in matcher.get_matching_blocks() if block.size >= shared]
+    if blocks:
+        here, there, size = blocks[-1]
+        if here + size == len(first) and there + size < len(other):
+            # A word goes along with what is put in behind it, for a path cannot end where it begins.
+            blocks[-1:] = [(here, there, size - 1)] if size > 1 else []
+    place = other_place = 0
+    for here, there, size in [*blocks, (len(first), len(other), 0)]:
+        if here == place and there > other_place:
+            here, there, size = here + 1, there + 1, size - 1
+        if here > place:
+            yield place, here, other[other_place:there], False
+        if size:
+            yield here, here + size, other[there : there + size], True
+        place, other_place = here + size, there + size
+
+
+def meaning_network(derivations: Derivations, derivation: Derivation) -> WordNetwork:
+    """All that a grammar of ours says with the meaning of a derivation: synonyms, and other orders where declared.
+
+    >>> from softbleu.corpora.derivations import Derivations
+    >>> from softbleu.corpora.grammar import read_grammar
+    >>> from softbleu.lattices.paths import count_texts
+    >>> derivations = Derivations.of(read_grammar("alternations"))
+    >>> count_texts(meaning_network(derivations, derivations.at(0)))
+    16
+    """
+    return _Meaning(derivations).network(derivation)
+
+
+class _Meaning:
+    """Puts networks together from those of the parts."""
+
+    def __init__(self, derivations: Derivations) -> None:
+        self._words = derivations.words
+        grammar = derivations.grammar
+        self._forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
+        for first, second in grammar.alternations:
+            origins = {other: place for place, other in link_rules(grammar, first, second)}
+            self._forms.setdefault(first, []).append((second, origins))
+        mates: dict[object, list[str]] = {}
+        keys = []
+        for rule in grammar.rules:
+            keys.append((rule.symbol, grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))))
+            if rule.word is not None:
+                mates.setdefault(keys[-1], []).append(rule.word)
+        self._mates = [mates.get(key, []) for key in keys]
+        self._arcs: list[NetworkArc] = []
+        self._states = 1
+
+    def network(self, derivation: Derivation) -> WordNetwork:
+        """Make the network of a derivation."""
+        end = self._add(derivation, 0)
+        return WordNetwork.of(self._arcs, 0, [end])
+
+    def _new(self) -> int:
+        self._states += 1
+        return self._states - 1
+
+    def _step(self, state: int, words: Sequence[str], kind: str = "grammar") -> int:
+        end = self._new()
+        self._arcs += [NetworkArc(state, end, word, 0.0, kind) for word in words]
+        return end
+
+    def _add(self, derivation: Derivation, state: int) -> int:
+        number, inner = derivation
+        if not inner and self._mates[number]:
+            return self._step(state, self._mates[number])
+        below = iter(inner)
+        parts = [next(below) if word is None else None for word in self._words[number]]
+        forms = [(number, {place: place for place in range(len(parts))}), *self._forms.get(number, [])]
+        ends = [self._form(self._words[form], origins, parts, state) for form, origins in forms]
+        return ends[0] if len(ends) == 1 else self._joined(ends)
+
+    def _form(
+        self,
+        words: Sequence[str | None],
+        origins: dict[int, int],
+        parts: Sequence[Derivation | None],
+        state: int,
+    ) -> int:
+        for place, word in enumerate(words):
+            part = parts[origins[place]] if word is None else None
+            state = self._step(state, [word or ""]) if part is None else self._add(part, state)
+        return state
+
+    def _joined(self, ends: Sequence[int]) -> int:
+        end = self._new()
+        self._arcs += [NetworkArc(each, end, "", 0.0, "grammar") for each in ends]
+        return end

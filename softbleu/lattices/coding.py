@@ -1,0 +1,123 @@
+"""References that are lattices, coded: the words that they spell as tokens, and their arcs as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.kernels.lattices import Lattices
+from softbleu.lattices.lattice import WordNetwork
+from softbleu.lattices.rules import NetworkRules
+from softbleu.text.tokens import Tokenizer, Tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class NetworkTokenizer(Tokenizer):
+    """Splits lines into words, and makes networks of references.
+
+    Examples
+    --------
+    >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
+    >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
+    (['a', '(dog|hound)'], ('a', 'dog', 'hound', '', ''))
+    """
+
+    rules: NetworkRules = field(default_factory=NetworkRules)
+    spelt: bool = field(default=False, repr=False)
+    """Whether all words of networks are tokens, so that their vectors can be looked up."""
+
+    @property
+    def by_word(self) -> bool:
+        """Never: what references say hangs on their phrases."""
+        return False
+
+    def network(self, line: str) -> WordNetwork:
+        """Make the network of a reference."""
+        return self.rules.network(line, self.splitter, "reference")
+
+    def words_of(self, network: WordNetwork) -> list[str]:
+        """Words of a network that are tokens: those of the reference itself, or all.
+
+        >>> network = WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])
+        >>> NetworkTokenizer().words_of(network), NetworkTokenizer(spelt=True).words_of(network)
+        (['dog'], ['dog', 'hound'])
+        """
+        plain = (self.spelt | ((network.costs == 0) & (network.kinds == 0))).tolist()
+        return [word for word, known in zip(network.words, plain, strict=True) if word and known]
+
+
+def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules, *, spelt: bool = False) -> Tokenizer:
+    """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
+    if rules.notation == "text" and not rules.active:
+        return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
+    return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, rules, spelt)
+
+
+@dataclass(frozen=True)
+class LatticeLines(Tokens):
+    """References that are lattices, beside the lines of those of their words that are tokens."""
+
+    lattices: Lattices
+    arc_words: NDArray[Any]
+    """The words of the arcs, as text."""
+
+    @classmethod
+    def coded(
+        cls, networks: Sequence[WordNetwork], tokenizer: NetworkTokenizer, codes: Mapping[str, int]
+    ) -> LatticeLines:
+        """Code networks; a word that is no token and has no code gets -1."""
+        lines = [tokenizer.words_of(network) for network in networks]
+        tokens = np.array([codes[word] for line in lines for word in line], np.int32)
+        words = [word for network in networks for word in network.words]
+        numbers = np.array([codes.get(word, -1) if word else -2 for word in words], np.int32)
+        states = np.array([network.states for network in networks], np.int64)
+
+        def joined(name: str) -> NDArray[np.int64]:
+            return np.concatenate([np.zeros(0, np.int64), *(getattr(network, name) for network in networks)])
+
+        lattices = Lattices(
+            np.cumsum([0, *map(len, networks)]),
+            states,
+            states - 1,
+            joined("sources"),
+            joined("targets"),
+            numbers,
+            joined("costs"),
+            joined("kinds"),
+        )
+        return cls(tokens, np.cumsum([0, *map(len, lines)]), lattices, np.array(words, object))
+
+    def lines(self, start: int, stop: int) -> LatticeLines:
+        """Lines start to stop - 1."""
+        return self.chosen(np.arange(start, stop))
+
+    def chosen(self, lines: NDArray[np.int64]) -> LatticeLines:
+        """Lines with these numbers, in that order."""
+        tokens = super().chosen(lines)
+        lattices, arcs = self.lattices.chosen(lines)
+        return LatticeLines(tokens.codes, tokens.offsets, lattices, self.arc_words[arcs])
+
+
+def lattices_of(references: Tokens) -> Lattices:
+    """Lattices of references: one a line, whose words are its only path, unless they are lattices."""
+    if isinstance(references, LatticeLines):
+        return references.lattices
+    lengths = references.lengths
+    sources = np.arange(len(references.codes)) - np.repeat(references.offsets[:-1], lengths)
+    nothing = np.zeros(len(references.codes), np.int64)
+    return Lattices(
+        references.offsets, lengths + 1, lengths, sources, sources + 1, references.codes, nothing, nothing
+    )
+
+
+def arc_words(references: Tokens, spelt: Sequence[str]) -> list[str]:
+    """Words of the arcs that `lattices_of` finds, in order, `spelt` having the words of the codes."""
+    if isinstance(references, LatticeLines):
+        return list(references.arc_words)
+    return [spelt[code] for code in references.codes.tolist()]

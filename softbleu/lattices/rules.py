@@ -1,0 +1,341 @@
+"""Networks made of references: which words and phrases may stand in the place of others, each rule by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from softbleu.config.declare import Declared, setting
+from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
+from softbleu.embeddings.expansion import spell_like
+from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
+from softbleu.errors import InputError, VectorError
+from softbleu.lattices.build import merge_references
+from softbleu.lattices.lattice import WordNetwork, phrase_arcs
+from softbleu.lattices.texts import parse_brackets, parse_line
+from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data, stem
+
+if TYPE_CHECKING:
+    from softbleu.embeddings.index import NeighbourGraph
+
+Notation = Literal["text", "brackets", "network"]
+Phrase = tuple[int, int, tuple[str, ...], float, str]
+"""Where what is replaced begins and ends, what stands there instead, cost, kind."""
+_ENDINGS = ("ing", "ed", "est", "er", "ly", "s")
+_NEAREST = 20
+"""Neighbours of each word that are kept."""
+
+
+@dataclass(frozen=True)
+class NetworkVectors:
+    """Vectors whose neighbours enter networks, and whose first words are those that may; their content tells them."""
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def read(cls, text: str) -> NetworkVectors | None:
+        """Take a set by name or place; `none` stands for the bundled one, where it is needed."""
+        return None if text == "none" else cls.of(text)
+
+    @classmethod
+    def of(cls, location: str) -> NetworkVectors:
+        """Take a set by name or place."""
+        try:
+            return cls(location, open_vectors(location).fingerprint)
+        except VectorError as error:
+            raise VectorError(f"network_vectors: {error}") from error
+
+    def __str__(self) -> str:
+        return f"{self.location}#{self.fingerprint[:12]}"
+
+
+def _cost(what: str) -> Any:
+    return setting(
+        None, f"Networks of references: what {what} costs, in words", least=0, most=10, unset="there are none"
+    )
+
+
+@dataclass(frozen=True)
+class NetworkRules(Declared):
+    """What else a reference may say. A rule without a cost adds nothing.
+
+    Parameters
+    ----------
+    notation
+        What a line of the references is: `text`, `brackets` (the [big|large] (dog|hound) []barked) or a `network` as
+        `softbleu networks make` writes them. Rules make networks of text.
+    stem_cost
+        Of other words with the same stem.
+    synonym_cost
+        Of words that share a synonym set.
+    paraphrase_cost
+        Of phrases that METEOR's table has for a phrase; both have a word that is no function word.
+    neighbour_cost
+        Of words whose vectors are near. It costs as much at the threshold, and less, the nearer the word is.
+    optional_cost
+        Of leaving a function word or punctuation out.
+    neighbour_quantile
+        Quantile of random similarities, which neighbours must exceed.
+    alternatives
+        Most stems, synonyms or paraphrases in the place of a word or phrase: the most frequent words, the first
+        phrases. Neighbours are among the 20 nearest words.
+    mutual_neighbours
+        Words are neighbours only if each is among the nearest of the other.
+    inflection
+        Synonyms and neighbours keep the ending: -s, -ed, -ing, -er, -est, -ly or none of them.
+    network_vectors
+        Vectors of neighbours; stems and synonyms are found among their first 50,000 words.
+    meteor_data
+        Where synonyms and paraphrases are from.
+    """
+
+    notation: Notation = setting("text", "What a line of the references is: text, brackets or a network")
+    stem_cost: float | None = _cost("another word of the same stem")
+    synonym_cost: float | None = _cost("a synonym")
+    paraphrase_cost: float | None = _cost("a paraphrase")
+    neighbour_cost: float | None = _cost("a neighbour at the threshold")
+    optional_cost: float | None = _cost("leaving out a function word")
+    neighbour_quantile: str = setting("p99.9", "Quantile of random similarities that neighbours must exceed")
+    alternatives: int = setting(
+        10, "Most stems, synonyms or paraphrases in the place of a word or phrase", least=1, most=_NEAREST
+    )
+    mutual_neighbours: bool = setting(False, "Neighbours must each be among the nearest of the other")
+    inflection: bool = setting(False, "Synonyms and neighbours keep the ending of the word")
+    network_vectors: NetworkVectors | None = setting(
+        None,
+        "Vectors of neighbours, whose first words are those that may enter",
+        read=NetworkVectors.read,
+        hashed=True,
+        metavar="NAME",
+        unset=DEFAULT_VECTORS,
+    )
+    meteor_data: MeteorData | None = data_setting()
+
+    def check(self) -> None:
+        """See that the settings go together."""
+        try:
+            parse_percentile(self.neighbour_quantile)
+        except InputError as error:
+            raise InputError(f"neighbour_quantile: {error}") from error
+        if self.notation != "text" and self.active:
+            raise InputError(f"notation {self.notation!r} names whole networks: leave out costs of rules")
+
+    @property
+    def active(self) -> bool:
+        """Whether any rule is."""
+        return any(cost is not None for _, cost in self._costs)
+
+    @property
+    def _costs(self) -> list[tuple[str, float | None]]:
+        kinds = ("stem", "synonym", "paraphrase", "neighbour", "optional")
+        return [(kind, getattr(self, f"{kind}_cost")) for kind in kinds]
+
+    def resolved(self) -> Self:
+        """With the data of the package and the bundled vectors where none are named, and none where nothing looks."""
+        active = [kind for kind, cost in self._costs if cost is not None]
+        data = needed_data(active, self.meteor_data)
+        vectors = self.network_vectors
+        if not {"stem", "synonym", "neighbour"} & set(active):
+            vectors = None
+        elif vectors is None:
+            vectors = NetworkVectors.of(DEFAULT_VECTORS)
+        if (data, vectors) == (self.meteor_data, self.network_vectors):
+            return self
+        return replace(self, meteor_data=data, network_vectors=vectors)
+
+    def network(self, line: str, split: Callable[[str], Sequence[str]], where: str = "network") -> WordNetwork:
+        """Read or make the network of a line; text, and the words of networks, are split by a tokenizer."""
+        if self.notation == "text":
+            words = list(split(line))
+            return WordNetwork.chain(words, self.phrases(words))
+        network = (parse_brackets if self.notation == "brackets" else parse_line)(line, where)
+        return network.split(split)
+
+    def merged(self, references: Sequence[Sequence[str]], shared: int) -> WordNetwork:
+        """Make one network of several references; see `softbleu.lattices.build.merge_references`."""
+        arcs, paths = merge_references(references, shared)
+        inner = 1 + max((max(arc.source, arc.target) for arc in arcs), default=0)
+        first = next((reference for reference in references if reference), [])
+        if not first:
+            return WordNetwork.chain([])
+        for words, states in zip(filter(None, references), paths, strict=True):
+            for start, end, phrase, cost, kind in self.phrases(words):
+                made = list(phrase_arcs(states[start], states[end], phrase, cost, kind, inner))
+                inner += len(made) - 1
+                arcs += made
+        return WordNetwork.of(arcs, 0, [len(first)])
+
+    def phrases(self, words: Sequence[str]) -> Iterator[Phrase]:
+        """What may stand in the place of words of a reference, rule by rule."""
+        if not self.active:
+            return
+        expander = expander_of(self)
+        for place, word in enumerate(words):
+            for other, cost, kind in expander.words(word):
+                yield place, place + 1, (other,) if other else (), cost, kind
+        if self.paraphrase_cost is not None:
+            for first, end, others in expander.paraphrases(words):
+                for phrase in others:
+                    yield first, end, phrase, self.paraphrase_cost, "paraphrase"
+
+
+@lru_cache(maxsize=4)
+def expander_of(rules: NetworkRules) -> Expander:
+    """The expander of these rules, which remembers what it has looked up."""
+    return Expander(rules.resolved())
+
+
+class Expander:
+    """Finds what may stand in the place of words and phrases."""
+
+    def __init__(self, rules: NetworkRules) -> None:
+        self._rules = rules
+        self._known: dict[str, list[tuple[str, float, str]]] = {}
+        self._phrases: dict[int, list[tuple[str, ...]]] = {}
+
+    def words(self, word: str) -> list[tuple[str, float, str]]:
+        """What may stand in the place of a word, its cost and kind; the empty text if it may be left out."""
+        if word not in self._known:
+            self._known[word] = list(self._words(word))
+        return self._known[word]
+
+    def _words(self, word: str) -> Iterator[tuple[str, float, str]]:
+        rules = self._rules
+        if is_function_word(word):
+            if rules.optional_cost is not None:
+                yield "", rules.optional_cost, "optional"
+            return
+        found: dict[str, None] = {word.lower(): None}
+        if rules.stem_cost is not None:
+            yield from self._fresh(word, self._by_stem.get(stem(word.lower()), ()), rules.stem_cost, "stem", found)
+        if rules.synonym_cost is not None:
+            yield from self._fresh(word, self._synonyms(word.lower()), rules.synonym_cost, "synonym", found)
+        if rules.neighbour_cost is not None:
+            for other, similarity in self._neighbours(word.lower()):
+                cost = rules.neighbour_cost * (1 - similarity) / (1 - self._threshold)
+                yield from self._fresh(word, [other], cost, "neighbour", found)
+
+    def _fresh(
+        self, word: str, others: Sequence[str], cost: float, kind: str, found: dict[str, None]
+    ) -> Iterator[tuple[str, float, str]]:
+        """Those that no rule before has found, spelt as the word is."""
+        new = [other for other in others if other not in found][: self._rules.alternatives]
+        for other in new:
+            found[other] = None
+            yield spell_like(word, other), round(cost, 2), kind
+
+    @cached_property
+    def _source(self) -> Any:
+        if self._rules.network_vectors is None:
+            raise InputError("networks by stems, synonyms or neighbours need vectors: name some (network_vectors)")
+        return open_vectors(self._rules.network_vectors.location)
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, int]:
+        """Words that may enter, most frequent first, and their places in the set."""
+        head, _ = self._source.head(SCOPE)
+        usable = (
+            (word, place) for place, word in enumerate(head) if word.isalpha() and word.islower() and len(word) > 1
+        )
+        return {word: place for word, place in usable if not is_function_word(word)}
+
+    @cached_property
+    def _by_stem(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in self._vocabulary:
+            found.setdefault(stem(word), []).append(word)
+        return found
+
+    @cached_property
+    def _tables(self) -> Any:
+        if self._rules.meteor_data is None:
+            raise InputError("networks by synonyms or paraphrases need METEOR's data: name it (meteor_data)")
+        return self._rules.meteor_data.open()
+
+    @cached_property
+    def _by_set(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        words = list(self._vocabulary)
+        for word, sets in zip(words, self._tables.synsets(words), strict=True):
+            for each in sets.tolist():
+                found.setdefault(each, []).append(word)
+        return found
+
+    def _synonyms(self, word: str) -> list[str]:
+        (sets,) = self._tables.synsets([word])
+        others = {other for each in sets.tolist() for other in self._by_set.get(each, ())}
+        return sorted(filter(self._inflected(word), others), key=self._vocabulary.__getitem__)
+
+    def _inflected(self, word: str) -> Callable[[str], bool]:
+        own = _ending(word)
+        return lambda other: not self._rules.inflection or _ending(other) == own
+
+    @cached_property
+    def _threshold(self) -> float:
+        percentile = parse_percentile(self._rules.neighbour_quantile)
+        return min(0.99, max(0.0, similarity_quantile(self._source, percentile, WordMeasure())))
+
+    @cached_property
+    def _graph(self) -> NeighbourGraph:
+        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
+
+        _, rows = self._source.head(SCOPE)
+        places = list(self._vocabulary.values())
+        key = GraphKey(self._source.fingerprint, list(self._vocabulary), len(places), {"count": _NEAREST}, "exact")
+        usable = np.asarray(rows)[places]
+        return cached_graph(key, lambda: nearest_graph(usable, usable, _NEAREST, np.arange(len(places))))
+
+    @cached_property
+    def _names(self) -> tuple[list[str], dict[str, int]]:
+        names = list(self._vocabulary)
+        return names, {name: number for number, name in enumerate(names)}
+
+    def _neighbours(self, word: str) -> list[tuple[str, float]]:
+        names, numbers = self._names
+        if word not in numbers:
+            return []
+        own, fits = numbers[word], self._inflected(word)
+        targets, similarities = self._graph.neighbours(own)
+        near = zip(targets.tolist(), similarities.tolist(), strict=True)
+        return [
+            (names[place], similarity)
+            for place, similarity in near
+            if similarity > self._threshold
+            and fits(names[place])
+            and (not self._rules.mutual_neighbours or own in self._graph.neighbours(place)[0])
+        ]
+
+    def paraphrases(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[tuple[str, ...]]]]:
+        """Phrases of a line that have paraphrases: where each begins and ends, and these."""
+        if not words:
+            return
+        numbers = self._tables.word_numbers([word.lower() for word in words])
+        found = self._tables.phrases(numbers, np.full(len(words), len(words)))
+        for start, length, node in zip(*(each.tolist() for each in found), strict=True):
+            others = self._renderings(node)
+            if others:
+                yield start, start + length, [(spell_like(words[start], one[0]), *one[1:]) for one in others]
+
+    def _renderings(self, node: int) -> list[tuple[str, ...]]:
+        if node not in self._phrases:
+            self._phrases[node] = []
+            if not all(map(is_function_word, self._tables.phrase(node))):
+                _, targets, _ = self._tables.paraphrases(np.array([node]), self._all)
+                texts = map(self._tables.phrase, targets.tolist())
+                told = (text for text in texts if not all(map(is_function_word, text)))
+                self._phrases[node] = [*told][: self._rules.alternatives]
+        return self._phrases[node]
+
+    @cached_property
+    def _all(self) -> Any:
+        return np.ones(self._tables.nodes, bool)
+
+
+def _ending(word: str) -> str:
+    return next((ending for ending in _ENDINGS if word.endswith(ending) and len(word) > len(ending) + 2), "")

@@ -1,0 +1,252 @@
+"""Networks as text: a line of JSON each, OpenFst's (AT&T) form, and brackets for people; pictures in Graphviz's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from typing import Any
+
+from softbleu.errors import InputError
+from softbleu.io.data_files import NotJsonError, parse_json
+from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
+
+EMPTY = "<eps>"
+"""What stands for no word in AT&T text."""
+_TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
+_DEEPEST = 100
+
+
+def format_line(network: WordNetwork) -> str:
+    """Write a network as a line: of each state but the last its arcs, each a word, steps ahead, cost and kind.
+
+    >>> format_line(WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")]))
+    '[[["a"]],[["dog"],["hound",1,0.2,"synonym"]]]'
+    """
+    states: list[list[list[Any]]] = []
+    for state, arcs in enumerate(network.leaving[:-1]):
+        own = [[arc.word, arc.target - state, arc.cost, arc.kind] for arc in arcs]
+        states.append([arc[:1] if arc[1:] == [1, 0.0, "reference"] else arc for arc in own])
+    return json.dumps(states, ensure_ascii=False, separators=(",", ":"))
+
+
+def parse_line(line: str, where: str = "network") -> WordNetwork:
+    """Read a network from such a line.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    try:
+        states = parse_json(line, where)
+        if not isinstance(states, list):
+            raise TypeError
+        LARGEST_NETWORK.check(sum(map(len, states)), where)
+        return WordNetwork.of(
+            (_arc_of(state, where, *parts) for state, arcs in enumerate(states) for parts in arcs),
+            0,
+            [len(states)],
+            where=where,
+        )
+    except (ValueError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError) and not isinstance(error, NotJsonError):
+            raise
+        raise InputError(
+            f"{where}: {line[:40]!r} is no network: a line is [[[word, steps, cost, kind], …], …], each state's arcs"
+        ) from None
+
+
+def _arc_of(
+    state: int, where: str, word: str, steps: int = 1, cost: float = 0.0, kind: str = "reference"
+) -> NetworkArc:
+    if kind not in ARC_KINDS:
+        raise InputError(f"{where}: no kind of arcs {kind!r}; there are: {', '.join(ARC_KINDS)}")
+    if not (isinstance(word, str) and type(steps) is int and not isinstance(cost, bool)):
+        raise TypeError
+    if steps < 1:
+        raise InputError(f"{where}: an arc of state {state} goes {steps} steps: arcs lead to later states")
+    if word.split() not in ([], [word]):
+        raise InputError(f"{where}: {word!r} is not one word: give each an arc")
+    return NetworkArc(state, state + steps, word, float(cost), kind)
+
+
+def read_att(lines: Iterable[str], where: str = "network") -> Iterator[WordNetwork]:
+    """Read networks in AT&T text: lines of source, target, word and cost, and ends; blank lines between networks.
+
+    A line of five fields has an output word, too, which is not looked at; the first state that is named is the start.
+
+    >>> [network.words for network in read_att(["0 1 a", "1 2 dog", "1 2 hound 0.5", "2"])]
+    [('a', 'dog', 'hound')]
+
+    Raises
+    ------
+    InputError
+        A line that is none of these, with its number.
+    """
+    numbered = ((number, line.split()) for number, line in enumerate(lines, start=1))
+    for blank, group in groupby(numbered, key=lambda entry: not entry[1]):
+        if not blank:
+            # Of what is too large no more is kept than tells so.
+            own = list(islice(group, 2 * LARGEST_NETWORK.allowed + 1))
+            if len(own) > 2 * LARGEST_NETWORK.allowed:
+                LARGEST_NETWORK.refuse(len(own) + sum(1 for _ in group), f"{where}, line {own[0][0]}")
+            yield _network_of(own, where)
+
+
+def _network_of(lines: Sequence[tuple[int, list[str]]], where: str) -> WordNetwork:
+    arcs: list[NetworkArc] = []
+    ends: list[tuple[int, float]] = []
+    for number, fields in lines:
+        try:
+            if len(fields) <= 2:
+                ends.append((int(fields[0]), float(fields[1]) if len(fields) == 2 else 0.0))
+                continue
+            states = [int(field) for field in fields[:2]]
+            cost = float(fields[-1]) if len(fields) > 3 else 0.0
+            word = fields[2]
+            if len(fields) > 5:
+                raise ValueError
+        except (ValueError, IndexError):
+            raise InputError(
+                f"{where}, line {number}: {' '.join(fields)[:40]!r} is no arc: write source, target, word and cost"
+            ) from None
+        arcs.append(NetworkArc(states[0], states[1], "" if word == EMPTY else word, cost))
+    here = f"{where}, line {lines[0][0]}"
+    if not arcs:
+        raise InputError(f"{here}: an empty network: give it at least one arc")
+    last = 1 + max(max(arc.source, arc.target) for arc in arcs)
+    closing = [NetworkArc(state, last, "", cost) for state, cost in ends if cost]
+    plain = [state for state, cost in ends if not cost]
+    return WordNetwork.of(
+        [*arcs, *closing], arcs[0].source, [*plain, *([last] if closing else [])] or None, where=here
+    )
+
+
+def format_att(network: WordNetwork) -> str:
+    """Write a network in AT&T text.
+
+    >>> print(format_att(WordNetwork.chain(["a", "dog"])))
+    0 1 a 0
+    1 2 dog 0
+    2
+    """
+    lines = [f"{arc.source} {arc.target} {arc.word or EMPTY} {arc.cost:g}" for arc in network.arcs()]
+    return "\n".join([*lines, str(network.states - 1)])
+
+
+def parse_brackets(line: str, where: str = "network") -> WordNetwork:
+    """Read a network as people write it: `(dog|hound)` is one of these, `[big|large]` one of these or nothing.
+
+    A word right behind `[]` may be left out. A backslash makes the next character a letter.
+
+    >>> from softbleu.lattices.paths import count_texts
+    >>> count_texts(parse_brackets("the [big|large] (dog|hound) []barked"))
+    12
+
+    Raises
+    ------
+    InputError
+        Brackets that do not match.
+    """
+    return _Brackets(line, where).network()
+
+
+class _Brackets:
+    """A reader of the notation."""
+
+    def __init__(self, line: str, where: str) -> None:
+        self._line, self._where = line, where
+        if len(line) > LARGEST_NETWORK.most:
+            # Each word is an arc, and each choice ends with one at least.
+            arcs = sum(token[1] in (None, ")", "]") for token in _TOKEN.finditer(line))
+            LARGEST_NETWORK.check(arcs, where)
+        self._tokens = list(_TOKEN.finditer(line))
+        self._next, self._states = 0, 1
+        self._arcs: list[NetworkArc] = []
+
+    def network(self) -> WordNetwork:
+        end = self._sequence(0, 0)
+        if self._next < len(self._tokens):
+            raise self._error(f"{self._tokens[self._next][1]!r} closes nothing")
+        if "".join(self._line.split()) != "".join("".join(token[0].split()) for token in self._tokens):
+            raise self._error("a backslash stands before nothing")
+        return WordNetwork.of(
+            self._arcs or [NetworkArc(0, 1, "")], 0, [end or int(not self._arcs)], where=self._where
+        )
+
+    def _error(self, what: str) -> InputError:
+        return InputError(f"{self._where}: {what} in {self._line[:60]!r}: write the [big|large] (dog|hound) []barked")
+
+    def _sequence(self, state: int, depth: int) -> int:
+        """Read up to what closes, from a state on; return where it ends."""
+        if depth > _DEEPEST:
+            raise self._error("too many brackets within one another")
+        while self._next < len(self._tokens):
+            mark, word = self._tokens[self._next].groups()
+            if mark is not None and mark in "])|":
+                break
+            self._next += 1
+            if mark is not None:
+                state = self._choice(state, mark, depth)
+            elif word is None:
+                following = self._tokens[self._next][2] if self._next < len(self._tokens) else None
+                if following is None:
+                    raise self._error("no word stands behind []")
+                self._next += 1
+                state = self._step(state, [_plain(following), ""])
+            else:
+                state = self._step(state, [_plain(word)])
+        return state
+
+    def _step(self, state: int, words: Sequence[str]) -> int:
+        end = self._new()
+        self._arcs += [NetworkArc(state, end, word) for word in words]
+        return end
+
+    def _choice(self, state: int, opening: str, depth: int) -> int:
+        closing, ends = {"(": ")", "[": "]"}[opening], []
+        while True:
+            ends.append(self._sequence(state, depth + 1))
+            if self._next >= len(self._tokens):
+                raise self._error(f"{opening!r} is not closed")
+            mark = self._tokens[self._next][1]
+            self._next += 1
+            if mark == closing:
+                break
+            if mark != "|":
+                raise self._error(f"{mark!r} closes what {opening!r} opens")
+        end = self._new()
+        ends += [state] if opening == "[" else []
+        self._arcs += [NetworkArc(each, end, "") for each in dict.fromkeys(ends)]
+        return end
+
+    def _new(self) -> int:
+        self._states += 1
+        return self._states - 1
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"\\(.)", r"\1", word)
+
+
+def format_dot(network: WordNetwork) -> str:
+    """Write a network in Graphviz's language.
+
+    >>> print(format_dot(WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])))
+    digraph network {
+      rankdir=LR; node [shape=circle, label="", width=.1]; 1 [shape=doublecircle];
+      0 -> 1 [label="dog"];
+      0 -> 1 [label="hound / 0.2", tooltip="synonym", style=dashed];
+    }
+    """
+    lines = []
+    for arc in network.arcs():
+        label = (arc.word or "ε") + (f" / {arc.cost:g}" if arc.cost else "")
+        quoted = label.replace("\\", "\\\\").replace('"', '\\"')
+        plain = arc.kind in ("reference", "grammar", "user")
+        more = "" if plain else f', tooltip="{arc.kind}", style=dashed'
+        lines.append(f'  {arc.source} -> {arc.target} [label="{quoted}"{more}];')
+    head = f'  rankdir=LR; node [shape=circle, label="", width=.1]; {network.states - 1} [shape=doublecircle];'
+    return "\n".join(["digraph network {", head, *lines, "}"])

@@ -1,0 +1,194 @@
+"""What a matcher is: which reference n-grams may stand for a candidate n-gram, and how they are given out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from softbleu.config.declare import Declared, Registry, own_settings, setting
+from softbleu.embeddings.measure import parse_percentile
+from softbleu.errors import InputError
+from softbleu.kernels.scale import SCALE
+from softbleu.matching.matches import Assignment, Consumption, Matches, Rules
+from softbleu.matching.similarity import COMPOSITIONS, composition, threshold_in_millionths
+from softbleu.matching.soft import soft_matches, soft_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import Vectors
+    from softbleu.types import Integers
+
+DEFAULT_THRESHOLD = 0.8  # What a similarity must exceed where neither a person nor the vectors say
+
+
+def read_threshold(text: str) -> float | str | None:
+    """Read a threshold: a number, a quantile as it is written, or `none` for the default.
+
+    >>> read_threshold("0.8"), read_threshold("p99.9")
+    (0.8, 'p99.9')
+    """
+    if text == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        parse_percentile(text)
+        return text
+
+
+@dataclass(frozen=True)
+class Matcher(Declared):
+    """A matcher is a value: its fields are its identity and its part of the signature."""
+
+    kind: ClassVar[str] = "matcher"
+
+    @abstractmethod
+    def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
+        """Orders of the reference n-grams that a candidate n-gram of that order may match approximately."""
+
+    def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
+        """Match the candidate n-grams of orders 1…max_order of every line of a chunk."""
+        return [Matches.exact(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
+
+    def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
+        """Sum the matches of each candidate and order, in millionths: (lines, max_order)."""
+        if vectors is None or not self.needs_vectors(max_order):
+            return SCALE * kernels.clipped_counts(
+                chunk.candidates, chunk.references, chunk.segment_offsets, max_order
+            )
+        matches = self.matches(chunk, vectors, max_order)
+        return np.column_stack([chunk.sums(found.starts, found.matched) for found in matches])
+
+    def needs_vectors(self, max_order: int) -> bool:
+        """Whether any n-gram up to that order may match approximately."""
+        return any(self.pool_orders(order, max_order) for order in range(1, max_order + 1))
+
+    def needs_frequencies(self, max_order: int) -> bool:
+        """Whether words are weighed by how frequent they are."""
+        return False
+
+
+@dataclass(frozen=True)
+class SoftMatcher(Matcher):
+    """A matcher that lets similar n-grams stand for one another; subclasses say which (`pool_orders`).
+
+    Parameters
+    ----------
+    threshold
+        A similarity must exceed it to count, 0 to 1; a quantile such as `p99.9` stands for a number that
+        the engine finds (`softbleu.engine.plan`). None stands for the one that the vectors recommend, or else 0.8.
+    assignment
+        Order in which matches are made: `exact-first` (exact ones, then left to right), `sequential` (Morgan 2014:
+        one pass, left to right) or `optimal` (greatest sum of matches).
+    consumption
+        What an approximate match takes from the pool: one instance (`unit`), or as much of it as the n-grams are
+        similar (`similarity`, Morgan 2014).
+    composition
+        How n-grams are compared: `mean`, `aligned` or `sif`.
+    """
+
+    threshold: float | str | None = setting(
+        None,
+        "A similarity must be greater than this to count, or than X percent of random pairs of words reach with "
+        "these vectors, e.g. p99.9",
+        least=0,
+        most=1,
+        metavar="0..1|pX",
+        flags=("-t",),
+        read=read_threshold,
+        unset=f"{DEFAULT_THRESHOLD:g}, or what the vectors recommend",
+        always_signed=True,
+        common=True,
+    )
+    assignment: Assignment = setting(
+        "exact-first", "Order in which matches are made: exact-first, sequential or optimal"
+    )
+    consumption: Consumption = setting(
+        "unit", "What an approximate match uses up: one instance (unit) or its similarity"
+    )
+    composition: str = setting(
+        "mean",
+        "How n-grams are compared: by mean vectors (mean), the same with rare words weighing more (sif), or word by "
+        "word (aligned)",
+        choices=COMPOSITIONS,
+    )
+
+    def check(self) -> None:
+        """See that the settings go together."""
+        if self.assignment == "optimal" and self.consumption != "unit":
+            raise InputError("assignment 'optimal' gives out whole instances: use consumption 'unit' with it")
+
+    def needs_vectors(self, max_order: int) -> bool:
+        """Whether any n-gram up to that order may match approximately."""
+        soft = isinstance(self.threshold, str) or threshold_in_millionths(self.least_similarity) < SCALE
+        return soft and super().needs_vectors(max_order)
+
+    @property
+    def least_similarity(self) -> float:
+        """The threshold as a number."""
+        if isinstance(self.threshold, str):
+            raise InputError(f"threshold {self.threshold!r} is a quantile: resolve the measure, or give a number")
+        return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
+
+    def needs_frequencies(self, max_order: int) -> bool:
+        """Whether words are weighed by how frequent they are."""
+        return composition(self.composition).by_frequency and self.needs_vectors(max_order)
+
+    def rules(self, max_order: int, vectors: Vectors) -> Rules:
+        """What it says of n-grams up to an order, compared by such vectors."""
+        return Rules(
+            tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
+            threshold_in_millionths(self.least_similarity),
+            self.assignment,
+            self.consumption,
+            composition(self.composition),
+            vectors.equal_is_one,
+            vectors.in_context,
+        )
+
+    def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
+        """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
+        if vectors is None or not self.needs_vectors(max_order):
+            return super().matches(chunk, vectors, max_order)
+        return soft_matches(self.rules(max_order, vectors), chunk, vectors)
+
+    def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
+        """Do what `Matcher.matched` does, by kernels where these can, with the same digits."""
+        found = None
+        if vectors is not None and self.needs_vectors(max_order) and self.has_plain_matches:
+            found = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
+        return super().matched(chunk, vectors, max_order, kernels) if found is None else found
+
+    @property
+    def has_plain_matches(self) -> bool:
+        """Whether its matches are those that are made here, not by a subclass."""
+        return type(self).matches is SoftMatcher.matches
+
+
+MATCHERS = Registry("matcher", "softbleu.matching", Matcher)
+
+
+def make_matcher(name: str, **options: object) -> Matcher:
+    """Make a matcher from its name and its options; options that are None keep their defaults.
+
+    Examples
+    --------
+    >>> make_matcher("vleu", threshold=0.8, assignment=None)
+    VleuMatcher(threshold=0.8, assignment='exact-first', consumption='unit', composition='mean')
+    >>> make_matcher("exact", threshold=0.8)
+    Traceback (most recent call last):
+    softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none
+    """
+    kind: type[Matcher] = MATCHERS.find(name)
+    known = [each.name for each in own_settings(kind)]
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given:
+        if key not in known:
+            raise InputError(f"matcher {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
+    return kind(**given)

@@ -1,0 +1,398 @@
+"""Similarity of n-grams from ONE token-by-token matrix a segment pair, for a batch of segments at once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.kernels import WordArrays
+from softbleu.kernels.scale import SCALE, ZERO_NORM
+from softbleu.text.tokens import WordParts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.kernels.pairs import TokenPairs
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.text.tokens import Tokens
+    from softbleu.types import Flags, Floats, Integers
+
+_STRETCH = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
+SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
+
+
+class Vectors(Protocol):
+    """Vectors of a text's tokens: of their words, or of each token where it stands."""
+
+    @property
+    def in_context(self) -> bool:
+        """Whether they are of tokens where they stand."""
+
+    @property
+    def equal_is_one(self) -> bool:
+        """Whether equal words are as alike as can be, not as alike as their vectors."""
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of a chunk's tokens, weighted if a composition asks for it, and the row of each position."""
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Unit vectors of the pieces that lines are cut into."""
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
+
+    rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
+    norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
+    weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
+    mean_neighbour_similarity: Floats | None = None  # For CSLS (metrics page, section 3)
+    allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
+    self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
+    in_context: ClassVar[bool] = False
+    equal_is_one: ClassVar[bool] = True
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+        known: Flags = self.norms[tokens.codes] > 0
+        return known
+
+    def weighted(self, *, by_frequency: bool) -> TokenVectors:
+        """The same with the weights that a composition asks for: a / (a + p), p being a word's frequency."""
+        if not by_frequency:
+            return self
+        weights = frequency_weights(self.frequencies)
+        return replace(self, weights=weights if self.weights is None else weights * self.weights)
+
+    @property
+    def arrays(self) -> WordArrays:
+        """What kernels look at, pairs of neighbours left out."""
+        return WordArrays(self.rows, self.norms, self.weights, self.mean_neighbour_similarity, self.self_only)
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the distinct words of a chunk, and the row of each position."""
+        return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Words have none."""
+        raise InputError("vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'")
+
+    def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the distinct words among coded tokens, and the row of each token."""
+        distinct, codes_there = np.unique(codes, return_inverse=True)
+        rows = self.rows[distinct].astype(np.float64)
+        norms = self.norms[distinct]
+        rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
+        weights = None if self.weights is None else self.weights[distinct]
+        relation = None
+        means, alone = self.mean_neighbour_similarity, self.self_only
+        if not (means is None and self.allowed_pairs is None and alone is None):
+            relation = Relation(
+                distinct.astype(np.int64),
+                len(self.norms),
+                norms > 0,
+                None if means is None else means[distinct],
+                self.allowed_pairs,
+                None if alone is None else alone[distinct],
+            )
+        return UnitVectors(rows, distinct, weights, relation), codes_there
+
+
+def frequency_weights(frequencies: Floats | None) -> Floats:
+    """Weigh words by a / (a + p), p being a word's share of all tokens."""
+    if frequencies is None:
+        raise InputError("this composition weighs words by their frequencies, which these vectors lack")
+    weights: Floats = SIF / (SIF + frequencies)
+    return weights
+
+
+@dataclass(frozen=True)
+class PieceVectors:
+    """Unit vectors of the pieces of lines, in context."""
+
+    rows: Floats  # (pieces, dimension)
+    ids: Integers  # (pieces,) numbers in the encoder's vocabulary
+    inner: Flags  # (pieces,) whether each is of the text; not what an encoder puts at its ends
+    offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """The words of a prepared corpus: their vectors, and what else a metric asked to know of them."""
+
+    vectors: Vectors
+    features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """By name: `rarity` of each word among segments; what words are made of (`softbleu.text.tokens.WORD_PARTS`), as
+    numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
+
+    def feature(self, name: str) -> Any:
+        """Find a feature; it must have been asked for (`Requirements`)."""
+        if name not in self.features:
+            raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
+        return self.features[name]
+
+    def parts(self, name: str) -> WordParts:
+        """Find what the words are made of; see `feature`."""
+        return WordParts(self.feature(name), self.feature(f"{name}_bounds"))
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What makes of the cosines of words, coded anew, another token product."""
+
+    words: Integers  # The words' codes in the vocabulary
+    size: int  # Words of the vocabulary
+    known: Flags
+    mean_neighbour_similarity: Floats | None
+    allowed_pairs: Integers | None
+    self_only: Flags | None
+
+    def apply(self, products: Floats, left: Integers, right: Integers) -> None:
+        """Change the products, in place, of words that are coded by `left` and `right` (broadcast together)."""
+        means, allowed = self.mean_neighbour_similarity, self.allowed_pairs
+        if means is not None:
+            both = self.known[left] & self.known[right]
+            np.copyto(products, 2 * products - means[left] - means[right], where=both)
+            np.clip(products, -1, 1, out=products)
+        if allowed is not None:
+            pairs = self.words[left] * self.size + self.words[right]
+            places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
+            met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
+            np.copyto(products, 0.0, where=~met)
+        if self.self_only is not None:
+            alone = self.self_only[left] | self.self_only[right]
+            np.copyto(products, 0.0, where=alone & (self.words[left] != self.words[right]))
+
+
+@dataclass(frozen=True)
+class UnitVectors:
+    """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
+
+    rows: Floats
+    words: NDArray[np.int32]  # Word of each row
+    weights: Floats | None = None
+    relation: Relation | None = None  # None: the product of two words is their cosine
+    equal_is_one: bool = True  # Whether the product of a word with itself is 1, whatever its vectors
+    in_context: bool = False  # Whether rows belong to single tokens, so that none recurs in other lines
+
+    def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
+        """Token products of texts, given as rows (batch, tokens), all with all: weighted, and plain."""
+        if len(left) == 1:
+            # One long pair: rows recur, so multiply each pair of distinct ones once.
+            left_rows, left_places = np.unique(left[0], return_inverse=True)
+            right_rows, right_places = np.unique(right[0], return_inverse=True)
+            products = self.rows[left_rows] @ self.rows[right_rows].T
+            if self.relation is not None:
+                self.relation.apply(products, left_rows[:, None], right_rows[None, :])
+            plain = products[np.ix_(left_places, right_places)][None]
+        else:
+            plain = self.rows[left] @ self.rows[right].transpose(0, 2, 1)
+            if self.relation is not None:
+                self.relation.apply(plain, left[:, :, None], right[:, None, :])
+        if self.equal_is_one:
+            np.copyto(plain, 1.0, where=self.words[left][:, :, None] == self.words[right][:, None, :])
+        if self.weights is None:
+            return plain, plain
+        return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
+
+    def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
+        """Plain token products of the pairs of some segments, whose tokens are given as rows."""
+        own, others = self.rows[left], self.rows[right]
+        found = np.empty(int(pairs.cells[-1]))
+        bounds = zip(*(each.tolist() for each in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
+        for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
+            block = found[cell:end].reshape(row_end - row, column_end - column)
+            np.matmul(own[row:row_end], others[column:column_end].T, out=block)
+            one, other = left[row:row_end, None], right[None, column:column_end]
+            if self.relation is not None:
+                self.relation.apply(block, one, other)
+            if self.equal_is_one:
+                np.copyto(block, 1.0, where=self.words[one] == self.words[other])
+        return found
+
+    def bands(self, codes: Integers, order: int) -> tuple[Floats, ...]:
+        """Weighted products of tokens 0, 1, …, order - 1 apart in one text: (batch, tokens - distance) each."""
+        rows = self.rows[codes]
+        bands = []
+        for distance in range(min(order, codes.shape[1])):
+            left, right = codes[:, : codes.shape[1] - distance], codes[:, distance:]
+            band = np.ones(left.shape)
+            if distance:
+                # A stack of dot products, which is faster than einsum.
+                band = (rows[:, : left.shape[1], None, :] @ rows[:, distance:, :, None])[:, :, 0, 0]
+                if self.relation is not None:
+                    self.relation.apply(band, left, right)
+                if self.equal_is_one:
+                    np.copyto(band, 1.0, where=self.words[left] == self.words[right])
+            bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
+        return tuple(bands)
+
+    def inverse_norms(self, codes: Integers, order: int) -> list[Floats]:
+        """1 / norm (or 0) of the sum of each n-gram's vectors, n = 1…order: (batch, tokens - n + 1) each."""
+        bands = self.bands(codes, order)
+        found: list[Floats] = []
+        for n in range(1, len(bands) + 1):
+            if n == 1:
+                squares = bands[0]
+            else:
+                # What the n-gram without its last word has, and what that word adds.
+                starts = squares.shape[1] - 1
+                squares = squares[:, :-1] + bands[0][:, n - 1 :]
+                for distance in range(1, n):
+                    squares += 2 * bands[distance][:, n - 1 - distance : n - 1 - distance + starts]
+            inverse = np.zeros(squares.shape)
+            np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
+            found.append(inverse)
+        return found
+
+    def text_norms(self, codes: Integers, order: int) -> list[Floats]:
+        """`inverse_norms` of the n-grams that start at each token of one long text; 0 beyond its end."""
+        found = [np.zeros(len(codes)) for _ in range(order)]
+        for start in range(0, len(codes), _STRETCH):
+            some = codes[start : start + _STRETCH + order - 1]
+            for norms, inverse in zip(found, self.inverse_norms(some[None], order), strict=False):
+                norms[start : start + inverse.shape[1]] = inverse[0]
+        return found
+
+
+def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
+    """Plain token products of the pairs of words of each candidate and its only reference, maybe by kernels."""
+    if kernels.multiply_pairs and isinstance(vectors, TokenVectors) and vectors.allowed_pairs is None:
+        return kernels.multiply_pairs(vectors.arrays, pairs, chunk.candidates.codes, chunk.references.codes)
+    unit, places = vectors.unit(chunk, by_frequency=False)
+    split = len(chunk.candidates.codes)
+    return unit.of_pairs(pairs, places[:split], places[split:])
+
+
+@dataclass(frozen=True)
+class TokenProducts:
+    """Token products g of a batch of segments (metrics page, section 3) and their box sums.
+
+    g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine (or CSLS) where both
+    words have a vector and may meet, else 0. Padding holds arbitrary values: callers know which n-grams exist.
+    """
+
+    cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
+    plain: Floats  # The same products without weights (the same array where all weigh alike)
+    candidate_norms: Sequence[Floats]  # 1 / norm of the summed vectors of n-grams: (batch, tokens - n + 1) each
+    reference_norms: Sequence[Floats]
+    _rows: dict[int, Floats] = field(default_factory=dict, repr=False)
+    _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
+
+    def boxes(self, candidate_order: int, reference_order: int) -> Floats:
+        """Sum of the products of every two n-grams of such orders: B(x, y), one entry a pair of starts."""
+        key = candidate_order, reference_order
+        if key not in self._boxes:
+            self._boxes[key] = self._box(candidate_order, reference_order)
+        return self._boxes[key]
+
+    def _box(self, candidate_order: int, reference_order: int) -> Floats:
+        row = self._row(reference_order)
+        if candidate_order == 1:
+            return row
+        shorter = self.boxes(candidate_order - 1, reference_order)
+        return shorter[:, :-1] + row[:, candidate_order - 1 :]
+
+    def _row(self, order: int) -> Floats:
+        if order not in self._rows:
+            if order == 1:
+                self._rows[order] = self.cross
+            else:
+                self._rows[order] = self._row(order - 1)[..., :-1] + self.cross[..., order - 1 :]
+        return self._rows[order]
+
+
+@dataclass(frozen=True)
+class Composition(ABC):
+    """How the similarity of two n-grams follows from the products of their tokens."""
+
+    name: str
+    by_frequency: bool = False  # Whether it weighs words by how rare they are
+
+    @abstractmethod
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
+        """Similarities times factors of both (0: may not match), (batch, starts, starts); None: never similar."""
+
+
+class Mean(Composition):
+    """Cosine of averaged vectors (Morgan 2014): B(x, y) / sqrt(B(x, x) B(y, y)), blind to word order."""
+
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
+        """See `Composition.similarities`."""
+        boxes = products.boxes(candidate_order, reference_order)
+        similarities = boxes * (products.candidate_norms[candidate_order - 1] * rows)[:, :, None]
+        similarities *= (products.reference_norms[reference_order - 1] * columns)[:, None, :]
+        return similarities
+
+
+class Aligned(Composition):
+    """Mean of the token products position by position: same order only, and word order counts."""
+
+    def similarities(
+        self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
+    ) -> Floats | None:
+        """See `Composition.similarities`."""
+        if candidate_order != reference_order:
+            return None
+        order, plain = candidate_order, products.plain
+        height, width = plain.shape[1] - order + 1, plain.shape[2] - order + 1
+        total = np.zeros((plain.shape[0], height, width))
+        for place in range(order):
+            total += plain[:, place : place + height, place : place + width]
+        total *= rows[:, :, None]
+        total *= (columns / order)[:, None, :]
+        return total
+
+
+COMPOSITIONS: dict[str, Composition] = {
+    "mean": Mean("mean"),
+    "aligned": Aligned("aligned"),
+    # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
+    "sif": Mean("sif", by_frequency=True),
+}
+
+
+def composition(name: str) -> Composition:
+    """Find the composition of that name."""
+    if name not in COMPOSITIONS:
+        raise UnknownNameError("composition", name, COMPOSITIONS)
+    return COMPOSITIONS[name]
+
+
+def round_millionths(similarities: Floats) -> NDArray[np.int32]:
+    """Similarities in millionths rounded to whole ones, at most 1: ties are ties on any machine. Overwrites them.
+
+    >>> round_millionths(np.array([123456.7, 1000000.0002, -500000])).tolist()
+    [123457, 1000000, -500000]
+    """
+    # Where words are compared by CSLS, norms may be near 0 and quotients far beyond 1.
+    np.clip(similarities, -SCALE, SCALE, out=similarities)
+    millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
+    return millionths
+
+
+def threshold_in_millionths(threshold: float | str) -> int:
+    """Greatest similarity, in millionths, that does not exceed a threshold.
+
+    >>> threshold_in_millionths(0.29), threshold_in_millionths(0.1234567)
+    (290000, 123456)
+    """
+    if isinstance(threshold, str):
+        raise InputError(f"the threshold {threshold} is a quantile: find its number first")
+    return int(np.floor(threshold * SCALE + 1e-6))

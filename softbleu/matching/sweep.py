@@ -1,0 +1,234 @@
+"""Many matchers at once: similarities are computed once, whatever the number of thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.kernels import choose_kernels
+from softbleu.kernels.scale import SCALE
+from softbleu.matching.base import Matcher, SoftMatcher
+from softbleu.matching.batches import WeighedText, batches
+from softbleu.matching.clipping import Pool
+from softbleu.matching.long import MATCHED_WORDS
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.similarity import threshold_in_millionths
+from softbleu.matching.tables import BatchMatching
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.matching.batches import Batch
+    from softbleu.matching.similarity import TokenProducts, Vectors
+    from softbleu.types import Integers
+
+SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole
+
+
+def matched_by_all(
+    matchers: Sequence[Matcher], chunks: Sequence[Chunk], vectors: Vectors | None, max_order: int, kernels: Kernels
+) -> list[Integers]:
+    """Sum the matches of each system, segment and order by every matcher, as `Matcher.matched` does for one.
+
+    The references of all systems are prepared once. Matchers that differ in their thresholds only, and assign
+    greedily, share their similarities and their assignment; all matchers share the products of the tokens. There is a
+    chunk for each system, and for each matcher an array of millionths, (systems, segments, max_order).
+    """
+    families: dict[SoftMatcher, dict[int, float]] = {}
+    matched: dict[int, Integers] = {}
+    for number, matcher in enumerate(matchers):
+        if vectors is not None and isinstance(matcher, SoftMatcher) and _can_sweep(matcher, max_order):
+            members = families.setdefault(replace(matcher, threshold=0.0), {})
+            members[number] = matcher.least_similarity
+        else:
+            apart = [chunks] if _takes_systems(matcher, vectors, max_order) else [[chunk] for chunk in chunks]
+            found = [matcher.matched(Chunk.together(some), vectors, max_order, kernels) for some in apart]
+            matched[number] = np.concatenate(found)
+    if families and vectors is not None:
+        chunk = Chunk.together(chunks)
+        if len(matchers) - len(matched) == 1:
+            (number,) = next(iter(families.values()))
+            matched[number] = matchers[number].matched(chunk, vectors, max_order, kernels)
+        else:
+            sweeps = [
+                ThresholdSweep(family, sorted(set(members.values())), chunk, max_order, vectors)
+                for family, members in families.items()
+            ]
+            _sweep(sweeps, chunk, vectors, kernels)
+            for sweep, members in zip(sweeps, families.values(), strict=True):
+                matched |= {number: sweep.at(threshold) for number, threshold in members.items()}
+    shape = len(chunks), -1, max_order
+    return [matched[number].reshape(shape) for number in range(len(matchers))]
+
+
+def _takes_systems(matcher: Matcher, vectors: Vectors | None, max_order: int) -> bool:
+    """Whether the matcher takes the candidates of several systems at once: its matches are made here."""
+    return (
+        isinstance(matcher, SoftMatcher)
+        and vectors is not None
+        and matcher.needs_vectors(max_order)
+        and matcher.has_plain_matches
+        and type(matcher).matched is SoftMatcher.matched
+    )
+
+
+def _can_sweep(matcher: SoftMatcher, max_order: int) -> bool:
+    """Whether the sweep's way of giving out matches is the matcher's, and there is anything to give."""
+    return (
+        matcher.needs_vectors(max_order)
+        and matcher.assignment != "optimal"
+        and matcher.consumption == "unit"
+        and matcher.has_plain_matches
+    )
+
+
+class ThresholdSweep:
+    """One matcher at ascending thresholds."""
+
+    def __init__(
+        self, matcher: SoftMatcher, thresholds: list[float], chunk: Chunk, max_order: int, vectors: Vectors
+    ) -> None:
+        self.matcher = replace(matcher, threshold=thresholds[0])
+        self.rules = self.matcher.rules(max_order, vectors)
+        self.thresholds = thresholds
+        self.by_frequency = self.rules.composition.by_frequency
+        self.millionths = np.array([threshold_in_millionths(threshold) for threshold in thresholds])
+        MATCHED_WORDS.check_sum(**chunk.sizes)
+        self.pools = [
+            Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order, instances=self.rules.in_context)
+        ]
+        exact = [pool.start(order, self.rules) for order, pool in enumerate(self.pools, start=1)]
+        sums = np.column_stack([chunk.sums(found.starts, found.matched) for found in exact])
+        self.matched = np.tile(sums, (len(thresholds), 1, 1))
+
+    def at(self, threshold: float) -> Integers:
+        """Matches at one of the thresholds, in millionths: (lines, orders)."""
+        found: Integers = self.matched[self.thresholds.index(threshold)]
+        return found
+
+    def add(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> None:
+        """Add what the candidates of a batch match."""
+        tables = BatchMatching(self.rules, self.pools, batch, products).tables()
+        if tables is None:
+            return
+        found = tables.sweep(self.millionths, kernels)
+        layer, place = np.divmod(found.segment, len(batch.lines))
+        places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
+        size = self.matched.shape[1] * self.matched.shape[2]
+        values = np.minimum(found.value, SCALE)
+        # What begins at each threshold, less what has ended.
+        changes = np.bincount(found.first * size + places, values, size * len(self.thresholds))
+        ended = found.end < len(self.thresholds)
+        changes -= np.bincount((found.end * size + places)[ended], values[ended], size * len(self.thresholds))
+        self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
+
+
+def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels: Kernels) -> None:
+    weightings = sorted({sweep.by_frequency for sweep in sweeps})
+    deepest = max(sweep.rules.deepest for sweep in sweeps)
+    texts = {weighting: WeighedText.of(chunk, vectors, weighting, deepest) for weighting in weightings}
+    for batch in batches(chunk, _cells(kernels)):
+        if batch.is_long:
+            _match_long(sweeps, chunk, int(batch.lines[0]), vectors, kernels)
+            continue
+        products = {weighting: text.products(batch) for weighting, text in texts.items()}
+        for sweep in sweeps:
+            sweep.add(batch, products[sweep.by_frequency], kernels)
+
+
+def _cells(kernels: Kernels) -> int | None:
+    return SWEEP_CELLS if kernels.NAME == "numpy" else None
+
+
+def _match_long(sweeps: list[ThresholdSweep], chunk: Chunk, line: int, vectors: Vectors, kernels: Kernels) -> None:
+    """Match a candidate that is too long for whole arrays, once for each threshold."""
+    alone = chunk.alone(line)
+    for sweep in sweeps:
+        for number, threshold in enumerate(sweep.thresholds):
+            matcher = replace(sweep.matcher, threshold=threshold)
+            sweep.matched[number, line] = matcher.matched(alone, vectors, len(sweep.pools), kernels)[0]
+
+
+@dataclass(frozen=True)
+class MatchIntervals:
+    """Matches of the candidate n-grams of a chunk, and between which of some ascending thresholds each is made."""
+
+    order: Integers  # Order of the candidate n-gram
+    starts: Integers  # Candidate position at which it starts
+    matched: Integers  # How much of it is matched, in millionths: 1,000,000 for an exact match
+    partner_starts: Integers  # Position at which the matched reference n-gram first appears
+    partner_orders: Integers
+    first: Integers  # Number of the lowest threshold at which the match is made
+    end: Integers  # Number of the first threshold above it at which it is not, or else of thresholds
+
+    def at(self, threshold: int) -> MatchIntervals:
+        """Matches made at the threshold of that number."""
+        alive = (self.first <= threshold) & (threshold < self.end)
+        return MatchIntervals(*(getattr(self, field.name)[alive] for field in fields(self)))
+
+
+def match_intervals(
+    matcher: SoftMatcher,
+    thresholds: Sequence[float],
+    chunk: Chunk,
+    vectors: Vectors,
+    max_order: int,
+    kernels: Kernels | None = None,
+) -> MatchIntervals:
+    """Match a chunk at every threshold, ascending; for matchers of any assignment and consumption."""
+    kernels = kernels or choose_kernels("numpy")
+    below = [threshold for threshold in thresholds if threshold_in_millionths(threshold) < SCALE]
+    if below and len(below) < len(thresholds) and not vectors.equal_is_one:
+        # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
+        soft = match_intervals(matcher, below, chunk, vectors, max_order, kernels)
+        equal = _one_by_one(matcher, thresholds[len(below) :], chunk, vectors, max_order)
+        moved = [(*columns[:5], *(number + len(below) for number in columns[5:])) for columns in equal]
+        return MatchIntervals(*(np.concatenate(each) for each in zip(vars(soft).values(), *moved, strict=True)))
+    lowest = replace(matcher, threshold=thresholds[0])
+    count = len(thresholds)
+    found: list[tuple[Integers, ...]] = []
+    if not _can_sweep(lowest, max_order):
+        found = list(_one_by_one(matcher, thresholds, chunk, vectors, max_order))
+        return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    sweep = ThresholdSweep(lowest, list(thresholds), chunk, max_order, vectors)
+    for order, pool in enumerate(sweep.pools, start=1):
+        start = pool.start(order, sweep.rules)
+        exact = start.matched > 0
+        number = int(exact.sum())
+        columns = [each[exact] for each in vars(start).values()]
+        found.append((np.full(number, order), *columns, np.zeros(number, np.int64), np.full(number, count)))
+    text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
+    for batch in batches(chunk, _cells(kernels)):
+        candidate, reference = batch.candidate, batch.reference
+        if batch.is_long:
+            raise InputError(
+                f"a segment of {candidate.shape[1]} candidate and {reference.shape[1]} reference tokens is too long "
+                "to show its matches at every threshold: split it"
+            )
+        tables = BatchMatching(sweep.rules, sweep.pools, batch, text.products(batch)).tables()
+        if tables is None:
+            continue
+        made = tables.sweep(sweep.millionths, kernels)
+        layer, line = np.divmod(made.segment, len(candidate))
+        block, place = np.divmod(made.column, reference.shape[1])
+        pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
+        orders, matched = np.array(tables.orders)[layer], np.minimum(made.value, SCALE).astype(np.int64)
+        starts, partners = candidate[line, made.row], reference[line, place]
+        found.append((orders, starts, matched, partners, pool_orders, made.first, made.end))
+    return MatchIntervals(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _one_by_one(
+    matcher: SoftMatcher, thresholds: Sequence[float], chunk: Chunk, vectors: Vectors, max_order: int
+) -> Iterator[tuple[Integers, ...]]:
+    """Match at each threshold anew; every match lives for one of them."""
+    for number, threshold in enumerate(thresholds):
+        matched = replace(matcher, threshold=threshold).matches(chunk, vectors, max_order)
+        for order, matches in enumerate(matched, start=1):
+            made = matches.matched > 0
+            many = int(made.sum())
+            columns = [each[made] for each in vars(matches).values()]
+            yield np.full(many, order), *columns, np.full(many, number), np.full(many, number + 1)

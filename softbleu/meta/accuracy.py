@@ -1,0 +1,237 @@
+"""Accuracy: how often metrics and people say the same of two systems, or of two outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from softbleu.errors import InputError
+from softbleu.io.limits import Limit
+from softbleu.meta.preferences import judged_scores
+from softbleu.meta.resampling import draw_counts, interval_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
+    from softbleu.meta.agreement import Columns
+    from softbleu.types import Floats, Integers
+
+_LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498,500", "take fewer")
+"""Of 24 bytes each, and of some 8 more for a while."""
+_NOTHING = 1e-12
+"""Accuracies that differ by no more are the same: which tie threshold is best does not hang on the last bits."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How often a metric says of two what people say, and what that is worth."""
+
+    metric: str
+    human: str
+    of: str
+    """`systems`, `systems softly`, `outputs` or `outputs by segment`."""
+    value: float
+    """0 to 1."""
+    interval: tuple[float, float] | None
+    """Between the percentiles 2.5 and 97.5 of the bootstrap samples."""
+    chance: float
+    """What is to be had without looking at the texts."""
+    epsilon: float | None
+    """Differences up to this count as ties of the metric; None where ties are not calibrated."""
+    pairs: int
+    ties: int | None
+    """Of people's, among the pairs; None where people are not asked for a preference."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """Pairs of which people say which is better, and by how much a metric has the first one above the second."""
+
+    people: Integers
+    """1 where the first is better, -1 where the second is, 0 for a tie."""
+    differences: Floats
+    """Of the metric."""
+    one: Integers
+    other: Integers
+    """What the two are, from 0, the lower number first: the bootstrap draws these. The same array twice where pairs
+    are of one thing, such as a segment, and are drawn with it."""
+    base: Floats
+    """How much each pair weighs."""
+
+    @classmethod
+    def among(cls, people: Floats, scores: Floats) -> Self:
+        """Pair all points with one another.
+
+        >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
+        (1.0, 1.0)
+        """
+        _LIMIT.check(len(people) * (len(people) - 1) // 2, f"a table of {len(people):,} rows")
+        one, other = np.triu_indices(len(people), 1)
+        said = np.sign(people[one] - people[other]).astype(np.int64)
+        return cls(said, scores[one] - scores[other], one, other, np.ones(len(one)))
+
+    @property
+    def chance(self) -> float:
+        """What a metric reaches that knows nothing: it ties all pairs, or none and is right in half of the others."""
+        tied = float(self.base[self.people == 0].sum() / self.base.sum())
+        return max(tied, (1 - tied) / 2)
+
+    def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
+        """Share of the pairs of which the metric says what people say, and its tie threshold; None without pairs.
+
+        Where it is calibrated, differences up to the threshold that gives the greatest accuracy count as ties, the
+        smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
+        thing was drawn, which is once unless given.
+        """
+        ranked, right, gain, last = self._ranked
+        weights = ranked.base if counts is None else ranked.base * ranked.drawn(counts)
+        total = float(weights.sum())
+        if not total:
+            return None
+        least = float(weights @ right)
+        if not calibrated:
+            return least / total, 0.0
+        values = np.cumsum(weights * gain)[last]
+        best = int((values >= values.max() - _NOTHING * total).argmax())
+        if values[best] <= _NOTHING * total:
+            return least / total, 0.0
+        return (least + float(values[best])) / total, abs(float(ranked.differences[last[best]]))
+
+    def interval(self, samples: int, seed: int, *, calibrated: bool) -> tuple[float, float] | None:
+        """Interval from samples of the things that are paired, the threshold chosen anew in each."""
+        things = int(self.other.max()) + 1
+        drawn = (self.accuracy(counts, calibrated=calibrated) for counts in draw_counts(things, samples, seed))
+        return interval_of([found[0] for found in drawn if found is not None], samples)
+
+    def drawn(self, counts: Integers) -> Integers:
+        """How often each pair was drawn."""
+        return counts[self.one] if self.one is self.other else counts[self.one] * counts[self.other]
+
+    @cached_property
+    def _ranked(self) -> tuple[Self, Floats, Floats, Integers]:
+        """Pairs by the size of their differences, which are right, what ties add, and where each size last stands."""
+        sizes = np.abs(self.differences)
+        order = np.argsort(sizes, kind="stable")
+        one = self.one[order]
+        other = one if self.one is self.other else self.other[order]
+        ranked = replace(
+            self,
+            people=self.people[order],
+            differences=self.differences[order],
+            one=one,
+            other=other,
+            base=self.base[order],
+        )
+        right = (np.sign(ranked.differences) == ranked.people).astype(np.float64)
+        gain = (ranked.people == 0) - right
+        last = np.flatnonzero(np.append(np.diff(sizes[order]) != 0, True))
+        return ranked, right, gain, last
+
+
+def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:
+    """Share of the pairs of systems that each metric orders as people do (Kocmi et al. 2021), drawn by system."""
+    found = []
+    for name, scores in columns.metrics.items():
+        pairs = JudgedPairs.among(columns.people, scores)
+        found.append(_accuracy(name, columns.human, "systems", pairs, samples, seed, calibrated=False))
+    return found
+
+
+def output_accuracies(
+    table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345
+) -> list[Accuracy]:
+    """Tie-calibrated accuracy over all comparisons, and its mean over segments; segments are drawn."""
+    taken, scores = judged_scores(comparisons, table.segments, table.name)
+    differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
+    _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
+    found = []
+    for of, base in (("outputs", np.ones(len(taken))), ("outputs by segment", 1 / sizes[numbers])):
+        pairs = JudgedPairs(taken.outcome, differences, numbers, numbers, base)
+        found.append(_accuracy(table.name, "rankings", of, pairs, samples, seed, calibrated=True))
+    return found
+
+
+def assessment_accuracies(
+    table: ScoreTable, human: str, assessments: Assessments, samples: int = 1000, seed: int = 12345
+) -> list[Accuracy]:
+    """Tie-calibrated accuracy over all pairs of assessed outputs, which are drawn."""
+    people, scores = assessments.pick(table.segments, table.name)
+    if len(people) < 2:
+        raise InputError(f"an accuracy needs 2 outputs or more, here are {len(people)}")
+    pairs = JudgedPairs.among(people, scores)
+    return [_accuracy(table.name, human, "outputs", pairs, samples, seed, calibrated=True)]
+
+
+def _accuracy(
+    metric: str, human: str, of: str, pairs: JudgedPairs, samples: int, seed: int, *, calibrated: bool
+) -> Accuracy:
+    value, epsilon = pairs.accuracy(calibrated=calibrated) or (0.0, 0.0)
+    interval = pairs.interval(samples, seed, calibrated=calibrated)
+    ties = int((pairs.people == 0).sum())
+    shown = epsilon if calibrated else None
+    return Accuracy(metric, human, of, value, interval, pairs.chance, shown, len(pairs.people), ties)
+
+
+def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> Accuracy:
+    """Soft pairwise accuracy (Thompson et al. 2024): 1 - the mean |p of people - p of the metric| over pairs of systems.
+
+    p is one-sided, from sign flips of the differences segment by segment, on the segments on which people compared the
+    two; a difference of people is wins less losses. Systems are drawn for the interval.
+    """  # noqa: E501
+    taken, scores = judged_scores(comparisons, table.segments, table.name)
+    people, metric = paired_differences(taken, scores)
+    pairs = list(people)
+    both = [flip_p_values(np.array([side[pair] for pair in pairs]), samples, seed) for side in (people, metric)]
+    error = np.abs(both[0] - both[1])
+    one, other = np.array(pairs).T
+
+    def accuracy(counts: Integers) -> float | None:
+        weights = counts[one] * counts[other]
+        return 1 - float(weights @ error / weights.sum()) if weights.any() else None
+
+    systems = len(taken.systems)
+    drawn = [value for counts in draw_counts(systems, samples, seed) if (value := accuracy(counts)) is not None]
+    # What a metric has that is never sure.
+    unsure = 1 - float(np.abs(both[0] - 0.5).mean())
+    value, interval = 1 - float(error.mean()), interval_of(drawn, samples)
+    return Accuracy(table.name, "rankings", "systems softly", value, interval, unsure, None, len(pairs), None)
+
+
+def paired_differences(
+    comparisons: Comparisons, scores: Floats
+) -> tuple[Mapping[tuple[int, int], Floats], Mapping[tuple[int, int], Floats]]:
+    """Differences of each pair of systems on each segment, of people and of a metric; 0 where people said nothing."""
+    people: dict[tuple[int, int], Floats] = {}
+    metric: dict[tuple[int, int], Floats] = {}
+    systems, segments = scores.shape
+    for pair in combinations(range(systems), 2):
+        own = (comparisons.first == pair[0]) & (comparisons.second == pair[1])
+        if not own.any():
+            continue
+        judged = comparisons.segment[own]
+        people[pair] = np.bincount(judged, comparisons.outcome[own], segments).astype(np.float64)
+        metric[pair] = np.zeros(segments)
+        metric[pair][judged] = scores[pair[0], judged] - scores[pair[1], judged]
+    return people, metric
+
+
+def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
+    """How likely the first of two is so much better by chance: the share of sign flips with no smaller sum.
+
+    `differences` are those of each pair on each segment, (pairs, segments). In each trial each segment's difference
+    changes its sign or does not, the same for every pair.
+
+    >>> flip_p_values(np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [0.0, 1.0, -1.0, 0.0, 0.0]]), 1000, 1).round(1).tolist()
+    [0.0, 0.7]
+    """
+    generator = np.random.default_rng(seed)
+    # Drawn as in the program of the paper: the same seed gives the same flips.
+    flips = 2 * np.rint(generator.random((trials, differences.shape[1]), np.float32)).astype(np.float64) - 1
+    least = differences.sum(axis=1) - 1e-9 * np.abs(differences).sum(axis=1)
+    shares: Floats = (flips @ differences.T >= least).mean(axis=0)
+    return shares

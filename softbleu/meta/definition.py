@@ -1,0 +1,253 @@
+"""Experiments as data: a TOML file that says what is computed from what."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softbleu.corpora import ParallelFiles, read_segments, split_name
+from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.files import hash_file
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.io.data_files import check_plain, read_toml
+from softbleu.meta.text import MatchedText, generated_text
+from softbleu.metrics.base import Metric, every_setting
+from softbleu.metrics.making import make_metric, read_settings
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+
+_FILES = {"candidates", "references", "source", "pairs", "encoding"}
+_GENERATED = {"grammars", "pairing", "count", "seed"}
+_JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores", "direction"}
+_TEXTS = ("source", "pairs", "gold", "assessments", "rankings")
+"""Keys of one file."""
+_LISTS = ("candidates", "references", "human", "scores")
+"""Keys of several."""
+_SHAPES = {
+    **dict.fromkeys((*_TEXTS, "encoding", "pairing", "direction", "question", "coefficient", "against"), "text"),
+    **dict.fromkeys(
+        (*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"
+    ),
+    **dict.fromkeys(("unescape", "expand"), "true or false"),
+    **dict.fromkeys(("count", "seed", "samples", "runs", "rankings_start"), "a whole number"),
+    "thresholds": "a list of numbers and text",
+    "at": "a number",
+    "vary": "a table of lists",
+}
+"""What the values of a definition must be."""
+_TYPES: dict[str, tuple[type, ...]] = {
+    **{"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)},
+    **{"a list of text": (str,), "a list of numbers and text": (str, int, float)},
+    "a list of values": (str, int, float, bool),
+}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A TOML file that has been read and checked."""
+
+    path: Path
+    name: str
+    """What its outputs are called: the file's name without its suffix."""
+    kind: str
+    """What is done, one of `KINDS`."""
+    title: str
+    tables: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, path: Path) -> Definition:
+        """Read a file. InputError: it cannot be read, is no TOML, or says what is not known."""
+        content = read_toml(path)
+        kind, title = content.pop("kind", None), content.pop("title", "")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise UnknownNameError("kind of experiment", str(kind), KINDS, place=str(path))
+        for name, table in content.items():
+            if name not in KINDS[kind]:
+                raise UnknownNameError("table", name, KINDS[kind], place=str(path))
+            if not isinstance(table, dict):
+                raise InputError(f"{path}: {name!r} must be a table: write [{name}] on a line of its own")
+        return cls(path, path.stem, kind, str(title), content)
+
+    def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
+        """Take a table with these keys. InputError: unknown or missing keys."""
+        return self._checked(name, self.tables.get(name, {}), valid, needed)
+
+    def _checked(self, name: str, table: Any, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
+        if not isinstance(table, dict):
+            raise InputError(f"{self.path}: [{name}] must be a table, not {table!r}")
+        if strange := sorted(table.keys() - valid):
+            raise UnknownNameError("key", strange[0], sorted(valid), place=f"{self.path}, [{name}]")
+        if missing := sorted(set(needed) - table.keys()):
+            raise InputError(f"{self.path}: [{name}] needs {missing[0]!r}")
+        for key, value in table.items():
+            if key in _SHAPES and not _has_shape(value, _SHAPES[key]):
+                raise InputError(f"{self.path}: [{name}] {key!r} must be {_SHAPES[key]}, not {value!r}")
+        return dict(table)
+
+    def place(self, name: str) -> str:
+        """Path of a file that is named relative to the definition."""
+        return str(self.path.parent / name)
+
+    def data(self) -> dict[str, dict[str, Any]]:
+        """What people said of which texts, by name, as `softbleu.metaeval` takes it."""
+        if not self.tables.get("data"):
+            raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
+        found = self._data_tables()
+        for given in found.values():
+            given |= {key: self.place(given[key]) for key in _TEXTS if key in given}
+            given |= {key: self._named(given[key]) for key in _LISTS if key in given}
+        return found
+
+    def _data_tables(self) -> dict[str, dict[str, Any]]:
+        valid = (_FILES - {"pairs"}) | _JUDGED | {"unescape"}
+        return {
+            name: self._checked(f"data.{name}", table, valid) for name, table in self.tables.get("data", {}).items()
+        }
+
+    def _named(self, names: Sequence[str]) -> list[str]:
+        """Files by their names, each maybe as ``NAME=FILE``, or all that match a pattern."""
+        found = []
+        for label, pattern in map(split_name, names):
+            found += [f"{label}={path}" if label else str(path) for path in self._matching(pattern)]
+        return found
+
+    def metrics(self) -> dict[str, Metric]:
+        """Metrics by name, with the settings that all have in common where they have them."""
+        common = self.settings()
+        found: dict[str, Metric] = {}
+        for name, text in self.tables.get("metrics", {}).items():
+            try:
+                head, own = read_settings(str(text))
+                found[name] = make_metric(head, idle=[], **common | self._located(f"metrics.{name}", own))
+            except InputError as error:
+                raise InputError(f"{self.path}: [metrics] {name!r}: {error}") from error
+        return found
+
+    def settings(self) -> dict[str, Any]:
+        """Settings that the whole experiment has in common."""
+        return self._located("settings", self.table("settings", {*every_setting(), "metric", "preset"}))
+
+    def variants(self) -> dict[str, dict[str, Any]] | None:
+        """Further settings by label."""
+        if "variants" not in self.tables:
+            return None
+        for label, options in self.tables["variants"].items():
+            if not isinstance(options, dict):
+                raise InputError(f"{self.path}: variant {label!r} must be a table of settings")
+        return {label: self._located(f"variants.{label}", each) for label, each in self.tables["variants"].items()}
+
+    def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
+        try:
+            make_metric(idle=[], **options)
+        except InputError as error:
+            raise InputError(f"{self.path}: [{name}] {error}") from error
+        placed = dict(options)
+        for key in ("vectors", "idf"):
+            if isinstance(options.get(key), str):
+                parts = options[key].split("+") if key == "vectors" else [options[key]]
+                placed[key] = "+".join(self.place(part) if "/" in part else part for part in parts)
+        return placed
+
+    @contextmanager
+    def corpus(self) -> Iterator[Corpus]:
+        """Open the corpus of parallel files, or of a file of pairs."""
+        table = self.table("corpus", _FILES)
+        encoding = table.get("encoding", "utf-8")
+        if "pairs" in table:
+            yield read_segments(self.place(table["pairs"]), encoding=encoding)
+            return
+        self.table("corpus", _FILES, {"candidates", "references"})
+        candidates = [str(path) for name in table["candidates"] for path in self._matching(name)]
+        references = [self.place(name) for name in table["references"]]
+        source = self.place(table["source"]) if "source" in table else None
+        with ParallelFiles.open(candidates, references, source, encoding=encoding) as corpus:
+            yield corpus
+
+    def texts(self) -> Iterator[tuple[str, MatchedText]]:
+        """Texts whose matches are looked at, by name: generated from grammars, aligned pairs, or one system's."""
+        table = self.table("corpus", _FILES | _GENERATED)
+        if "grammars" in table:
+            self.table("corpus", _GENERATED)
+            names = _text_names(self.path, table["grammars"])
+            for label, name in zip(names, table["grammars"], strict=True):
+                grammar = self.place(name) if "/" in name else name
+                chosen: Any = {key: table.get(key) for key in ("pairing", "count", "seed")}
+                yield label, generated_text(grammar, **chosen)[1]
+        elif "pairs" in table:
+            yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
+        else:
+            tokenizer = make_metric(idle=[], **self.settings()).tokenizer
+            with self.corpus() as corpus:
+                for system in corpus.systems:
+                    yield system, MatchedText.of_corpus(corpus.only(system), tokenizer)
+
+    def _matching(self, pattern: str) -> list[Path]:
+        """Files of that name, or all that match it, sorted."""
+        place = Path(self.place(pattern))
+        try:
+            found = sorted(place.parent.glob(place.name)) if "*" in place.name else [place] * os.path.lexists(place)
+        except OSError as error:
+            raise InputError(f"{self.path}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
+        if not found:
+            raise InputError(
+                f"{self.path}: no file matches {pattern!r}: put the data into {place.parent.resolve()}, "
+                "or change the path"
+            )
+        return found
+
+    def inputs(self) -> dict[str, str]:
+        """SHA-256 of the definition and of every file that it names, by path as it is named."""
+        hashes = {self.path.name: hash_file(self.path)}
+        return hashes | {name: hash_file(path) for name, path in self._corpus_files()}
+
+    def files(self) -> list[str]:
+        """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
+        settings = [self.settings(), *(self.variants() or {}).values()]
+        named = [each[name] for each in settings for name in ("vectors", "idf") if isinstance(each.get(name), str)]
+        named += [str(each.vector_choice.vectors) for each in self.metrics().values() if each.requires.vectors]
+        return [str(self.path), *(str(path) for _, path in self._corpus_files()), *named]
+
+    def _corpus_files(self) -> Iterator[tuple[str, Path]]:
+        """Files of the corpus, as they are named and where they are."""
+        table = self.table("corpus", _FILES | _GENERATED)
+        names = [*table.get("candidates", ()), *table.get("references", ())]
+        names += [table[key] for key in ("source", "pairs") if key in table]
+        names += [name for name in table.get("grammars", ()) if "/" in name]
+        for data in self._data_tables().values():
+            names += [data[key] for key in _TEXTS if key in data]
+            names += [split_name(each)[1] for key in _LISTS for each in data.get(key, ())]
+        for name in names:
+            for path in self._matching(name):
+                check_plain(path)
+                yield str(Path(name).parent / path.name), path
+
+
+def _text_names(path: Path, grammars: Sequence[str]) -> list[str]:
+    """Names of the texts of grammars: those of the files, with their folders where they are needed to tell them."""
+    if len(set(grammars)) < len(grammars):
+        raise InputError(f"{path}: [corpus] 'grammars' has one twice: name each once")
+    stems = [Path(name).stem for name in grammars]
+    return [stem if stems.count(stem) == 1 else name for stem, name in zip(stems, grammars, strict=True)]
+
+
+def _has_shape(value: object, shape: str) -> bool:
+    if shape == "a table of lists":
+        return isinstance(value, dict) and all(_has_shape(each, "a list of values") for each in value.values())
+    if shape.startswith("a list of "):
+        return isinstance(value, list) and all(type(each) in _TYPES[shape] for each in value)
+    return type(value) in _TYPES[shape]
+
+
+KINDS: dict[str, tuple[str, ...]] = {
+    "sweep": ("corpus", "settings", "sweep", "variants"),
+    "spurious": ("corpus", "settings", "spurious"),
+    "metaeval": ("metaeval", "data", "settings", "metrics"),
+    "calibration": ("calibration", "data", "settings"),
+}
+"""Kinds of experiments, and the tables that their definitions may have."""

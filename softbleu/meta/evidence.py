@@ -1,0 +1,247 @@
+"""What people said and what metrics said of the same systems, put side by side."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
+from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
+from softbleu.engine.plan import resolve_metric
+from softbleu.errors import InputError, known_name
+from softbleu.meta.agreement import Columns, join_assessments, join_systems
+from softbleu.meta.rankings import RankedSystem, rank_by_wins
+from softbleu.meta.resampling import check_samples
+from softbleu.meta.skill import SkillSettings, rank_by_skill
+from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.metrics.optional import matcher_of
+from softbleu.results import RunOptions, collect_statistics, make_results
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.judgements import Assessments, Comparisons
+    from softbleu.io.tabular import Value
+    from softbleu.metrics import Metric
+    from softbleu.types import Progress
+
+ASSESSMENT = "direct assessment"
+
+
+Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
+"""Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
+Outputs = Sequence[str] | Mapping[str, Sequence[str]]
+"""Files, or texts by the name of the system."""
+
+
+@dataclass(frozen=True)
+class IntervalSettings:
+    """How intervals and tests are made."""
+
+    samples: int = 1000
+    """Of the bootstrap."""
+    runs: int = 100
+    """Of TrueSkill."""
+    seed: int = 12345
+    against: str | None = None
+    """The metric that others are tested against; None: each against each."""
+
+    def __post_init__(self) -> None:
+        # Without samples there are no intervals.
+        check_samples(self.samples or 1, self.seed)
+        check_samples(self.runs, self.seed)
+
+    def facts(self) -> dict[str, Value]:
+        """What is said of samples."""
+        return {"samples": self.samples, "seed": self.seed}
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is known of the systems; what is not is empty or None."""
+
+    metrics: Sequence[ScoreTable] = ()
+    human: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Scores of the systems by people, by the name of these scores."""
+    comparisons: Comparisons | None = None
+    assessments: Assessments | None = None
+    rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
+    """The systems as ranked by the comparisons, by the name of the way."""
+
+    def of_systems(self) -> list[Columns]:
+        """Join metrics with each kind of human scores of systems. InputError: either is missing."""
+        metrics = self.need_metrics()
+        ranked = {by: {each.name: each.score for each in found} for by, found in self.rankings.items()}
+        sides = {**self.human, **ranked}
+        if not sides:
+            raise InputError("there are no human scores of systems: give them, or rankings to make them from")
+        return [join_systems(metrics, name, scores) for name, scores in sides.items()]
+
+    def of_outputs(self) -> list[Columns]:
+        """Join metrics with direct assessment of single outputs. InputError: either is missing."""
+        metrics = self.need_metrics()
+        if self.assessments is None:
+            raise InputError("there is no direct assessment of single outputs: give a file of it")
+        return [join_assessments(metrics, ASSESSMENT, self.assessments)]
+
+    def columns(self) -> list[Columns]:
+        """Join metrics with what there is: scores of systems, or else of single outputs."""
+        return self.of_systems() if self.human or self.rankings or self.assessments is None else self.of_outputs()
+
+    def need_metrics(self) -> Sequence[ScoreTable]:
+        """The metrics; InputError where there are none."""
+        if not self.metrics:
+            raise InputError("there is no metric: give files of scores, or settings and a corpus to score")
+        return self.metrics
+
+    def need_comparisons(self) -> Comparisons:
+        """The comparisons; InputError where there are none."""
+        if self.comparisons is None:
+            raise InputError("there are no comparisons by people: give rankings")
+        return self.comparisons
+
+
+def rank_systems(
+    comparisons: Comparisons, ways: Sequence[str], settings: IntervalSettings, progress: Progress | None = None
+) -> dict[str, list[RankedSystem]]:
+    """Rank systems in each of the named `WAYS`."""
+    known = [known_name("way of ranking", way, WAYS) for way in ways]
+    return {way: WAYS[way](comparisons, settings, progress) for way in known}
+
+
+WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
+    "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
+    "trueskill": lambda comparisons, settings, progress: rank_by_skill(
+        comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
+    ),
+}
+"""How systems are ranked by people's comparisons."""
+
+
+def make_score_tables(
+    corpus: Corpus,
+    metrics: Mapping[str, Metric],
+    *,
+    segments: bool,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> tuple[list[ScoreTable], dict[str, str]]:
+    """Score a corpus with several metrics, by name: its segments, or else its systems; with the signatures by name.
+
+    What is better is greater: scores of which less is better, such as error rates, are negative.
+    """
+    tables, signatures = [], {}
+    resolved = [resolve_metric(metric) for metric in metrics.values()]
+    statistics = collect_statistics(
+        corpus, resolved, RunOptions(jobs, executor, progress=progress), keep_rows=segments
+    )
+    for name, each in zip(metrics, statistics, strict=True):
+        results = make_results(each, "segment" if segments else "corpus")
+        signatures[name] = results[0].signature
+        sign = 1 if results[0].higher_is_better else -1
+        parts = {each.name: sign * np.array([part.score for part in each.segments or ()]) for each in results}
+        systems = {each.name: sign * each.score for each in results}
+        tables.append(ScoreTable(name, systems, parts if segments else {}))
+    return tables, signatures
+
+
+def read_metrics(metrics: Metrics) -> dict[str, Metric]:
+    """Read what to compute, by the name that it is given or has itself. InputError: two of the same name.
+
+    >>> read = read_metrics(["gleu", "soft=vleu(threshold=0.8)", "metric:bleu|matcher:xleu|threshold:0.5"])
+    >>> list(read), read["soft"].threshold
+    (['gleu', 'soft', 'bleu xleu'], 0.8)
+    """
+    named: Any = metrics.items() if isinstance(metrics, Mapping) else None
+    found: dict[str, Metric] = {}
+    for given, text in named or [split_name(each) if isinstance(each, str) else (None, each) for each in metrics]:
+        signed = isinstance(text, str) and ":" in text.partition("(")[0]
+        metric = metric_from_signature(str(text)) if signed else make_metric(text)
+        matcher = matcher_of(metric)
+        soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
+        name = given or f"{metric.name}{soft}"
+        if name in found:
+            raise InputError(f"two metrics are called {name!r}: name one by NAME=METRIC")
+        found[name] = metric
+    return found
+
+
+def read_human(files: Sequence[str], direction: str | None, encoding: str) -> dict[str, Mapping[str, float]]:
+    """Read human scores of systems from files, each maybe as ``NAME=FILE``, by name."""
+    human: dict[str, Mapping[str, float]] = {}
+    for label, file in map(split_name, files):
+        for made in read_scores(file, label=label, direction=direction, encoding=encoding):
+            name = label or Path(file.removesuffix(".gz")).stem
+            if name in human:
+                raise InputError(f"two human scores are called {name!r}: name one by NAME=FILE")
+            human[name] = made.systems
+    return human
+
+
+def name_outputs(paths: Sequence[str]) -> dict[str, str]:
+    """Name systems after their files as `name_files` does, without test set and direction where all have both.
+
+    >>> name_outputs(["out/newstest2017.PJATK.4760.cs-en", "out/newstest2017.online-A.0.cs-en"])
+    {'PJATK.4760': 'out/newstest2017.PJATK.4760.cs-en', 'online-A.0': 'out/newstest2017.online-A.0.cs-en'}
+    >>> name_outputs(["out/AMU.txt"])
+    {'AMU': 'out/AMU.txt'}
+    """
+    files = [Path(path).name for path in paths]
+    plain = plain_names(files)
+    named = {plain[file]: path for file, path in zip(files, paths, strict=True)}
+    if len(named) == len(paths) and not set(named) & set(files):
+        return named
+    return name_files(paths)
+
+
+@contextmanager
+def open_outputs(
+    texts: Corpus | None,
+    candidates: Outputs,
+    references: Sequence[str | Sequence[str]],
+    source: Sequence[str] | None,
+    gold: str | None,
+    encoding: str,
+    *,
+    unescape: bool,
+) -> Iterator[Corpus]:
+    """Open what metrics are computed of: those texts, or candidates with their references."""
+    if texts is not None:
+        yield texts
+    elif isinstance(candidates, Mapping):
+        corpus = Segments.of(candidates, references, source)
+        yield unescaped(corpus) if unescape else corpus
+    elif candidates:
+        files = [str(each) for each in references]
+        others = [each for each in (source, gold) if isinstance(each, str)]
+        named = name_systems(candidates, files, others, name_outputs)
+        with ParallelFiles.open(
+            named, files, source if isinstance(source, str) else None, gold=gold, encoding=encoding
+        ) as opened:
+            yield unescaped(opened) if unescape else opened
+    else:
+        raise InputError("--metric needs a corpus to score: name it with -c and -r")
+
+
+def unescaped(corpus: Corpus) -> Segments:
+    """Read a corpus into memory, with characters in the place of entities such as ``&apos;``."""
+
+    def lines(texts: Iterator[Sequence[str]]) -> list[str]:
+        return [html.unescape(line) for text in texts for line in text]
+
+    blocks = [block.load() for block in corpus.blocks()]
+    candidates = {name: lines(iter([block.candidates[name] for block in blocks])) for name in corpus.systems}
+    if corpus.gold is not None:
+        raise InputError("gold edits count the words of their own text: leave out --unescape")
+    references = [tuple(map(html.unescape, each)) for block in blocks for each in block.references]
+    source = None if corpus.source is None else lines(iter([block.source or () for block in blocks]))
+    return replace(Segments.of(candidates, references), source=source)

@@ -1,0 +1,369 @@
+"""Meta-evaluation: how well metrics agree with people, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from softbleu.corpora import split_name
+from softbleu.corpora.judgements import (
+    Assessments,
+    Comparisons,
+    merge_scores,
+    read_assessments,
+    read_rankings,
+    read_scores,
+)
+from softbleu.errors import InputError, known_name
+from softbleu.io.tabular import Records, Tabular, Value
+from softbleu.meta.accuracy import (
+    Accuracy,
+    assessment_accuracies,
+    output_accuracies,
+    soft_accuracy,
+    system_accuracies,
+)
+from softbleu.meta.agreement import agreements, compare_metrics, leave_one_out
+from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.correlation import COEFFICIENTS
+from softbleu.meta.evidence import (
+    ASSESSMENT,
+    Evidence,
+    IntervalSettings,
+    make_score_tables,
+    open_outputs,
+    rank_systems,
+    read_human,
+    read_metrics,
+)
+from softbleu.meta.preferences import preference_taus
+
+if TYPE_CHECKING:
+    from softbleu.corpora.judgements import ScoreTable
+    from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
+    from softbleu.meta.evidence import Metrics, Outputs
+    from softbleu.types import Progress
+
+RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")
+"""Questions that need systems to be ranked."""
+
+
+BY_OUTPUT = ("outputs", "preferences", "accuracy")
+"""Questions that need scores of segments."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MetaEvaluation(Tabular):
+    """The answer to one of `QUESTIONS`."""
+
+    question: str
+    table: Records
+    columns: tuple[Columns, ...] = ()
+    """Scores of people and metrics side by side, where the question is about them."""
+    agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
+    """Of `systems` and `outputs`: of each of these the correlations, a metric each."""
+    pairs: tuple[MetricPair, ...] = ()
+    """Of `williams`: the metrics tested."""
+    notes: tuple[str, ...] = ()
+    """What was left out, and where no correlation is defined."""
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    """Of the metrics that were computed, by name."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of the table."""
+        return self.table.records()
+
+    def described(self) -> Mapping[str, Any]:
+        """What is true of all rows."""
+        return self.table.facts
+
+
+def metaeval(
+    question: str | None = None,
+    *,
+    scores: Sequence[str | ScoreTable] = (),
+    metrics: Metrics = (),
+    candidates: Outputs = (),
+    references: Sequence[str | Sequence[str]] = (),
+    source: str | Sequence[str] | None = None,
+    gold: str | None = None,
+    rankings: str | Comparisons | None = None,
+    rankings_start: int | None = None,
+    expand: bool = True,
+    rank_by: Sequence[str] = (),
+    human: Sequence[str] | Mapping[str, Mapping[str, float]] = (),
+    assessments: str | Assessments | None = None,
+    direction: str | None = None,
+    unescape: bool = False,
+    encoding: str = "utf-8",
+    against: str | None = None,
+    samples: int = 1000,
+    runs: int = 100,
+    seed: int = 12345,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> MetaEvaluation:
+    """Measure how well metrics agree with people: about systems, about outputs, and about pairs of outputs.
+
+    Parameters
+    ----------
+    question
+        One of `QUESTIONS`; unless given `systems`, or what the input allows.
+    scores
+        Of metrics: tables, or files, each maybe as ``NAME=FILE``.
+    metrics
+        To compute: expressions such as ``vleu(threshold=0.8)``, each maybe as ``NAME=EXPRESSION``, signatures or
+        values; a mapping names them.
+    candidates
+        What to compute them of: texts by the name of the system, or files; else the texts of `assessments`.
+    references
+        Of each segment its references; or files.
+    source
+        Of each segment its source; or a file.
+    gold
+        A file of gold edits, which make references and source.
+    rankings
+        Comparisons by people, or a file of them.
+    rankings_start
+        The number of the first segment in them.
+    expand
+        Whether systems that were shown as one count each.
+    rank_by
+        How the comparisons make scores of systems, see `softbleu.meta.evidence.WAYS`.
+    human
+        Scores of systems by their name, or files, each maybe as ``NAME=FILE``.
+    assessments
+        Direct assessment of single outputs, or a file of it.
+    direction
+        Take rows of this direction only, e.g. ``cs-en``.
+    unescape
+        Turn entities such as ``&apos;`` in texts into characters.
+    against
+        Of `williams`, only the tests with this metric.
+    samples
+        Samples of the bootstrap.
+    runs
+        Runs of TrueSkill.
+    seed
+        Of both.
+    jobs
+        Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        What is given is not enough, not right, or contradicts itself.
+
+    Examples
+    --------
+    >>> from softbleu.corpora.judgements import ScoreTable
+    >>> people = {"A": 0.6, "B": 0.5, "C": 0.3, "D": 0.1}
+    >>> bleu = ScoreTable("bleu", {"A": 31.0, "B": 32.5, "C": 20.0, "D": 12.0})
+    >>> found = metaeval(scores=[bleu], human={"people": people}, samples=100).table
+    >>> dict(zip(found.columns, found.rows[0]))["spearman"]
+    0.8
+    """
+    asked = question or default_question(scores or metrics, human or rankings, assessments)
+    name = known_name("table", asked, QUESTIONS)
+    if rankings_start not in (None, 0, 1):
+        raise InputError(f"--rankings-start is 0 or 1, not {rankings_start}")
+    for option, given in {"rankings-start": rankings_start, "rank-by": rank_by, "unexpanded": not expand}.items():
+        if rankings is None and given:
+            raise InputError(f"--{option} is about --rankings: give a file of them")
+    settings = IntervalSettings(samples, runs, seed, against)
+    people = Evidence(
+        (),
+        human if isinstance(human, Mapping) else read_human(human, direction, encoding),
+        read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
+        if isinstance(rankings, str)
+        else rankings,
+        read_assessments(assessments, direction=direction, unescape=unescape, encoding=encoding)
+        if isinstance(assessments, str)
+        else assessments,
+    )
+    scorers = read_metrics(metrics)
+    if not scorers and (candidates or references or gold):
+        raise InputError("-c and -r are there to compute metrics: name some with --metric")
+    tables = _read_tables(scores, direction, encoding)
+    signatures: dict[str, str] = {}
+    if scorers:
+        texts = None if people.assessments is None or candidates else people.assessments.texts
+        unjudged = not (people.human or people.comparisons)
+        by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
+        with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
+            computed, signatures = make_score_tables(
+                corpus, scorers, segments=by_output, jobs=jobs, executor=executor, progress=progress
+            )
+        tables += computed
+    ranked = {}
+    if people.comparisons is not None and name in RANKED:
+        ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
+    evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
+    answer = QUESTIONS[name](evidence, settings)
+    table = replace(answer.table, facts={**signatures, **answer.table.facts})
+    return replace(answer, table=table, signatures=signatures)
+
+
+def _read_tables(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> list[ScoreTable]:
+    tables: list[ScoreTable] = []
+    for each in scores:
+        if isinstance(each, str):
+            label, file = split_name(each)
+            tables += read_scores(file, label=label, direction=direction, encoding=encoding)
+        else:
+            tables.append(each)
+    return tables
+
+
+def default_question(metrics: object, of_systems: object, assessments: object) -> str:
+    """Find what can be asked of such input.
+
+    >>> default_question([], "rankings.csv", None), default_question(["bleu"], None, "assessed.tsv")
+    ('ranking', 'outputs')
+    """
+    if not metrics:
+        return "ranking"
+    return "outputs" if assessments and not of_systems else "systems"
+
+
+def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and kind of human scores: three coefficients, each with its interval."""
+    names = ["human", "metric", "points"]
+    names += [f"{coefficient}{end}" for coefficient in COEFFICIENTS for end in ("", "_low", "_high")]
+    correlated = tuple(tuple(agreements(each, settings.samples, settings.seed)) for each in columns)
+    rows = [
+        [
+            *_values(found, names[:3]),
+            *chain.from_iterable((each.value, *_ends(each.interval)) for each in found.correlations.values()),
+        ]
+        for found in chain.from_iterable(correlated)
+    ]
+    return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
+
+
+def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a pair of metrics: their correlations with people and with each other, and Williams' test."""
+    columns = evidence.columns()
+    names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
+    pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
+    rows = [[*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test)] for pair in pairs]
+    return _answer("williams", Records(names, rows), columns, pairs=pairs)
+
+
+def _without_each(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and system left out: the correlations of the others, and how much more that is."""
+    columns = evidence.of_systems()
+    rows: list[list[Value]] = []
+    for each in columns:
+        whole = {found.metric: found.correlations for found in agreements(each, samples=0)}
+        for point, found in leave_one_out(each):
+            values = [correlation.value for correlation in found.correlations.values()]
+            before = whole[found.metric]["pearson"].value
+            change = None if before is None or values[0] is None else values[0] - before
+            rows.append([each.human, found.metric, point, *values, change])
+    return _answer(
+        "left-out", Records(["human", "metric", "without", *COEFFICIENTS, "pearson_change"], rows), columns
+    )
+
+
+def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and variant of tau, with the interval and the counts."""
+    names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
+    comparisons = evidence.need_comparisons()
+    rows = [
+        [tau.metric, tau.variant, tau.value, *_ends(tau.interval), *_values(tau, names[5:])]
+        for table in evidence.need_metrics()
+        for tau in preference_taus(comparisons, table, settings.samples, settings.seed)
+    ]
+    lacking = {
+        each.name: [name for name in comparisons.systems if name not in each.segments] for each in evidence.metrics
+    }
+    notes = tuple(f"{name} lacks {', '.join(systems)}: skipped" for name, systems in lacking.items() if systems)
+    facts = {**settings.facts(), "comparisons": len(comparisons)}
+    return MetaEvaluation("preferences", Records(names, rows, facts), notes=notes)
+
+
+def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a metric and kind of pair: how often it says of two what people say."""
+    metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
+    columns = evidence.of_systems() if evidence.human or evidence.rankings else []
+    found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
+    for table in metrics:
+        if table.segments and evidence.comparisons is not None:
+            found += [soft_accuracy(table, evidence.comparisons, *draws)]
+            found += output_accuracies(table, evidence.comparisons, *draws)
+        if table.segments and evidence.assessments is not None:
+            found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
+    if not found:
+        raise InputError("an accuracy needs people: give --human, --rankings or --da, and for outputs their scores")
+    names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
+    rows = [
+        [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
+        for each in sorted(found, key=lambda each: (each.human, each.of))
+    ]
+    return _answer("accuracy", Records(names, rows, settings.facts()), columns)
+
+
+def _ranking(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a system and way of ranking, the best first."""
+    comparisons = evidence.need_comparisons()
+    names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
+    rows = [[by, each.name, *_values(each, names[2:])] for by, found in evidence.rankings.items() for each in found]
+    facts: dict[str, Value] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
+    facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
+    return MetaEvaluation("ranking", Records(names, rows, facts))
+
+
+def _annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """A row a pair of annotators, after the weighted means over different ones and within each one."""
+    found = annotator_agreement(evidence.need_comparisons())
+    names = ["kappa", "observed", "expected", "comparisons"]
+    rows: list[list[Value]] = []
+    for name, within in (("all, with others", False), ("all, with themselves", True)):
+        # There may be one kind of agreement without the other, or pairs too small for a mean.
+        with suppress(InputError):
+            rows.append([name, "", *_values(mean_agreement(found, within=within), names)])
+    rows += [[each.one, each.other, *_values(each, names)] for each in found]
+    table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
+    return MetaEvaluation("annotators", table)
+
+
+def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
+    """Answer a question about columns; say what was left out, and where no correlation is defined."""
+    notes = [
+        f"{side} lacks {', '.join(names)}: left out" for each in columns for side, names in each.left_out.items()
+    ]
+    notes += [
+        f"{name} gives the same score to all {len(each.people)}: no correlation with it is defined"
+        for each in columns
+        for name in each.constant
+    ]
+    return MetaEvaluation(question, table, tuple(columns), notes=tuple(dict.fromkeys(notes)), **more)
+
+
+def _ends(interval: tuple[float, float] | None) -> tuple[Value, Value]:
+    return interval or (None, None)
+
+
+def _values(found: object, names: Sequence[str]) -> list[Value]:
+    return [getattr(found, name) for name in names]
+
+
+QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
+    "systems": lambda evidence, settings: _correlations("systems", evidence.of_systems(), settings),
+    "outputs": lambda evidence, settings: _correlations("outputs", evidence.of_outputs(), settings),
+    "preferences": _preferences,
+    "accuracy": _accuracies,
+    "williams": _williams,
+    "left-out": _without_each,
+    "ranking": _ranking,
+    "annotators": _annotators,
+}
+"""What can be asked; the docstring of each function says what its table has."""

@@ -1,0 +1,275 @@
+"""Which soft credit is deserved, which spurious, and what helps: matchers and remedies over aligned or plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.engine.plan import resolve_metric, threshold_of, with_threshold
+from softbleu.engine.prepare import prepare_corpus, whole_chunk
+from softbleu.engine.worker import PIECE
+from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
+from softbleu.io.tabular import Records, Tabular
+from softbleu.matching.ngrams import check_order
+from softbleu.matching.sweep import match_intervals
+from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
+from softbleu.meta.credit_tables import Analysis, credit_table
+from softbleu.meta.grids import read_thresholds
+from softbleu.meta.partners import PartnerTally, count_pairs
+from softbleu.meta.text import open_matched_text
+from softbleu.meta.variants import PLAIN, make_variants
+from softbleu.metrics.base import Requirements
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from softbleu.corpora.aligned import AlignedPair
+    from softbleu.engine.vectors import PlacedWords
+    from softbleu.matching.base import SoftMatcher
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import Vectors
+    from softbleu.matching.sweep import MatchIntervals
+    from softbleu.meta.evidence import Outputs
+    from softbleu.meta.partners import Pairs
+    from softbleu.meta.text import MatchedText
+    from softbleu.meta.variants import RemediedMatcher
+    from softbleu.metrics.keywords import MatchSettings
+    from softbleu.types import Flags, Integers, Progress
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpuriousCredit(Tabular):
+    """What variants did with a text."""
+
+    analyses: list[Analysis]
+    facts: dict[str, str]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Rows of the summary."""
+        return self.table().records()
+
+    def described(self) -> dict[str, str]:
+        """What the text was, and the vectors."""
+        return self.facts
+
+    def table(self, name: str = "summary", most: int = 20) -> Records:
+        """Make a table; see `credit_table`."""
+        return credit_table(name, self.analyses, most, self.facts)
+
+
+def spurious(
+    *,
+    grammar: str | None = None,
+    pairing: str | None = None,
+    count: int | None = None,
+    seed: int | None = None,
+    pairs: str | Sequence[AlignedPair] | None = None,
+    candidates: Outputs = (),
+    references: Sequence[str | Sequence[str]] = (),
+    encoding: str = "utf-8",
+    matchers: Sequence[str] = ("vleu", "xleu"),
+    remedies: Sequence[str] = (PLAIN,),
+    thresholds: Sequence[float | str] = ("0:0.95:0.05",),
+    at: float = 0.8,
+    order: int = 4,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    **settings: Unpack[MatchSettings],
+) -> SpuriousCredit:
+    """Tell deserved from spurious credit, for each matcher, remedy and threshold.
+
+    Parameters
+    ----------
+    grammar
+        Aligned pairs to generate: of which grammar.
+    pairing
+        How its sentences are paired: `paraphrase` or `halves`.
+    count
+        How many pairs.
+    seed
+        Of what is drawn.
+    pairs
+        Aligned pairs, or a file of them.
+    candidates
+        Text without alignments, as for `softbleu.metaeval`; its matches are counted, not judged.
+    references
+        Its references.
+    matchers
+        Every one of them is tried with every remedy.
+    remedies
+        Ways against spurious matches, by name.
+    thresholds
+        Numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``.
+    at
+        Threshold at which partners are collected.
+    order
+        Longest n-grams to look at.
+    jobs
+        Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
+    settings
+        Those of the matchers, the vectors and, without alignments, the tokenizer.
+
+    Raises
+    ------
+    InputError, VectorError
+        Not one text, or what cannot be matched.
+
+    Examples
+    --------
+    >>> found = spurious(grammar="alternations", count=20, matchers=["vleu"])
+    >>> found.facts["text"], found.table("orders").columns[:4]
+    ('alternations, paraphrase, seed 0', ['matcher', 'remedy', 'order', 'threshold'])
+    """
+    variants = make_variants({**settings, "order": order}, matchers, remedies)
+    grid = read_thresholds([f"{each}" for each in thresholds])
+    generated = {"grammar": grammar, "pairing": pairing, "count": count, "seed": seed}
+    tokens = {name: settings[name] for name in ("tokenize", "lowercase") if settings.get(name) is not None}
+    with open_matched_text(generated, pairs, candidates, references, encoding, tokens) as (text, facts):
+        found = find_spurious(
+            text, variants, grid, at=at, order=order, jobs=jobs, executor=executor, progress=progress
+        )
+    return SpuriousCredit(found, {**facts, "vectors": found[0].vectors})
+
+
+def find_spurious(
+    text: MatchedText,
+    variants: Sequence[RemediedMatcher],
+    thresholds: Sequence[float | str],
+    *,
+    at: float = 0.8,
+    order: int = 4,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> list[Analysis]:
+    """Match a text in several ways, and judge or count what was matched approximately, at all thresholds at once.
+
+    Matches of aligned pairs are judged, those of any other text counted. Quantiles among the thresholds are looked up
+    for each variant; partners are collected at threshold `at`. In memory are the coded text, the vectors of its words
+    and what was matched at `at`, once for each pair of n-grams.
+
+    >>> from softbleu.corpora.aligned import AlignedPair
+    >>> from softbleu.meta.variants import make_variants
+    >>> from softbleu.meta.text import MatchedText
+    >>> pair = AlignedPair(("small", "dog"), ("little", "cat"), ((0, 0),), "related")
+    >>> vectors = {"small": [1.0, 0.1], "little": [1.0, 0.2], "dog": [0.1, 1.0], "cat": [0.2, 1.0]}
+    >>> variants = make_variants({"vectors": vectors}, ["vleu"], ["plain"])
+    >>> credit = find_spurious(MatchedText.of_pairs([pair]), variants, [0.5])[0].curve[0]
+    >>> credit.matches, round(credit.deserved, 2), round(credit.spurious, 2), credit.recall
+    (3, 1.0, 2.0, 1.0)
+    """
+    check_order(order)
+    resolved = [resolve_metric(each.measure) for each in variants]
+    grids = _read_grids(variants, thresholds, at)
+    prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
+    chunk = whole_chunk(prepared)
+    vectors = [
+        prepared.table(metric.vector_choice, Requirements(vectors=True, frequency=True)) for metric in resolved
+    ]
+    tables = {id(table): table for table in vectors}
+    judged = text.aligned is not None
+    found = [
+        Analysis(
+            variant,
+            grid,
+            grid.index(float(at)),
+            CreditTally(len(grid), order, judged=judged),
+            PartnerTally(chunk, prepared.words, judged=judged),
+            table.identity,
+        )
+        for variant, grid, table in zip(variants, grids, vectors, strict=True)
+    ]
+    tasks = tuple(
+        _Task(each.variant.make_matcher(), list(tables).index(id(table)), each.thresholds, each.at)
+        for each, table in zip(found, vectors, strict=True)
+    )
+    starts = range(0, len(chunk), PIECE)
+    with ExitStack() as stack:
+        stack.enter_context(single_threaded_blas())
+        workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
+        placed = [stack.enter_context(table.placed(workers)) for table in tables.values()]
+        work = _PieceWork(tasks, tuple(table for table, _ in placed), order)
+        contents = {key: sent for _, each in placed for key, sent in each.items()}
+        pieces = (_piece(text, chunk, start) for start in starts)
+        for start, results in zip(starts, run_in_order(work, pieces, workers, contents), strict=True):
+            for analysis, (tally, pairs) in zip(found, results, strict=True):
+                analysis.tally.merge(tally)
+                analysis.partners.add(pairs, start)
+            if progress is not None:
+                progress(min(start + PIECE, len(chunk)), len(chunk))
+    return found
+
+
+def _read_grids(
+    variants: Sequence[RemediedMatcher], thresholds: Sequence[float | str], at: float
+) -> list[tuple[float, ...]]:
+    """Thresholds of each variant, ascending; quantiles are looked up once for each choice of vectors."""
+    known: dict[tuple[object, float | str], float] = {}
+    for variant in variants:
+        for threshold in (at, *thresholds):
+            key = variant.measure.vector_choice.key, threshold
+            if key not in known:
+                resolved = threshold_of(resolve_metric(with_threshold(variant.measure, threshold)))
+                known[key] = float(resolved or 0.0)
+    return [
+        tuple(sorted({known[variant.measure.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
+        for variant in variants
+    ]
+
+
+def _piece(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
+    end = min(start + PIECE, len(chunk))
+    offsets = chunk.candidates.offsets
+    return chunk.part(start, end), None if text.aligned is None else text.aligned[offsets[start] : offsets[end]]
+
+
+@dataclass(frozen=True)
+class _Task:
+    matcher: SoftMatcher
+    table: int
+    thresholds: tuple[float, ...]
+    at: int
+
+
+@dataclass(frozen=True)
+class _PieceWork:
+    """Everything a worker needs to know to match a piece of the text in every way."""
+
+    tasks: tuple[_Task, ...]
+    tables: tuple[PlacedWords, ...]
+    order: int
+
+    def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
+        chunk, aligned = piece
+        judge = None if aligned is None else Judge(chunk, aligned, self.order)
+        deserving = [] if judge is None else judge.deserving()
+        tables = [table.load() for table in self.tables]
+        return [self._match(task, chunk, judge, deserving, tables[task.table].vectors) for task in self.tasks]
+
+    def _match(
+        self, task: _Task, chunk: Chunk, judge: Judge | None, deserving: Sequence[Integers], vectors: Vectors
+    ) -> tuple[CreditTally, Pairs]:
+        tally = CreditTally(len(task.thresholds), self.order, judged=judge is not None)
+        intervals = match_intervals(task.matcher, task.thresholds, chunk, vectors, self.order)
+        intervals = _chosen(intervals, approximate(chunk, intervals) & (intervals.matched > 0))
+        classes = np.full(len(intervals.order), UNJUDGED) if judge is None else judge.classes(intervals)
+        # Which matches reward a deserving n-gram.
+        rewarded = np.zeros(len(intervals.order), bool)
+        for order, starts in enumerate(deserving, start=1):
+            tally.deserving[order - 1] += len(starts)
+            rewarded |= (classes == DESERVED) & (intervals.order == order) & np.isin(intervals.starts, starts)
+        tally.add(intervals, classes, rewarded)
+        made = (intervals.first <= task.at) & (task.at < intervals.end)
+        return tally, count_pairs(chunk, _chosen(intervals, made), classes[made])
+
+
+def _chosen(intervals: MatchIntervals, which: Flags) -> MatchIntervals:
+    return replace(intervals, **{field.name: getattr(intervals, field.name)[which] for field in fields(intervals)})

@@ -1,0 +1,118 @@
+"""Text whose matches are looked at: of one system, aligned to its reference or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.corpora.segments import Segments
+from softbleu.errors import InputError, known_name
+from softbleu.meta.evidence import open_outputs
+from softbleu.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.corpora.aligned import AlignedPair
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.meta.evidence import Outputs
+    from softbleu.types import Integers
+
+
+GRAMMAR = "modifiers"
+COUNT = 2000
+PAIRINGS = ("paraphrase", "halves")
+
+
+@dataclass(frozen=True)
+class MatchedText:
+    """Text of one system, and the gold alignments of its candidates to their references if there are any.
+
+    Make it by `of_pairs` from aligned pairs, or by `of_corpus` from any text.
+    """
+
+    corpus: Corpus
+    tokenizer: Tokenizer
+    aligned: Integers | None = None
+    """For each candidate token the place of the reference token that it is aligned to, or -1."""
+
+    @classmethod
+    def of_corpus(cls, corpus: Corpus, tokenizer: Tokenizer | None = None) -> MatchedText:
+        """Take text without alignments. InputError: it has several systems."""
+        if len(corpus.systems) != 1:
+            raise InputError(f"one system at a time, not {len(corpus.systems)}: name one candidate file")
+        return cls(corpus, tokenizer or Tokenizer())
+
+    @classmethod
+    def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
+        """Take aligned pairs. InputError: there are none, or a pair, which is named, is not possible."""
+        candidates, references, aligned = [], [], []
+        for number, pair in enumerate(pairs, start=1):
+            candidates.append(" ".join(pair.candidate))
+            references.append(" ".join(pair.reference))
+            if (candidates[-1].split(), references[-1].split()) != (list(pair.candidate), list(pair.reference)):
+                raise InputError(f"pair {number} has a token with a blank in it, or an empty one")
+            aligned.append(_places(number, pair))
+        if not candidates:
+            raise InputError("there are no aligned pairs: nothing to analyse")
+        return cls(Segments.of(candidates, references), Tokenizer(), np.concatenate(aligned))
+
+
+def _places(number: int, pair: AlignedPair) -> Integers:
+    places = np.full(len(pair.candidate), -1)
+    for left, right in pair.alignment:
+        if not (0 <= left < len(places) and 0 <= right < len(pair.reference)):
+            raise InputError(f"pair {number}: [{left}, {right}] aligns tokens that are not there")
+        places[left] = right
+    met = places[places >= 0]
+    if not len(pair.alignment) == len(met) == len(np.unique(met)):
+        raise InputError(f"pair {number}: a token is aligned twice")
+    return places
+
+
+def generated_text(
+    grammar: str | None, pairing: str | None, count: int | None, seed: int | None, encoding: str = "utf-8"
+) -> tuple[GenerationSettings, MatchedText]:
+    """Generate aligned pairs; what is None has its default. Of halves there are as many as there can be."""
+    chosen: Any = known_name("pairing", pairing or "paraphrase", PAIRINGS)
+    count = COUNT if count is None and chosen == "paraphrase" else count
+    settings = GenerationSettings(grammar or GRAMMAR, chosen, seed or 0, count, encoding=encoding)
+    return settings, MatchedText.of_pairs(generate(settings).pairs())
+
+
+@contextmanager
+def open_matched_text(
+    generated: Mapping[str, Any],
+    pairs: str | Iterable[AlignedPair] | None,
+    candidates: Outputs,
+    references: Sequence[str | Sequence[str]],
+    encoding: str,
+    tokens: Mapping[str, Any],
+) -> Iterator[tuple[MatchedText, dict[str, str]]]:
+    """Open aligned pairs, generated or given, or text without alignments, and say what it is; one text only."""
+    plain, wanted = bool(candidates or references), any(value is not None for value in generated.values())
+    if plain + wanted + (pairs is not None) > 1:
+        raise InputError("one text at a time: --pairs, or --grammar with its options, or -c and -r")
+    if not plain and tokens:
+        raise InputError("aligned pairs have their tokens: leave out --tokenize and --lowercase")
+    if plain:
+        if not candidates:
+            raise InputError("no candidate file: name one with --candidate, - for standard input")
+        with open_outputs(None, candidates, references, None, None, encoding, unescape=False) as corpus:
+            text = MatchedText.of_corpus(corpus, Tokenizer(**tokens))
+            yield text, {"text": corpus.systems[0], "segments": f"{len(corpus):,}"}
+        return
+    if pairs is None:
+        settings, text = generated_text(**generated, encoding=encoding)
+        said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
+    else:
+        said = pairs if isinstance(pairs, str) else "aligned pairs"
+        try:
+            text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
+        except InputError as error:
+            raise InputError(f"{error}; text without alignments goes by -c and -r") from None
+    yield text, {"text": said, "pairs": f"{len(text.corpus):,}"}

@@ -1,0 +1,81 @@
+"""Remedies for spurious matches, by name, and the matchers that they are given to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matching.base import MATCHERS, SoftMatcher
+from softbleu.metrics.base import DEFAULT_ENCODER, Metric
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import matcher_of
+
+PLAIN = "plain"
+REMEDIES: dict[str, dict[str, Any]] = {
+    PLAIN: {},
+    "optimal": {"assignment": "optimal"},
+    "aligned": {"composition": "aligned"},
+    "sif": {"composition": "sif"},
+    "neighbours": {"neighbours": 10},
+    "mutual": {"neighbours": 10, "mutual": True},
+    "csls": {"similarity": "csls"},
+    "centred": {"vectors_postprocess": "mean,pc:2"},
+    "function-words": {"function_words": "exact"},
+    "context": {"vectors": DEFAULT_ENCODER},
+}
+"""Settings by the name of the remedy; several are joined by `+`."""
+COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred", "aligned+mutual")
+"""What is tried beside single remedies when all are."""
+
+
+@dataclass(frozen=True)
+class RemediedMatcher:
+    """One way to match."""
+
+    matcher: str
+    remedy: str
+    measure: Metric
+    """All of it; the threshold is left open."""
+
+    def make_matcher(self) -> SoftMatcher:
+        """Make the matcher."""
+        return cast("SoftMatcher", matcher_of(self.measure))
+
+
+def find_remedy(name: str) -> dict[str, Any]:
+    """Find the settings of a remedy, or of several joined by `+`.
+
+    >>> find_remedy("aligned+mutual")
+    {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
+    """
+    found: dict[str, Any] = {}
+    for part in name.split("+"):
+        if part not in REMEDIES:
+            raise UnknownNameError("remedy", part, REMEDIES)
+        for setting, value in REMEDIES[part].items():
+            if found.setdefault(setting, value) != value:
+                raise InputError(f"remedy {name!r}: its parts want different values of {setting}")
+    return found
+
+
+def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
+    """Make every matcher with every remedy. InputError: a name that is not valid, or a matcher of exact matches.
+
+    >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
+    >>> [(each.matcher, each.make_matcher().composition) for each in variants]
+    [('vleu', 'mean'), ('vleu', 'aligned'), ('xleu', 'mean'), ('xleu', 'aligned')]
+    """
+    for name in matchers:
+        if not issubclass(MATCHERS.find(name), SoftMatcher):
+            raise InputError(f"matcher {name!r} makes no approximate matches: take sleu, vleu or xleu")
+    if not matchers or not remedies:
+        raise InputError("nothing to compare: name a matcher and a remedy")
+    return [
+        RemediedMatcher(
+            matcher, remedy, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)})
+        )
+        for matcher in dict.fromkeys(matchers)
+        for remedy in dict.fromkeys(remedies)
+    ]

@@ -1,5 +1,0 @@
-"""Reference networks: lattices of words whose every path is a reference; made, read, counted, drawn."""
-
-from softbleu.networks.lattice import ARC_KINDS, NetworkArc, NetworkPath, WordNetwork
-
-__all__ = ["ARC_KINDS", "NetworkArc", "NetworkPath", "WordNetwork"]

@@ -1,0 +1,356 @@
+"""The Python interface: scores and comparisons in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from typing import TYPE_CHECKING, Any, overload
+
+from softbleu.corpora.segments import References, Texts, make_corpus
+from softbleu.engine.plan import resolve_metric
+from softbleu.engine.runner import RunOptions, collect_statistics, score_metrics
+from softbleu.errors import InputError
+from softbleu.io.progress import shown
+from softbleu.metrics.base import Metric
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.result import Result, Results
+from softbleu.results.significance import (
+    ComparisonTable,
+    ComparisonTables,
+    SignificanceSettings,
+    compare_systems,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Unpack
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.m2 import GoldSegment
+    from softbleu.kernels import KernelName
+    from softbleu.metrics.base import Level
+    from softbleu.metrics.keywords import Settings
+    from softbleu.types import Progress
+
+OneMeasure = str | Metric
+"""A metric's name, an expression or a value."""
+Measures = OneMeasure | Sequence[OneMeasure]
+"""One, or several."""
+
+
+def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
+    """Make measures; a setting goes to those that have it, and some must."""
+    for name in ("metric", "metrics"):
+        if name in settings:
+            raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
+    several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+    if not several:
+        raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
+    if len(several) == 1:
+        return [make_metric(several[0], **settings)]
+    idle: list[list[str]] = [[] for _ in several]
+    made = [make_metric(each, idle=names, **settings) for each, names in zip(several, idle, strict=True)]
+    for name in settings:
+        if all(name in names for names in idle):
+            raise InputError(f"none of these metrics has a setting {name!r}")
+    return made
+
+
+def score_corpus(
+    corpus: Corpus,
+    metrics: Measures = "bleu",
+    *,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    kernels: KernelName = "auto",
+    journal: str | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Score every system of a corpus.
+
+    Parameters
+    ----------
+    corpus
+        `Segments`, or files opened by `ParallelFiles.open`.
+    metrics
+        What to compute; several share one pass over the corpus.
+    level
+        `segment` gives the score of each segment, too; `macro` averages the segment scores; `reference` gives the
+        score against each reference.
+    jobs
+        Processes to use (threads, where compiled kernels do the work); the digits do not depend on it.
+    executor
+        Any other executor to use instead, e.g. that of a cluster.
+    kernels
+        `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
+    journal
+        Folder, by path or URL, where what is done is noted, and found again by another run of the same; see
+        `softbleu.engine.checkpoint`.
+    progress
+        Called with the number of segments done and of all.
+
+    Returns
+    -------
+    Results
+        One result a system, in the order of the corpus; of several metrics those by the first come first.
+
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, and vectors that cannot be read.
+    """
+    measures = measures_of(metrics)
+    return score_metrics(corpus, measures, level, RunOptions(jobs, executor, kernels, journal, progress))
+
+
+@overload
+def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
+    corpus: Corpus,
+    metric: OneMeasure = "bleu",
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    journal: str | None = None,
+    progress: Progress | None = None,
+) -> ComparisonTable: ...
+
+
+@overload
+def compare_corpus(
+    corpus: Corpus,
+    metric: Sequence[OneMeasure],
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    journal: str | None = None,
+    progress: Progress | None = None,
+) -> ComparisonTables: ...
+
+
+def compare_corpus(
+    corpus: Corpus,
+    metric: Measures = "bleu",
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    journal: str | None = None,
+    progress: Progress | None = None,
+) -> ComparisonTable | ComparisonTables:
+    """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
+
+    Of several metrics there is a table each.
+    """
+    options = RunOptions(jobs, executor, checkpoint=journal, progress=progress)
+    tables = _compare(corpus, measures_of(metric), baseline, significance, options)
+    return tables if isinstance(metric, list | tuple) else tables[0]
+
+
+def _compare(
+    corpus: Corpus,
+    measures: Sequence[Metric],
+    baseline: str | None,
+    significance: SignificanceSettings | None,
+    options: RunOptions,
+) -> ComparisonTables:
+    resolved = [resolve_metric(measure) for measure in measures]
+    statistics = collect_statistics(corpus, resolved, options, keep_rows=True)
+    return ComparisonTables(
+        compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
+        for each in statistics
+    )
+
+
+@overload
+def score(  # type: ignore[overload-overlap]  # a name is no list of names
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metric: Measures = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> Results: ...
+
+
+@overload
+def score(  # type: ignore[overload-overlap]  # and a name no list of names
+    candidates: Iterable[str],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metric: OneMeasure = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> Result: ...
+
+
+@overload
+def score(
+    candidates: Texts,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metric: Sequence[OneMeasure],
+    gold: Sequence[GoldSegment] | None = None,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> Results: ...
+
+
+def score(
+    candidates: Texts,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metric: Measures = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> Result | Results:
+    """Score candidates against references.
+
+    Parameters
+    ----------
+    candidates
+        One candidate a segment (a list, a column of a data frame, a generator), or a mapping from the names of
+        systems to such.
+    references
+        Of each segment its references (segment-major), or just one reference; None for metrics that do without.
+    source
+        Of each segment the text that was to be corrected, for GLEU and the I-measure.
+    metric
+        A name, an expression such as ``vleu(threshold=0.8)``, a value such as ``softbleu.Vleu(threshold=0.8)``, or
+        several of these.
+    gold
+        Of each segment its source and the edits of its annotators (`softbleu.corpora.read_m2`), which M2 needs; for
+        other metrics they make the references.
+    level
+        `segment` gives the score of each segment, too; `reference` that against each reference (GLEU); `macro`
+        averages the segment scores.
+    jobs
+        Processes to use; the digits do not depend on it.
+    executor
+        Any other executor to use instead.
+    progress
+        True for a bar, in notebooks too; or what is called with the number of segments done and of all.
+    settings
+        Those of the metric, its matcher, the tokenizer and the vectors by name, e.g.
+        ``matcher="vleu", threshold=0.8``; the reference page lists them all.
+
+    Returns
+    -------
+    Result or Results
+        One result, or for a mapping or several metrics a list of them.
+
+    Raises
+    ------
+    InputError, VectorError
+        What cannot be scored, and vectors that cannot be read.
+
+    Examples
+    --------
+    >>> result = score(["the cat sat on the mat"], [["the cat sat on a mat", "a cat sat down"]])
+    >>> round(result.score, 2)
+    53.73
+    >>> vectors = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
+    >>> soft = score(["a dog sat on a mat"], ["a cat sat on a mat"], metric="vleu", threshold=0.8, vectors=vectors)
+    >>> round(soft.score, 2)
+    99.86
+    """
+    several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
+    corpus = make_corpus(candidates, references, source, gold)
+    measures = measures_of(metric, **settings)
+    with shown(progress) as shower:
+        results = score_corpus(corpus, measures, level=level, jobs=jobs, executor=executor, progress=shower)
+    return results if several else results[0]
+
+
+@overload
+def compare(  # type: ignore[overload-overlap]  # a name is no list of names
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metrics: OneMeasure = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> ComparisonTable: ...
+
+
+@overload
+def compare(
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metrics: Sequence[OneMeasure],
+    gold: Sequence[GoldSegment] | None = None,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> ComparisonTables: ...
+
+
+def compare(
+    candidates: Mapping[str, Iterable[str]],
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metrics: Measures = "bleu",
+    gold: Sequence[GoldSegment] | None = None,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | bool | None = None,
+    **settings: Unpack[Settings],
+) -> ComparisonTable | ComparisonTables:
+    """Score several systems, with intervals, and test their differences from a baseline, the first unless named.
+
+    The other parameters are those of `score`; of several metrics there is a table each. Tables have all
+    pairs of systems, too.
+
+    Examples
+    --------
+    >>> systems = {"one": ["a cat sat", "it is"], "two": ["a dog sat", "it is"]}
+    >>> table = compare(systems, ["a cat sat", "it is"], order=2)
+    >>> [(each.name, round(each.score, 2), each.rank) for each in table.comparisons]
+    [('one', 100.0, 1), ('two', 51.64, 2)]
+    >>> pair = table.pair("one", "two")
+    >>> round(pair.difference, 2), (pair.wins, pair.ties, pair.losses)
+    (48.36, (1, 1, 0))
+    """
+    corpus = make_corpus(candidates, references, source, gold)
+    measures = measures_of(metrics, **settings)
+    with shown(progress) as shower:
+        tables = _compare(corpus, measures, baseline, significance, RunOptions(jobs, executor, progress=shower))
+    return tables if isinstance(metrics, list | tuple) else tables[0]

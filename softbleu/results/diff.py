@@ -1,0 +1,211 @@
+"""Runs that were kept, and what differs between two of them: settings, resources, scores, lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from softbleu.config.signature import parse_signature
+from softbleu.corpora.files import open_text
+from softbleu.errors import InputError
+from softbleu.io.data_files import parse_json, parse_score
+from softbleu.io.tabular import Tabular
+
+_RESOURCES = ("vectors", "idf", "language", "meteor-data")
+"""Keys of signatures that say what was read beside the text."""
+_SAME = 1e-9
+"""Scores that differ by no more are the same."""
+
+
+@dataclass(frozen=True)
+class RunOfMetric:
+    """What one metric said in a run."""
+
+    signature: Mapping[str, str]
+    """Its entries; empty where the file has none."""
+    systems: dict[str, float] = field(default_factory=dict)
+    lines: dict[tuple[str, str], float] = field(default_factory=dict)
+    """By system and line: a segment, or a segment and its reference."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is not the same in two runs."""
+
+    kind: str
+    """`setting`, `resource`, `version`, `system`, `score` or `line`."""
+    metric: str
+    system: str
+    name: str
+    """The key of the signature, or the line."""
+    one: str | float | None
+    two: str | float | None
+    """As the runs have it; None where one has not."""
+    difference: float | None = None
+    """The second less the first, where they can be compared."""
+
+
+@dataclass(frozen=True, repr=False)
+class RunDifference(Tabular):
+    """What differs between two runs, and whether their scores can be compared."""
+
+    changes: list[Change]
+    incomparable: dict[str, str]
+    """Of metrics whose scores cannot be compared, why."""
+    compared: int
+    """Scores of systems and lines that both have."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row a change."""
+        return [vars(each) for each in self.changes]
+
+    def described(self) -> dict[str, Any]:
+        """How many scores both have, and which metrics cannot be compared."""
+        reasons = [f"{metric}: {why}" for metric, why in self.incomparable.items()]
+        return {"scores in both": self.compared, "cannot be compared": reasons or "none"}
+
+
+def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
+    """Read what `softbleu score --format json` (or jsonl, which has no signatures) wrote, by metric."""
+    with closing(open_text(name, encoding)) as text:
+        lines = list(text)
+    if not lines:
+        raise InputError(f"{name}: there are no scores")
+    first = parse_json(lines[0], name) if len(lines) == 1 or _is_row(lines[0]) else None
+    found: dict[str, RunOfMetric] = {}
+    if isinstance(first, dict) and "systems" not in first:
+        for number, line in enumerate(lines, start=1):
+            _add_row(found, parse_json(line, f"{name}, line {number}"), f"{name}, line {number}", "")
+    else:
+        entry = parse_json("\n".join(lines), name)
+        if not isinstance(entry, dict) or not isinstance(entry.get("systems"), list):
+            raise InputError(f"{name}: no scores of softbleu: write them with softbleu score --format json")
+        for row in entry["systems"]:
+            _add_row(found, row, name, entry.get("signature", ""))
+    if not found:
+        raise InputError(f"{name}: there are no scores")
+    return found
+
+
+def _is_row(line: str) -> bool:
+    return line.rstrip().endswith("}")
+
+
+def _add_row(found: dict[str, RunOfMetric], row: Any, where: str, signature: Any) -> None:
+    """Add a system, with its parts where it has any, or a part."""
+    system = row.get("name", row.get("system")) if isinstance(row, dict) else None
+    if not isinstance(system, str):
+        raise InputError(f"{where}: an object with the name of a system is needed")
+    signed = row.get("signature", signature)
+    pairs = parse_signature(signed) if isinstance(signed, str) and signed else {}
+    metric = str(row.get("metric", pairs.get("metric", "score")))
+    run = found.setdefault(metric, RunOfMetric(pairs))
+    if "segment" in row:
+        run.lines[system, _line_of(row)] = _score_of(row, where)
+        return
+    run.systems[system] = _score_of(row, where)
+    for part in row.get("segments") or row.get("references") or ():
+        run.lines[system, _line_of(part)] = _score_of(part, where)
+
+
+def _line_of(row: Any) -> str:
+    reference = f" reference {row['reference']}" if isinstance(row, dict) and "reference" in row else ""
+    return f"{row.get('segment') if isinstance(row, dict) else None}{reference}"
+
+
+def _score_of(row: Any, where: str) -> float:
+    try:
+        return parse_score(row.get("score") if isinstance(row, dict) else None)
+    except ValueError as error:
+        raise InputError(f"{where}: no score: {error}") from None
+
+
+def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) -> RunDifference:
+    """Find what differs between two runs: the settings, then scores of systems, then lines, the most changed first.
+
+    Scores of other settings, or made with other resources, cannot be compared: they are shown, but no difference.
+    Those of another version can.
+
+    Examples
+    --------
+    >>> old, new = (
+    ...     {"bleu": RunOfMetric({"metric": "bleu", "order": order}, {"A": score})}
+    ...     for order, score in (("4", 20.0), ("3", 25.0))
+    ... )
+    >>> diff_runs(old, new).incomparable
+    {'bleu': 'order is 4 in one, 3 in the other'}
+    """
+    changes: list[Change] = []
+    incomparable: dict[str, str] = {}
+    compared = 0
+    for metric, first, second in _paired(one, two):
+        settings = list(_settings(metric, first, second))
+        others = [change for change in settings if change.kind != "version"]
+        if not first.signature or not second.signature:
+            incomparable[metric] = "a run has no signature (write it with --format json)"
+        elif others:
+            told = (
+                f"{each.name} is {each.one or 'missing'} in one, {each.two or 'missing'} in the other"
+                for each in others
+            )
+            incomparable[metric] = "; ".join(told)
+        comparable = metric not in incomparable
+        changes += settings
+        changes += _scores("score", metric, _keyed(first.systems), _keyed(second.systems), comparable)
+        changes += _scores("line", metric, first.lines, second.lines, comparable)
+        compared += len(first.systems.keys() & second.systems.keys()) + len(first.lines.keys() & second.lines.keys())
+    return RunDifference(changes, incomparable, compared)
+
+
+def _paired(
+    one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]
+) -> Iterator[tuple[str, RunOfMetric, RunOfMetric]]:
+    """Metrics of the same name, and what is left over in order; a single one with the single other."""
+    names = [name for name in one if name in two]
+    left = [name for name in one if name not in two], [name for name in two if name not in one]
+    yield from ((name, one[name], two[name]) for name in names)
+    for first, second in zip(*left, strict=False):
+        yield f"{first} / {second}", one[first], two[second]
+    nothing = RunOfMetric({})
+    for first in left[0][len(left[1]) :]:
+        yield first, one[first], nothing
+    for second in left[1][len(left[0]) :]:
+        yield second, nothing, two[second]
+
+
+def _settings(metric: str, one: RunOfMetric, two: RunOfMetric) -> Iterator[Change]:
+    for key in dict.fromkeys((*one.signature, *two.signature)):
+        before, after = one.signature.get(key), two.signature.get(key)
+        if before != after:
+            kind = "version" if key == "version" else "resource" if key in _RESOURCES else "setting"
+            yield Change(kind, metric, "", key, before, after)
+
+
+def _keyed(systems: Mapping[str, float]) -> dict[tuple[str, str], float]:
+    return {(name, ""): score for name, score in systems.items()}
+
+
+def _scores(
+    kind: str,
+    metric: str,
+    one: Mapping[tuple[str, str], float],
+    two: Mapping[tuple[str, str], float],
+    comparable: bool,
+) -> list[Change]:
+    """What one run lacks, and what changed, the most changed first."""
+    found = []
+    for key in dict.fromkeys((*one, *two)):
+        before, after = one.get(key), two.get(key)
+        if before is None or after is None:
+            found.append(Change(kind, metric, *key, before, after))
+        elif abs(after - before) > _SAME:
+            found.append(Change(kind, metric, *key, before, after, after - before if comparable else None))
+    return sorted(found, key=lambda change: -abs(change.difference or 0.0))
+
+
+def diff_files(one: str | Path, two: str | Path, encoding: str = "utf-8") -> RunDifference:
+    """Find what differs between two files of scores; see `read_run` and `diff_runs`."""
+    return diff_runs(read_run(str(one), encoding), read_run(str(two), encoding))

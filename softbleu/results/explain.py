@@ -1,0 +1,273 @@
+"""What a score is made of: which n-gram met which, which path of a network is closest, what was found in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from softbleu.corpora.segments import References, Segments, Texts, make_corpus
+from softbleu.engine.plan import resolve_metric
+from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.runner import collect_statistics, running
+from softbleu.errors import InputError
+from softbleu.io.limits import Limit
+from softbleu.io.tabular import Tabular
+from softbleu.kernels.scale import SCALE
+from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.making import make_metric
+from softbleu.metrics.optional import JudgesLines, ShowsPaths, matcher_of, shows_matches
+from softbleu.metrics.score import Score
+from softbleu.results.significance import segment_numbers
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.prepare import PreparedCorpus
+    from softbleu.language import Finding
+    from softbleu.matching import Matcher, Matches
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.metrics.hyter import ClosestPath
+    from softbleu.metrics.keywords import Settings
+    from softbleu.text.tokens import Tokens
+
+    Explained = Callable[[str, int, Chunk], "Explanation"]
+
+
+_LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
+"""Of a segment, of all its texts."""
+
+
+@dataclass(frozen=True)
+class NgramMatch:
+    """A candidate n-gram and what it met; without a partner, `similarity` is 0 and `reference` None."""
+
+    order: int
+    candidate_start: int
+    """Token of the candidate at which the n-gram starts, from 0."""
+    candidate: tuple[str, ...]
+    reference: tuple[str, ...] | None
+    reference_number: int | None
+    """Which reference of the segment the partner first appears in, from 0."""
+    reference_start: int | None
+    """Token of that reference at which the partner starts, from 0."""
+    similarity: float
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All matches of one segment of one system."""
+
+    system: str
+    segment: int
+    """From 1."""
+    candidate: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+    matches: tuple[NgramMatch, ...]
+    score: float | None = None
+    """Of the segment, as at level `segment`; None where the metric needs a source that is not given."""
+    numbers: Score | None = None
+    """What the score is made of, for metrics that judge lines by themselves; so are the findings."""
+    findings: tuple[Finding, ...] = ()
+    path: ClosestPath | None = None
+    """Of networks the path that the score is about, in the place of references and matches."""
+
+
+class Explanations(list[Explanation], Tabular):
+    """Explanations of several segments: a list that can be looked at as a table."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row an n-gram of a candidate, a step of its path, or a finding."""
+        rows = [
+            {"system": each.system, "segment": each.segment, **vars(finding)}
+            for each in self
+            for finding in each.findings
+        ]
+        rows += [
+            {"system": each.system, "segment": each.segment, **asdict(step)}
+            for each in self
+            if each.path is not None
+            for step in each.path.steps
+        ]
+        return rows or [
+            {
+                "system": each.system,
+                "segment": each.segment,
+                "order": match.order,
+                "candidate": " ".join(match.candidate),
+                "reference": None if match.reference is None else " ".join(match.reference),
+                "similarity": match.similarity,
+            }
+            for each in self
+            for match in each.matches
+        ]
+
+
+def explain(
+    candidates: Texts,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metric: str | Metric = "bleu",
+    segments: Sequence[int] = (1,),
+    **settings: Unpack[Settings],
+) -> Explanations:
+    """Show which n-grams of chosen segments (numbered from 1) met which, or what was found in lines by themselves.
+
+    The other parameters are those of `score`.
+
+    Examples
+    --------
+    >>> found = explain(["a cat sat"], ["a cat sat down"], order=1)
+    >>> [(match.candidate, match.reference, match.similarity) for match in found[0].matches][:1]
+    [(('a',), ('a',), 1.0)]
+    """
+    return explain_corpus(make_corpus(candidates, references, source), make_metric(metric, **settings), segments)
+
+
+def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequence[int] = (1,)) -> Explanations:
+    """Show which n-grams of chosen segments (numbered from 1) of every system met which; closest paths; or findings.
+
+    Raises
+    ------
+    InputError
+        A number beyond the corpus, or a metric without single matches or findings.
+    """
+    measure = resolve_metric(make_metric(metric))
+    if isinstance(measure, JudgesLines):
+        return _found_in_lines(pick_segments(corpus, segments), measure, segments)
+    requires = measure.requires
+    explainer = _paths if isinstance(measure, ShowsPaths) else _matches
+    # Frequencies are those of the whole corpus.
+    whole = requires.frequency or requires.idf == "references"
+    chosen = corpus if whole else pick_segments(corpus, segments)
+    numbers = segments if whole else range(1, len(segments) + 1)
+    scores = None
+    if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
+        with running(chosen, [measure]) as runner:
+            prepared = runner.prepared(measure.tokenizer)
+            scores = segment_numbers(runner.collect([measure], keep_rows=True)[0])
+    else:
+        prepared = prepare_corpus(chosen, measure.tokenizer, Requirements(idf=requires.idf))
+    explained = explainer(measure, prepared)
+    found: dict[tuple[int, int], Explanation] = {}
+    start = 0
+    for block in prepared.blocks():
+        for place, (number, segment) in enumerate(zip(numbers, segments, strict=True)):
+            if start < number <= start + len(block):
+                for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
+                    name = prepared.systems[system]
+                    _LIMIT.check_sum(**chunk.sizes)
+                    explanation = explained(name, segment, chunk)
+                    if scores is not None:
+                        explanation = replace(explanation, score=float(scores[system, number - 1]))
+                    found[place, system] = explanation
+        start += len(block)
+    return Explanations(found[key] for key in sorted(found))
+
+
+def _found_in_lines(corpus: Segments, measure: Metric, numbers: Sequence[int]) -> Explanations:
+    metric: Any = measure.at_level("segment")
+    (statistics,) = collect_statistics(corpus, [measure], keep_rows=True)
+    found = Explanations()
+    for place, number in enumerate(numbers):
+        for (system, texts), rows in zip(corpus.candidates.items(), statistics.rows, strict=True):
+            words, score = tuple(measure.tokenizer.split(texts[place])), metric.score(rows[place])
+            findings = metric.find(" ".join(words))
+            found.append(Explanation(system, number, words, (), (), score.score, score, findings))
+    return found
+
+
+def _matches(measure: Metric, prepared: PreparedCorpus) -> Explained:
+    """Explain by what a matcher matches."""
+    matcher, requires = matching_of(measure), measure.requires
+    vectors = prepared.table(measure.vector_choice, requires).words.vectors if requires.vectors else None
+    order: int = measure.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+
+    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
+        return _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order))
+
+    return explained
+
+
+def _paths(measure: Metric, prepared: PreparedCorpus) -> Explained:
+    """Explain by the path of a network that is closest; what a path says stands for the references."""
+    metric: Any = measure
+    words = prepared.table(measure.vector_choice, metric.requires).words
+
+    def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
+        (path,) = metric.paths(chunk, words, prepared.words)
+        candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
+        return Explanation(system, segment, candidate, (path.words,), (), path.score, path=path)
+
+    return explained
+
+
+def matching_of(measure: Metric) -> Matcher:
+    """The matcher of a measure whose single matches can be shown."""
+    matcher = matcher_of(measure)
+    if matcher is None:
+        raise InputError(f"metric {measure.name!r} has no matcher, so there are no matches to show")
+    if not shows_matches(measure):
+        raise InputError(f"metric {measure.name!r} matches n-grams of networks: there are no matches to show")
+    return matcher
+
+
+def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
+    """Take segments of a corpus by their numbers, from 1, with their source."""
+    for number in numbers:
+        if not 1 <= number <= len(corpus):
+            raise InputError(f"no segment {number}: the corpus has segments 1 to {len(corpus)}")
+    candidates: dict[str, list[str]] = {system: [""] * len(numbers) for system in corpus.systems}
+    references: list[Sequence[str]] = [()] * len(numbers)
+    source = [""] * len(numbers)
+    has_source = False
+    start = 0
+    for block in corpus.blocks():
+        wanted = [(place, n - 1 - start) for place, n in enumerate(numbers) if start < n <= start + len(block)]
+        start += len(block)
+        if not wanted:
+            continue
+        loaded = block.load()
+        has_source = loaded.source is not None
+        for place, line in wanted:
+            references[place] = loaded.references[line]
+            source[place] = "" if loaded.source is None else loaded.source[line]
+            for system, texts in loaded.candidates.items():
+                candidates[system][place] = texts[line]
+    return Segments(candidates, references, source if has_source else None)
+
+
+def _explanation(
+    system: str, segment: int, chunk: Chunk, spelt: Sequence[str], matched: Sequence[Matches]
+) -> Explanation:
+    """Spell what a chunk of one segment matched."""
+
+    def texts(tokens: Tokens) -> list[tuple[str, ...]]:
+        lines = pairwise(tokens.offsets.tolist())
+        return [tuple(spelt[code] for code in tokens.codes[start:stop].tolist()) for start, stop in lines]
+
+    (candidate,), references = texts(chunk.candidates), texts(chunk.references)
+    words = [word for text in (candidate, *references) for word in text]
+    places = [(number, start) for number, text in enumerate(references) for start in range(len(text))]
+    matches = []
+    for n, each in enumerate(matched, start=1):
+        for start, mass, partner, partner_order in _rows(each):
+            ngram = tuple(words[start : start + n])
+            met = tuple(words[partner : partner + partner_order]) if partner >= 0 else None
+            number, place = places[partner - len(candidate)] if partner >= 0 else (None, None)
+            matches.append(NgramMatch(n, start, ngram, met, number, place, mass / SCALE, ngram == met))
+    return Explanation(system, segment, candidate, tuple(references), tuple(matches))
+
+
+def _rows(matches: Matches) -> Iterator[tuple[int, ...]]:
+    return zip(
+        matches.starts.tolist(),
+        matches.matched.tolist(),
+        matches.partner_starts.tolist(),
+        matches.partner_orders.tolist(),
+        strict=True,
+    )

@@ -1,0 +1,296 @@
+"""Tokens: text to words by a named tokenizer, words to integer codes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib import import_module
+from itertools import chain, islice
+from string import punctuation
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from softbleu.config.declare import Declared, setting
+from softbleu.errors import MissingExtraError
+from softbleu.io.platform import sacrebleu_tokenizers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Split = Callable[[str], list[str]]
+
+# sacrebleu's own tokenizers by its own names; those that fetch a model over the network are left out.
+_SACREBLEU = {
+    "13a": ("tokenizer_13a", "Tokenizer13a"),
+    "intl": ("tokenizer_intl", "TokenizerV14International"),
+    "zh": ("tokenizer_zh", "TokenizerZh"),
+    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
+    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
+}
+TOKENIZERS = ("none", "char", "char+space", *_SACREBLEU, "blanks", "meteor")
+_BLANKS = re.compile("[ \t\f\r]+")
+MARKS_13A = "".join(mark for mark in punctuation if mark not in "',-.")  # What 13a always takes for tokens
+ESCAPES_13A = {"<skipped>": "", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+"""What 13a reads as something else, one after the other."""
+_CLASS = re.escape(MARKS_13A)
+_WORDS_13A = re.compile(rf"[{_CLASS}.,]|(?<=[0-9])-|(?:[^\s{_CLASS}.,0-9-]|(?<![0-9])-|[0-9](?:[.,](?=[0-9]))?)+")
+_BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Where one pass over a line is not enough
+_WORDS = 1 << 17  # Words whose tokens are remembered
+_BY_WORD = ("none", "char", "13a")  # No word depends on others: 13a looks at neighbouring characters only
+
+
+@dataclass(frozen=True)
+class Tokenizer(Declared):
+    """How a line becomes tokens.
+
+    `none` splits at Unicode whitespace (``str.split``), `blanks` at blanks and tabs only; `char+space` makes every
+    character of the line a token, spaces too (as the GLEU re-implementation does); `meteor` normalises English as
+    METEOR does (its `-norm`), in lower case; the others are sacrebleu's.
+
+    Examples
+    --------
+    >>> Tokenizer("13a", lowercase=True).split("It's late, isn't it?")
+    ["it's", 'late', ',', "isn't", 'it', '?']
+    >>> Tokenizer("char").split("so it"), Tokenizer("char+space").split("so it")
+    (['s', 'o', 'i', 't'], ['s', 'o', ' ', 'i', 't'])
+    """
+
+    tokenize: str = setting(
+        "none",
+        "Tokenizer: none splits at whitespace, blanks at blanks and tabs only, char+space takes every character, "
+        "meteor is METEOR's -norm; the others are sacrebleu's",
+        choices=TOKENIZERS,
+        earlier=("tok",),
+        always_signed=True,
+        common=True,
+    )
+    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True, common=True)
+    kind: ClassVar[str] = "tokenizer"
+
+    @property
+    def splits_at_whitespace(self) -> bool:
+        """Whether tokens are just the whitespace-separated words of the line, untouched."""
+        return self.tokenize == "none" and not self.lowercase
+
+    @property
+    def by_word(self) -> bool:
+        """Whether the tokens of a line are those of its whitespace-separated words, each by itself."""
+        return self.tokenize in _BY_WORD
+
+    def words(self, line: str) -> list[str]:
+        """Words of a line, where each is tokenised by itself: 13a joins what a line break divides after a hyphen."""
+        return (line.rstrip().replace("-\n", "") if "\n" in line and self.tokenize == "13a" else line).split()
+
+    def reference(self, line: str) -> str:
+        """What is split of a line of a reference, if not the line as it stands."""
+        return line
+
+    def split(self, line: str) -> list[str]:
+        """Tokens of one line."""
+        return self.splitter(line)
+
+    @property
+    def splitter(self) -> Split:
+        """The function that splits a line: get it once, call it often."""
+        split = _splitter(self.tokenize)
+        return (lambda line: split(line.lower())) if self.lowercase else split
+
+    @property
+    def word_splitter(self) -> Callable[[str], Sequence[str]]:
+        """The same for single words, which are remembered."""
+        return _word_splitter(self)
+
+
+# Not kept in the value itself, which travels to worker processes.
+@cache
+def _splitter(name: str) -> Split:
+    if name == "none":
+        return str.split
+    if name == "blanks":
+        return lambda line: [word for word in _BLANKS.split(line) if word]
+    if name == "meteor":
+        from softbleu.text.normaliser import normalised
+
+        return normalised
+    if name == "char":
+        return lambda line: list("".join(line.split()))
+    if name == "char+space":
+        return list
+    return split_13a if name == "13a" else _by_sacrebleu(name)
+
+
+@cache
+def _by_sacrebleu(name: str) -> Split:
+    module, attribute = _SACREBLEU[name]
+    try:
+        tokenize = getattr(import_module(f"{sacrebleu_tokenizers()}.{module}"), attribute)()
+    except (ImportError, RuntimeError) as error:
+        extra = name.partition("-")[0]
+        raise MissingExtraError(
+            f"tokenizer {name!r} needs another package: pip install 'sacrebleu[{extra}]'"
+        ) from error
+    return lambda line: tokenize(line.rstrip()).split()
+
+
+def split_13a(line: str) -> list[str]:
+    """Split as sacrebleu's 13a does, in one pass; what one pass cannot do is left to sacrebleu."""
+    if line.isalnum():
+        return [line]
+    return _by_sacrebleu("13a")(line) if _BEYOND_13A.search(line) else _WORDS_13A.findall(line)
+
+
+@cache
+def _word_splitter(tokenizer: Tokenizer) -> Callable[[str], Sequence[str]]:
+    return lru_cache(_WORDS)(tokenizer.splitter)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Lines as coded tokens: line i holds ``codes[offsets[i]:offsets[i + 1]]``."""
+
+    codes: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tokens]) -> Tokens:
+        """All lines of several texts."""
+        starts = np.cumsum([0, *(len(part.codes) for part in parts[:-1])])
+        ends = [start + part.offsets[1:] for start, part in zip(starts, parts, strict=True)]
+        return cls(np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends)))
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of each line."""
+        return self.offsets[1:] - self.offsets[:-1]
+
+    def lines(self, start: int, stop: int) -> Tokens:
+        """Lines start to stop - 1."""
+        offsets = self.offsets[start : stop + 1]
+        return Tokens(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def chosen(self, lines: NDArray[np.int64]) -> Tokens:
+        """Lines with these numbers, in that order."""
+        places, offsets = chosen_places(self.offsets, lines)
+        return Tokens(self.codes[places], offsets)
+
+    def spread(self, parts: WordParts) -> Tokens:
+        """The same lines with the parts of each token in its place."""
+        places, bounds = chosen_places(parts.bounds, self.codes)
+        return Tokens(parts.codes[places], bounds[self.offsets])
+
+
+@dataclass(frozen=True)
+class WordParts:
+    """What words are made of: word w has ``codes[bounds[w]:bounds[w + 1]]``."""
+
+    codes: NDArray[Any]
+    bounds: NDArray[np.int64]
+
+    @cached_property
+    def kinds(self) -> int:
+        """Bound of the codes."""
+        return int(self.codes.max(initial=-1)) + 1
+
+    @classmethod
+    def of(
+        cls, words: Iterable[str], parts: Callable[[str], Sequence[str]], vocabulary: Vocabulary | None = None
+    ) -> WordParts:
+        """Number the parts of words, in order of appearance or as a vocabulary knows them."""
+        known = Vocabulary() if vocabulary is None else vocabulary
+        lines = known.encode([parts(word) for word in words])
+        return cls(lines.codes, lines.offsets)
+
+    def followed_by(self, other: WordParts) -> WordParts:
+        """These words, and others after them."""
+        return WordParts(
+            np.concatenate((self.codes, other.codes)),
+            np.concatenate((self.bounds, self.bounds[-1] + other.bounds[1:])),
+        )
+
+
+def chosen_places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of the entries of chosen stretches one after the other, and the bounds of these stretches."""
+    lengths = bounds[chosen + 1] - bounds[chosen]
+    offsets = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return np.arange(offsets[-1]) + np.repeat(bounds[chosen] - offsets[:-1], lengths), offsets
+
+
+class Vocabulary(dict[str, int]):
+    """Codes of words, given in order of first appearance.
+
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.encode([["a", "rose", "is"], [], ["a", "rose"]]).codes.tolist()
+    [0, 1, 2, 0, 1]
+    >>> list(vocabulary)
+    ['a', 'rose', 'is']
+    """
+
+    def __missing__(self, word: str) -> int:
+        code = self[word] = len(self)
+        return code
+
+    def since(self, start: int) -> list[str]:
+        """The words from a code on: few, when many are known.
+
+        >>> Vocabulary(a=0, rose=1, so=2).since(1)
+        ['rose', 'so']
+        """
+        return list(islice(reversed(self), max(len(self) - start, 0)))[::-1]
+
+    def encode(self, lines: Sequence[Sequence[str]]) -> Tokens:
+        """Code the words of tokenized lines, learning those that are new."""
+        offsets = np.zeros(len(lines) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, lines), np.int64, len(lines)), out=offsets[1:])
+        codes = np.fromiter(map(self.__getitem__, chain.from_iterable(lines)), np.int32, int(offsets[-1]))
+        return Tokens(codes, offsets)
+
+
+def _character_grams(word: str) -> Sequence[str]:
+    """Character 2- to 4-grams of a word between marks of its ends, each once."""
+    marked = f"\x02{word}\x03"
+    return list(dict.fromkeys(marked[k : k + n] for n in (2, 3, 4) for k in range(len(marked) - n + 1)))
+
+
+def _without_punctuation(word: str) -> Sequence[str]:
+    """A word, and the punctuation mark at its end, or else at its beginning, as chrF++ splits them; no blanks."""
+    if len(word) > 1 and word[-1] in punctuation:
+        return word[:-1], word[-1]
+    if len(word) > 1 and word[0] in punctuation:
+        return word[0], word[1:]
+    return (word,) if not word.isspace() else ()
+
+
+# What a word is made of, by the names under which metrics ask for it.
+WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
+    "spelling": _character_grams,
+    "characters": str,
+    "punctuation": _without_punctuation,
+}
+
+
+@cache
+def _part_splitter(name: str) -> Callable[[str], Sequence[str]]:
+    return lru_cache(_WORDS)(WORD_PARTS[name])
+
+
+class WordFeature(Protocol):
+    """Something else that is known of words, computed once for those of a corpus; a value that can be compared."""
+
+    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Features of these words, by name."""
+
+
+def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    """What is known of words: by a name of `WORD_PARTS` their parts and bounds, else what a feature computes.
+
+    >>> {name: found.tolist() for name, found in word_features("punctuation", ["so", "so."]).items()}
+    {'punctuation': [0, 0, 1], 'punctuation_bounds': [0, 1, 3]}
+    """
+    if not isinstance(part, str):
+        return part.of(words)
+    parts = WordParts.of(words, _part_splitter(part))
+    return {part: parts.codes, f"{part}_bounds": parts.bounds}

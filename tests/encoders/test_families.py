@@ -1,0 +1,120 @@
+"""Tiny models of random weights: hidden states as the package transformers computes them (tests/golden/encoders)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from softbleu.encoders import Pieces, open_encoder
+from softbleu.encoders.convert import convert_encoder
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
+FAMILIES = ("bert", "distilbert", "mpnet", "roberta")
+
+
+def expected(family: str) -> tuple[Pieces, NDArray[np.float32]]:
+    with np.load(GOLDEN / family / "expected.npz") as kept:
+        ids, offsets, states = kept["ids"], kept["offsets"], kept["states"]
+    words = np.zeros(len(ids), np.int32)
+    words[offsets[:-1]] = words[offsets[1:] - 1] = -1
+    return Pieces(ids, words, offsets), states
+
+
+def changed(family: str, folder: Path, change: Callable[[dict[str, NDArray[np.float32]]], object]) -> Path:
+    """A model whose arrays were changed."""
+    shutil.copytree(GOLDEN / family, folder)
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+    return folder
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_layers_are_those_of_transformers(family: str, tmp_path: Path) -> None:
+    convert_encoder(GOLDEN / family, tmp_path / "store", dtype="float32")
+    encoder = open_encoder(tmp_path / "store")
+    pieces, states = expected(family)
+    assert (encoder.depth, encoder.dimension, encoder.vocabulary) == (2, 8, 30)
+    assert np.abs(states).max() > 1
+    for layer in range(3):
+        np.testing.assert_allclose(encoder.encode(pieces, (layer,)), states[layer], atol=1e-5)
+    first, last = (state / np.linalg.norm(state, axis=1, keepdims=True) for state in (states[0], states[2]))
+    np.testing.assert_allclose(encoder.encode(pieces, (0, 2)), (first + last) / 2, atol=1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "error"), [("float16", 0.01), ("int8", 0.05)])
+def test_rounded_weights_change_little(dtype: str, error: float, tmp_path: Path) -> None:
+    convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype=dtype)  # type: ignore[arg-type]
+    pieces, states = expected("bert")
+    difference = np.abs(open_encoder(tmp_path / "store").encode(pieces, (2,)) - states[2]).max()
+    assert 1e-5 < difference < error
+
+
+def test_layers_above_those_asked_for_are_left_out(tmp_path: Path) -> None:
+    done = convert_encoder(GOLDEN / "mpnet", tmp_path / "store", dtype="float32", layers=[1])
+    encoder = open_encoder(tmp_path / "store")
+    pieces, states = expected("mpnet")
+    assert (done.left_out, encoder.depth, encoder.layers) == (1, 1, (1,))
+    np.testing.assert_allclose(encoder.encode(pieces, (1,)), states[1], atol=1e-5)
+
+
+def prefix(tensors: dict[str, NDArray[np.float32]]) -> None:
+    for name in list(tensors):
+        tensors[f"model.{name}"] = tensors.pop(name)
+
+
+def old_names(tensors: dict[str, NDArray[np.float32]]) -> None:
+    for name in [name for name in tensors if "LayerNorm" in name]:
+        old = name.replace("weight", "gamma").replace("bias", "beta")
+        tensors[old] = tensors.pop(name)
+
+
+@pytest.mark.parametrize("change", [prefix, old_names])
+def test_names_of_weights_vary(change: Callable[[dict[str, NDArray[np.float32]]], None], tmp_path: Path) -> None:
+    model = changed("bert", tmp_path / "model", change)
+    convert_encoder(model, tmp_path / "store", dtype="float32")
+    pieces, states = expected("bert")
+    np.testing.assert_allclose(open_encoder(tmp_path / "store").encode(pieces, (2,)), states[2], atol=1e-5)
+
+
+def test_weights_may_lie_in_several_files(tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "bert", model)
+    tensors = load_file(model / "model.safetensors")
+    (model / "model.safetensors").unlink()
+    names = sorted(tensors)
+    places = {name: f"part-{number % 2}.safetensors" for number, name in enumerate(names)}
+    for part in set(places.values()):
+        save_file({name: tensors[name] for name in names if places[name] == part}, model / part)
+    (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    convert_encoder(model, tmp_path / "store", dtype="float32")
+    convert_encoder(GOLDEN / "bert", tmp_path / "whole", dtype="float32")
+    assert open_encoder(tmp_path / "store").fingerprint == open_encoder(tmp_path / "whole").fingerprint
+
+
+def test_bfloat16_is_read(tmp_path: Path) -> None:
+    """Written by hand: NumPy has no such type, whose numbers are the upper halves of a float32."""
+    model = tmp_path / "model"
+    shutil.copytree(GOLDEN / "bert", model)
+    tensors = load_file(model / "model.safetensors")
+    header, content = {}, b""
+    for name, values in tensors.items():
+        if values.dtype == np.float32:
+            halves = (values.view(np.uint32) >> 16).astype("<u2").tobytes()
+            places = [len(content), len(content) + len(halves)]
+            header[name] = {"dtype": "BF16", "shape": list(values.shape), "data_offsets": places}
+            content += halves
+            tensors[name] = (values.view(np.uint32) >> 16 << 16).view(np.float32)
+    text = json.dumps(header).encode()
+    (model / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + content)
+    convert_encoder(model, tmp_path / "store", dtype="float32")
+    save_file(tensors, model / "model.safetensors")
+    convert_encoder(model, tmp_path / "other", dtype="float32")
+    assert open_encoder(tmp_path / "store").fingerprint == open_encoder(tmp_path / "other").fingerprint

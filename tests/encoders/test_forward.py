@@ -1,0 +1,107 @@
+"""The forward pass: what a line gets does not depend on the lines beside it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from oracles.encoder import encode_line
+
+from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.encoders.convert import convert_encoder
+from softbleu.encoders.forward import activate, distance_classes
+from softbleu.encoders.stored import StoredEncoder
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
+TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
+WORDS = TEXT.split()
+LAYERS = (1, 2)
+
+
+@pytest.fixture(scope="module", params=["minilm", "mpnet"])
+def encoder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Encoder:
+    """The bundled encoder, as it has the sizes that matter to a processor; and a tiny one with relative positions."""
+    if request.param == "minilm":
+        return open_encoder("minilm-l6")
+    place = tmp_path_factory.mktemp("encoder") / "store"
+    convert_encoder(GOLDEN / "mpnet", place, dtype="float32")
+    return open_encoder(place)
+
+
+def rows_of(encoder: Encoder, lines: list[list[str]]) -> list[NDArray[np.float32]]:
+    pieces = encoder.tokenize(lines)
+    return np.split(encoder.encode(pieces, LAYERS), pieces.offsets[1:-1])
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_the_lines_beside_a_line_change_no_bit(encoder: Encoder, data: st.DataObject) -> None:
+    drawn = st.tuples(st.sampled_from([0, 1, 2, 3, 5, 8, 24, 25, 60]), st.integers(0, 9))
+    shapes = data.draw(st.lists(drawn, min_size=1, max_size=12))
+    lines = [[WORDS[(start + place) % len(WORDS)] for place in range(length)] for length, start in shapes]
+    together = rows_of(encoder, lines)
+    order = data.draw(st.permutations(range(len(lines))))
+    cut = data.draw(st.integers(0, len(lines)))
+    for part in (order[:cut], order[cut:]):
+        for number, rows in zip(part, rows_of(encoder, [lines[number] for number in part]), strict=bool(part)):
+            np.testing.assert_array_equal(rows, together[number])
+
+
+def test_many_lines_change_no_bit() -> None:
+    """More lines than go through the network together, long ones among them."""
+    encoder = open_encoder("minilm-l6")
+    lines = [[WORDS[(number * 7 + place) % len(WORDS)] for place in range(number % 41)] for number in range(300)]
+    lines.append(WORDS * 40)
+    together = rows_of(encoder, lines)
+    for number in (0, 1, 2, 40, 57, 299, 300):
+        np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
+
+
+def test_as_a_literal_forward_pass(tmp_path: Path) -> None:
+    convert_encoder(GOLDEN / "mpnet", tmp_path / "store", dtype="float32")
+    encoder = open_encoder(tmp_path / "store")
+    assert isinstance(encoder, StoredEncoder)
+    pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
+    found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
+    for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):
+        np.testing.assert_allclose(rows, encode_line(tmp_path / "store", ids.tolist(), (0, 2)), atol=1e-5)
+
+
+GRID = np.linspace(-9, 9, 70_001).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "exact"),
+    [
+        ("gelu", lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2),
+        ("gelu_tanh", lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2),
+        ("relu", lambda x: max(x, 0.0)),
+    ],
+)
+def test_activations(name: str, exact: object) -> None:
+    found = GRID.copy()
+    activate(found, name)
+    wanted = np.array([exact(x) for x in GRID.tolist()])  # type: ignore[operator]
+    assert (np.abs(found - wanted) / np.maximum(1, np.abs(wanted))).max() < 1.8e-7
+
+
+def test_relative_positions_are_symmetric_but_for_the_side() -> None:
+    distances = np.arange(1, 600)
+    right, left = distance_classes(distances, 32), distance_classes(-distances, 32)
+    np.testing.assert_array_equal(right, left + 16)
+    assert (np.diff(left) >= 0).all()
+    assert left[[0, 6, 7, 14, 15, 127, 598]].tolist() == [1, 7, 8, 9, 10, 15, 15]
+
+
+def test_layers_that_are_not_there() -> None:
+    encoder = open_encoder("minilm-l6")
+    nothing = Pieces(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64))
+    assert encoder.encode(nothing, (6, 4)).shape == (0, 384)
+    for layers in ((7,), (-1,), (), (4, 4)):
+        with pytest.raises(ValueError, match="minilm-l6: no layer"):
+            encoder.encode(nothing, layers)

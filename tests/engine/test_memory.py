@@ -1,0 +1,152 @@
+"""What is held does not grow with the corpus: rows of segments are gathered or lie in a file, blocks are few."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.engine import streaming, worker
+from softbleu.engine.streaming import SegmentRows, SegmentScores
+from softbleu.errors import InputError
+from softbleu.metrics import Gleu
+from softbleu.metrics.aggregation import SumOfRows
+from softbleu.metrics.making import make_metric
+from softbleu.report import WRITERS, Layout
+from softbleu.results import RunOptions, running, score_corpus
+
+WORDS = ["dog", "cat", "horse", "house", "home", "car", "red", "blue", "small", "little"]
+
+
+def written(folder: Path, lines: int) -> list[str]:
+    """Five texts of so many lines, which hold the same hundred lines again and again."""
+    draw, names = np.random.default_rng(5), []
+    for number in range(5):
+        text = "".join(" ".join(line) + "\n" for line in draw.choice(WORDS, (100, 5)).tolist())
+        names.append(str(folder / f"{lines}.{number}.txt"))
+        Path(names[-1]).write_text(text * (lines // 100))
+    return names
+
+
+def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
+    """Most megabytes that Python and NumPy hold during a run, its output written and forgotten."""
+    candidate, source, *references = texts
+    with ParallelFiles.open([candidate], references if "gleu" in metric else references[:1], source) as corpus:
+        tracemalloc.start()
+        try:
+            with ThreadPoolExecutor(jobs) as executor:
+                found = score_corpus(corpus, metric, level=level, executor=executor if jobs > 1 else None)
+            for line in WRITERS.find("jsonl")(found, Layout()):
+                assert line.endswith("}\n")
+            return tracemalloc.get_traced_memory()[1] / 1e6
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("metric", "level", "jobs"),
+    [("bleu", "corpus", 1), ("bleu", "corpus", 2), ("gleu(iterations=5)", "corpus", 1), ("bleu", "segment", 1)],
+)
+def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "_MOST_KEPT", 1 << 12)
+    monkeypatch.setattr(worker, "_LINES_BY_PLACE", 4096)
+    sizes = (2_000, 8_000) if level == "segment" else (10_000, 40_000)
+    few, many = (peak(written(tmp_path, lines), metric, level, jobs) for lines in sizes)
+    # The text alone of what is added is 1.5 MB or more, or the scores of its segments are.
+    assert many < few + 1
+
+
+class TwoRows(SumOfRows):
+    """Scores are the sums of rows."""
+
+    def segment_scores(self, rows: Any, offsets: Any) -> Any:
+        return [int(rows[start:stop].sum()) for start, stop in pairwise(offsets.tolist())]
+
+
+@pytest.mark.parametrize("kept", [0, 10, 10_000])
+def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "_MOST_KEPT", kept)
+    rows, expected, number = SegmentRows(), [[], []], 0
+    for counts in ([1, 2, 1], [3], [1, 1, 1, 2]):
+        block = np.arange(number, number + 2 * sum(counts)).reshape(2, -1, 1)
+        number += block.size
+        rows.add(block, np.array(counts))
+        for own, system in zip(block, expected, strict=True):
+            starts = np.cumsum([0, *counts])
+            system += [int(own[start:stop].sum()) for start, stop in pairwise(starts)]
+    assert rows.in_memory == (kept == 10_000)
+    for system in range(2):
+        found: Any = SegmentScores(rows, TwoRows(Gleu()), system)
+        wanted = expected[system]
+        assert list(found) == list(found) == wanted
+        assert [found[place] for place in range(-8, 8)] == [*wanted, *wanted]
+        assert [found[2:6], found[5:2], found[::3]] == [wanted[2:6], [], wanted[::3]]
+        with pytest.raises(IndexError):
+            found[8]
+
+
+@pytest.mark.parametrize("multi", ["sample", "max"])
+@pytest.mark.parametrize("single", [0, 1100, 2500])
+def test_gathered_gleu_is_that_of_all_rows(multi: Any, single: int) -> None:
+    """Segments with one reference stand before those with up to three."""
+    draw = np.random.default_rng(single)
+    metric = Gleu(iterations=9, multi=multi)
+    counts = np.concatenate([np.ones(single, np.int64), draw.integers(1, 4, 2500 - single)])
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    rows = draw.integers(1, 20, (2, offsets[-1], 14))
+    rows[:, :, 2:10] *= 1_000_000
+    rows[:, :, 6:10] //= 4
+    stream = metric.aggregation.stream()
+    for start in range(0, 2500, 700):
+        stop = min(start + 700, 2500)
+        stream.add(rows[:, offsets[start] : offsets[stop]], counts[start:stop])
+    assert list(stream.scores()) == [metric.aggregation.score(own, offsets) for own in rows]
+
+
+@pytest.mark.parametrize("level", ["corpus", "segment"])
+@pytest.mark.parametrize("metric", ["gleu(iterations=5)", "gleu(multi=max)", "gleu(variant=gleu0)", "bleu", "chrf"])
+def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(1)
+    candidate, source, *references = ([*map(" ".join, draw.choice(WORDS, (1500, 4)).tolist())] for _ in range(4))
+    corpus = Segments.of({"one": candidate, "two": source}, list(zip(*references, strict=True)), source)
+    expected = score_corpus(corpus, metric, level=level)
+    monkeypatch.setattr(streaming, "_MOST_KEPT", 100)
+    found = score_corpus(corpus, metric, level=level)
+    assert found == expected
+    assert found.records() == expected.records()
+    if level == "segment":
+        assert (type(expected[0].segments), type(found[0].segments)) == (tuple, SegmentScores)
+
+
+def test_a_batch_is_smaller_towards_the_end() -> None:
+    corpus = Segments.of(["a b"] * 20_000, ["a"] * 20_000)
+
+    def lengths(workers: int) -> list[int]:
+        return [-(-len(each) // 1024) for each in worker.task_batches(corpus, ThreadPoolExecutor(workers))]
+
+    assert lengths(1) == [8, 6, 3, 2, 1]
+    assert lengths(3) == [4, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1]
+    assert [len(each) for each in worker.task_batches(corpus, skip=18_432)] == [1024, 544]
+    slow = [each.part for each in worker.task_batches(corpus, ThreadPoolExecutor(1), 64, skip=18_496)]
+    assert slow == [(64, 576), (576, 1024), (0, 256), (256, 512), (512, 544)]
+
+
+def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
+    candidate, _, reference, *_ = written(tmp_path, 100)
+    measure = make_metric("vleu", threshold=0.5)
+    with (
+        ParallelFiles.open([candidate], [reference]) as corpus,
+        ThreadPoolExecutor(1) as executor,
+        running(corpus, [measure], RunOptions(executor=executor)) as runner,
+    ):
+        runner.prepared(measure.tokenizer)
+        Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))
+        with pytest.raises(InputError, match="the text has changed while it was read, for 'hen' was not there"):
+            runner.collect([measure])

@@ -1,0 +1,159 @@
+"""One segment at a time gives the digits of a corpus of that segment alone."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder, vectors_for
+
+from softbleu import InputError, read_metric
+from softbleu.corpora.m2 import Annotation, GoldEdit, GoldSegment
+from softbleu.engine import sentences
+from softbleu.metrics import METRICS, Metric
+from softbleu.metrics.making import make_metric
+
+VECTORS = {
+    "cat": [1.0, 0.2, 0.0],
+    "cats": [2.0, 0.5, 0.1],
+    "dog": [0.9, 0.3, 0.1],
+    "the": [0.1, 1.0, 0.3],
+    "a": [0.2, 1.0, 0.2],
+    "mat": [0.0, 0.1, 3.0],
+    "not": [-1.0, 0.0, 0.0],
+    "zero": [0.0, 0.0, 0.0],
+}
+WORDS = [*VECTORS, "Cat", "The", "oov", "dog,", "(cat)", "it's", "日本", "&amp;"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
+
+WITH_TEXT = [name for name in METRICS.names() if not METRICS.find(name)().requires.gold]
+SETTINGS: dict[str, dict[str, Any]] = {
+    **{name: {"metric": name} for name in WITH_TEXT},
+    # Needs nothing that may not be installed.
+    "meteor": {"metric": "meteor", "stages": "exact+stem"},
+    **{name: {"metric": name} for name in ("sleu", "vleu", "xleu")},
+    "low": {"metric": "vleu", "threshold": 0.0, "lowercase": True},
+    "as written": {"metric": "xleu", "threshold": 0.3, "vector_case": "exact"},
+    "long vectors": {"metric": "vleu", "threshold": 0.3, "normalize": False},
+    "sif": {"metric": "vleu", "threshold": 0.1, "composition": "sif"},
+    "aligned": {"metric": "xleu", "threshold": 0.1, "composition": "aligned", "assignment": "optimal"},
+    "csls": {"metric": "vleu", "threshold": 0.0, "similarity": "csls"},
+    "neighbours": {"metric": "vleu", "threshold": 0.0, "neighbours": 2},
+    "postprocessed": {"metric": "softbleu", "vectors_postprocess": "mean"},
+    "function words": {"metric": "vleu", "threshold": 0.0, "function_words": "exact"},
+    "quantile": {"metric": "vleu", "threshold": "p50"},
+    "smoothed": {"metric": "bleu", "smooth": "add-k", "order": 2, "tokenize": "intl"},
+    "characters": {"metric": "bleu", "tokenize": "char"},
+    "longest reference": {"metric": "vleu", "threshold": 0.3, "denominator": "reference"},
+    "soft gleu": {"metric": "gleu", "matcher": "vleu", "threshold": 0.3, "penalty": "soft"},
+    "every reference": {"metric": "gleu", "multi": "max", "segment_smoothing": True},
+    "in context": {"metric": "vleu", "threshold": 0.3, "vectors": MadeUpEncoder()},
+    "words too": {"metric": "chrf", "word_order": 2},
+}
+
+
+def measure_of(**given: Any) -> Metric:
+    made = make_metric(**given)
+    if not made.requires.vectors:
+        return made
+    return make_metric(**{"vectors": vectors_for(made, VECTORS), **given})
+
+
+MEASURES = {title: measure_of(**given) for title, given in SETTINGS.items()}
+
+
+def test_every_metric_is_here() -> None:
+    assert {made.name for made in MEASURES.values()} == {*METRICS.names()} - {"m2"}
+
+
+@pytest.mark.parametrize("title", MEASURES)
+@given(candidate=TEXTS, references=st.lists(TEXTS, min_size=1, max_size=3), source=TEXTS)
+@example(candidate="", references=[""], source="")
+@example(candidate="", references=["the cat", ""], source="oov")
+@example(candidate="The oov dog, a (cat)", references=["", "a cat the dog", "the Cat oov it's"], source="a dog cat")
+@settings(max_examples=25)
+def test_a_sentence_scores_as_a_corpus_of_it(title: str, candidate: str, references: list[str], source: str) -> None:
+    # Kept between the examples: what is remembered of one segment changes nothing in the next.
+    measure = MEASURES[title]
+    needed = source if measure.requires.source else None
+    found = measure.sentence_score(candidate, references, needed)
+    alone = measure.corpus_score([candidate], [references], None if needed is None else [needed], level="segment")
+    assert alone.segments is not None
+    assert found == alone.segments[0]
+    assert float(found) == alone.segments[0].score
+
+
+@pytest.mark.parametrize("title", ["bleu", "vleu", "gleu", "chrf", "softbleu"])
+def test_sentences_that_are_looked_at_differ(title: str) -> None:
+    """Guards the test above: neither way gives the same number whatever it is given."""
+    reference, source = "the cat not a dog the mat", "the mat"
+    texts = [reference, "the cat not a dog", "the cat not a", "oov"]
+    scores = [float(MEASURES[title].sentence_score(text, [reference, "a dog"], source)) for text in texts]
+    assert len(set(scores)) >= 3
+
+
+def test_one_reference_may_be_a_text() -> None:
+    measure = read_metric("bleu(order=1)")
+    assert measure.sentence_score("a cat", "a dog") == measure.sentence_score("a cat", ["a dog"])
+    assert float(measure.sentence_score("a cat", "a dog")) == pytest.approx(50)
+
+
+def test_vectors_are_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    real = sentences.open_vectors
+    monkeypatch.setattr(sentences, "open_vectors", lambda where: opened.append(where) or real(where))
+    measure = make_metric("vleu", threshold=0.3, vectors=VECTORS)
+    for candidate in ("a cat", "a dog", "a cat"):
+        measure.sentence_score(candidate, "the cat")
+    assert opened == [VECTORS]
+
+
+def test_a_measure_travels_after_it_scored_sentences() -> None:
+    measure = make_metric("vleu", threshold=0.3, vectors=VECTORS)
+    score = measure.sentence_score("a dog", "the cat")
+    again = pickle.loads(pickle.dumps(measure))
+    assert again == measure
+    assert "_sentences" in vars(measure)
+    assert "_sentences" not in vars(again)
+    assert again.sentence_score("a dog", "the cat") == score
+
+
+def test_a_measure_says_what_it_is_after_it_scored_sentences() -> None:
+    measure = make_metric("bleu", order=2)
+    measure.sentence_score("a", "a")
+    assert repr(measure) == "bleu(order=2)"
+    assert measure == read_metric("bleu(order=2)")
+    assert hash(measure) == hash(read_metric("bleu(order=2)"))
+
+
+def test_gold_edits_are_refused_in_a_line() -> None:
+    with pytest.raises(InputError, match="metric 'm2' needs gold edits") as caught:
+        read_metric("m2").sentence_score("a cat", "a dog", "a dog")
+    assert "\n" not in str(caught.value)
+    gold = [GoldSegment("a dog", (Annotation(0, (GoldEdit(1, 2, "Noun", ("cat",)),)),))]
+    assert read_metric("m2").corpus_score(["a cat"], gold=gold).score == 100.0
+
+
+@pytest.mark.parametrize("metric", ["gleu", "imeasure"])
+def test_the_source_is_asked_for(metric: str) -> None:
+    with pytest.raises(InputError, match=f"metric '{metric}' needs the source text"):
+        read_metric(metric).sentence_score("a cat", ["a dog"])
+
+
+@pytest.mark.parametrize(
+    ("candidate", "references", "message"),
+    [
+        (None, ["a"], "text is needed, not NoneType"),
+        (3, ["a"], "text is needed, not int"),
+        ("a", [], "segment 1 has no reference"),
+        ("a", [3], "text is needed, not int"),
+        ("a", 3, "text is needed, not int"),
+        ("a", None, "segment 1 has no reference"),
+    ],
+)
+def test_no_text_is_refused(candidate: Any, references: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_metric("bleu").sentence_score(candidate, references)

@@ -1,0 +1,143 @@
+"""Distances to networks: equal to enumeration of all paths."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracles import networks as oracle
+
+import softbleu
+from softbleu.lattices import NetworkArc, WordNetwork
+from softbleu.lattices.paths import cheapest_paths, count_texts, draw_texts, minimised
+from softbleu.lattices.texts import format_att, format_line, parse_line, read_att
+from softbleu.metrics.hyter import Hyter, closest_path
+
+WORDS = ("a", "b", "c")
+HUNDREDTHS = st.integers(0, 150).map(lambda number: number / 100)
+
+
+@st.composite
+def networks(draw: Any, most: int = 6) -> WordNetwork:
+    """Small networks whose paths branch, join, spell the same twice, and have empty arcs."""
+    states = draw(st.integers(2, most))
+    arcs = [NetworkArc(k, k + 1, draw(st.sampled_from(WORDS)), draw(HUNDREDTHS)) for k in range(states - 1)]
+    more = st.tuples(st.integers(0, states - 2), st.integers(1, 3), st.sampled_from(("", *WORDS)), HUNDREDTHS)
+    for source, steps, word, cost in draw(st.lists(more, max_size=8)):
+        arcs.append(NetworkArc(source, min(source + steps, states - 1), word, cost))
+    return WordNetwork.of(arcs)
+
+
+def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates = ["a b", "c", "a", "b b c"]
+    networks = ["(a|b) [c] b", "c", "[a] (b|c) (b c|a)", "b (a|c) c"]
+    whole = softbleu.score(candidates, networks, metric="hyter", notation="brackets", level="segment").segments
+    monkeypatch.setattr("softbleu.kernels.lattices._MOST_CELLS", 20)
+    assert (
+        softbleu.score(candidates, networks, metric="hyter", notation="brackets", level="segment").segments == whole
+    )
+
+
+CANDIDATES = st.lists(st.sampled_from((*WORDS, "x")), max_size=6)
+
+
+def hyter(candidate: list[str], network: WordNetwork, **settings: Any) -> Any:
+    """Score one candidate against one network."""
+    return softbleu.score(
+        [" ".join(candidate)], [format_line(network)], metric="hyter", notation="network", **settings
+    )
+
+
+@given(CANDIDATES, networks())
+def test_the_ratio_is_the_least_of_all_paths(candidate: list[str], network: WordNetwork) -> None:
+    least = oracle.best_ratio(candidate, network, dict.fromkeys((*WORDS, "x"), Fraction(1)))
+    assume(least is not None)
+    found = hyter(candidate, network)
+    assert Fraction(round(10000 * found.numbers.edits), 10000) / round(found.numbers.length) == least
+
+
+def test_a_path_with_words_is_found_however_dear() -> None:
+    network = WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])
+    found = hyter([], network).numbers
+    assert (found.edits, found.length) == (2.5, 1)
+
+
+@given(
+    CANDIDATES,
+    networks(5),
+    st.integers(1, 4),
+    st.integers(0, 100),
+    st.integers(0, 150),
+    st.sampled_from(("greater", "both")),
+)
+def test_words_may_be_taken_out_of_a_window(
+    candidate: list[str], network: WordNetwork, window: int, move: int, extra: int, replacing: str
+) -> None:
+    least = oracle.best_ratio(
+        candidate,
+        network,
+        dict.fromkeys((*WORDS, "x"), Fraction(1)),
+        window=window,
+        move=Fraction(move, 100),
+        extra=Fraction(extra, 100),
+        both=replacing == "both",
+    )
+    assume(least is not None)
+    found = hyter(candidate, network, window=window, move=move / 100, extra=extra / 100, replacing=replacing)
+    assert Fraction(round(10000 * found.numbers.edits), 10000) / round(found.numbers.length) == least
+
+
+@given(networks())
+def test_references_are_counted_listed_and_drawn(network: WordNetwork) -> None:
+    texts = oracle.all_texts(network)
+    assert count_texts(network) == len(texts)
+    listed = list(cheapest_paths(network))
+    assert {path.words for path in listed} == texts
+    assert len(listed) == len(texts)
+    least: dict[tuple[str, ...], float] = {}
+    for path in oracle.all_paths(network):
+        cost = sum(arc.cost for arc in path)
+        least[oracle.words_of(path)] = min(cost, least.get(oracle.words_of(path), cost))
+    assert [path.cost for path in listed] == pytest.approx(sorted(least.values()))
+    drawn = draw_texts(network)
+    assert {next(drawn) for _ in range(20)} <= texts
+
+
+@given(networks())
+def test_texts_and_smaller_networks_say_the_same(network: WordNetwork) -> None:
+    def said(other: WordNetwork) -> set[tuple[tuple[str, ...], float]]:
+        return {(oracle.words_of(path), round(sum(arc.cost for arc in path), 2)) for path in oracle.all_paths(other)}
+
+    assert said(parse_line(format_line(network))) == said(network)
+    assert said(minimised(network)) == said(network)
+    assert minimised(network).states <= network.states
+    (read,) = read_att(format_att(network).split("\n"))
+    assert said(read) == said(network)
+
+
+@given(CANDIDATES, networks(), st.sampled_from(("greater", "both")))
+def test_the_best_way_costs_what_the_score_says(candidate: list[str], network: WordNetwork, replacing: str) -> None:
+    found = closest_path(network, candidate, Hyter(replacing=replacing))
+    assert [step.candidate for step in found.steps if step.candidate] == candidate
+    path = tuple(step.word for step in found.steps if step.word)
+    assert path in oracle.all_texts(network)
+    assert found.edits == pytest.approx(sum(step.cost for step in found.steps))
+    score = hyter(candidate, network, replacing=replacing).numbers
+    assert found.edits == pytest.approx(score.edits)
+    assert len(path) == score.length
+
+
+@given(CANDIDATES, networks())
+def test_shifts_never_cost_more(candidate: list[str], network: WordNetwork) -> None:
+    plain, shifted = (hyter(candidate, network, shifts=shifts).numbers for shifts in (False, True))
+    assert shifted.edits <= plain.edits
+    assert shifted.length == plain.length
+
+
+def test_a_shift_costs_a_word() -> None:
+    network = WordNetwork.chain(["a", "b", "c", "d", "e"])
+    assert hyter(list("deabc"), network, shifts=True).numbers.edits == 1
+    assert hyter(list("deabc"), network).numbers.edits == 4

@@ -1,0 +1,319 @@
+"""Networks made of references, of grammars and of files; and what is refused."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from meteor_data import write_meteor_data
+from oracles import networks as oracle
+
+import softbleu
+from softbleu.corpora.derivations import Chance, Derivations
+from softbleu.corpora.grammar import parse_grammar, read_grammar
+from softbleu.errors import InputError
+from softbleu.lattices import WordNetwork
+from softbleu.lattices.build import meaning_network, merge_references
+from softbleu.lattices.files import describe_networks, read_networks
+from softbleu.lattices.lattice import LARGEST_NETWORK
+from softbleu.lattices.paths import cheapest_paths
+from softbleu.lattices.rules import NetworkRules, NetworkVectors
+from softbleu.lattices.texts import format_line, parse_brackets, parse_line, read_att
+from softbleu.thesaurus.resources import MeteorData
+
+WORDS = st.lists(st.sampled_from("abc"), max_size=7)
+
+
+def texts_of(network: WordNetwork) -> dict[str, float]:
+    """References of a network, and the cheapest cost of each."""
+    return {" ".join(path.words): path.cost for path in cheapest_paths(network)}
+
+
+def said(line: str, **rules: object) -> dict[str, float]:
+    """What a line says by rules."""
+    return texts_of(NetworkRules(**rules).network(line, str.split))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def resources(tmp_path: Path) -> dict[str, object]:
+    """Small synonyms, paraphrases and vectors, whose first words are those that may enter."""
+    angles = {"car": 0, "vehicle": 20, "truck": 35, "cars": 15, "tax": 90, "idea": 180, "little": 120, "tiny": 140}
+    angles |= {"hope": 200, "hoped": 210, "hopes": 215, "dogs": 270, "doggs": 271, "small": 220}
+    rows = (
+        f"{word} {math.cos(math.radians(angle)):.4f} {math.sin(math.radians(angle)):.4f}"
+        for word, angle in angles.items()
+    )
+    (tmp_path / "vectors.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    data = MeteorData.of(str(write_meteor_data(tmp_path / "data")))
+    return {"meteor_data": data, "network_vectors": NetworkVectors.of(str(tmp_path / "vectors.txt"))}
+
+
+def test_rules_say_what_their_resources_say(resources: dict[str, object]) -> None:
+    found = said("a small cat ran away", paraphrase_cost=0.3, **resources)
+    assert found == {
+        "a small cat ran away": 0,
+        "kitten ran away": 0.3,
+        "a little cat ran away": 0.3,
+        "a small feline ran away": 0.3,
+        "a small cat fled": 0.3,
+        "a small cat ran off quickly": 0.3,
+        "a little feline ran away": 0.6,
+        "kitten fled": 0.6,
+        "kitten ran off quickly": 0.6,
+        "a little cat fled": 0.6,
+        "a little cat ran off quickly": 0.6,
+        "a small feline fled": 0.6,
+        "a small feline ran off quickly": 0.6,
+        "a little feline fled": 0.9,
+        "a little feline ran off quickly": 0.9,
+    }
+    assert said("small", synonym_cost=0.2, **resources) == {"small": 0, "little": 0.2, "tiny": 0.2}
+    assert said("Small", synonym_cost=0.2, **resources) == {"Small": 0, "Little": 0.2, "Tiny": 0.2}
+    assert said("the cat", optional_cost=0.5) == {"the cat": 0, "cat": 0.5}
+    assert said("hoping", stem_cost=0.1, **resources) == {"hoping": 0, "hope": 0.1, "hoped": 0.1, "hopes": 0.1}
+    assert said("a dog", stem_cost=0.1, alternatives=1, **resources) == {"a dog": 0, "a dogs": 0.1}
+
+
+def test_neighbours_cost_more_the_further_they_are(resources: dict[str, object]) -> None:
+    own = {"neighbour_cost": 1.0, "neighbour_quantile": "p60", **resources}
+    found = said("car", **own)
+    assert list(found) == ["car", "cars", "vehicle", "truck"]
+    assert 0 < found["cars"] < found["vehicle"] < found["truck"] < 1
+    assert list(said("Car", **own)) == ["Car", "Cars", "Vehicle", "Truck"]
+    assert list(said("car", **own, inflection=True)) == ["car", "vehicle", "truck"]
+    assert "tax" not in found
+
+
+@given(st.lists(WORDS, min_size=1, max_size=3), st.integers(1, 3))
+def test_merged_references_are_all_there(references: list[list[str]], shared: int) -> None:
+    network = NetworkRules().merged(references, shared)
+    texts = oracle.all_texts(network)
+    assert {tuple(reference) for reference in references if any(references) and reference} <= texts
+    if shared == 3 and max(map(len, references)) < 3:
+        assert texts == {tuple(reference) for reference in references if reference} or not any(references)
+
+
+def test_merged_references_cross_where_they_share_words() -> None:
+    arcs, _ = merge_references([list("axbcyd"), list("zxbcwd")], 2)
+    texts = {"".join(text) for text in oracle.all_texts(WordNetwork.of(arcs, 0, [6]))}
+    assert texts == {"axbcyd", "zxbcyd", "axbcwd", "zxbcwd"}
+
+
+GRAMMAR = """
+S -> NP V NP | NP 'was' V 'by' NP
+NP -> 'the' N
+N -> 'doctor' | 'physician' | 'judge'
+V -> 'praised' | 'lauded' | 'met'
+# synonyms: doctor physician
+# synonyms: praised lauded
+# alternate: S -> NP[1] V NP[2] | NP[2] 'was' V 'by' NP[1]
+"""
+
+
+def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence() -> None:
+    derivations = Derivations.of(parse_grammar("tiny", GRAMMAR.strip().split("\n")))
+    sentences = {" ".join(derivations.sentence(derivations.at(k))): k for k in range(derivations.count())}
+    synonyms = {"physician": "doctor", "lauded": "praised"}
+
+    def meaning(sentence: str) -> tuple[str, ...]:
+        words = [synonyms.get(word, word) for word in sentence.split()]
+        return (words[1], words[2], words[4]) if len(words) == 5 else (words[6], words[3], words[1])
+
+    for sentence, number in sentences.items():
+        network = meaning_network(derivations, derivations.at(number))
+        same = [other for other in sentences if meaning(other) == meaning(sentence)]
+        assert texts_of(network) == dict.fromkeys(sorted(same), 0)
+    line = format_line(meaning_network(derivations, derivations.at(0)))
+    scores = softbleu.score(
+        list(sentences), [line] * len(sentences), metric="hyter", notation="network", level="segment"
+    )
+    first = meaning(" ".join(derivations.sentence(derivations.at(0))))
+    zero = {sentence for sentence, score in zip(sentences, scores.segments or (), strict=True) if score.score == 0}
+    assert zero == {sentence for sentence in sentences if meaning(sentence) == first}
+
+
+PAIRS = (
+    *("doctor", "physician", "student", "pupil", "woman", "lady", "praised", "lauded", "cured", "healed"),
+    *("handed", "passed", "sent", "mailed", "book", "novel", "gift", "present"),
+)
+FIRST = dict(zip(PAIRS[1::2], PAIRS[::2], strict=True))
+LINKS = {"because", "after", "before"}
+OTHERS = {"doctor": "judge", "judge": "doctor", "praised": "met", "met": "praised", "sold": "sent", "sent": "sold"}
+OTHERS |= {"letter": "book", "book": "letter", "the": "a", "a": "the", "after": "before", "before": "after"}
+
+
+def said_by_clause(words: list[str]) -> tuple[object, ...]:
+    """Who does what to whom, whatever the order is."""
+    if "was" in words:
+        return words[3], words[5:], words[:2]
+    if "to" in words:
+        return words[2], words[:2], words[6:], words[3:5]
+    return (words[2], words[:2], words[3:5], words[5:]) if len(words) > 5 else (words[2], words[:2], words[3:])
+
+
+def said_by(sentence: tuple[str, ...]) -> tuple[object, ...]:
+    """What a sentence of `alternations` says, found without its grammar."""
+    words = [FIRST.get(word, word) for word in sentence]
+    (place, *_) = [*(place for place, word in enumerate(words) if word in LINKS), None]
+    if place is None:
+        return said_by_clause(words)
+    comma = words.index(",") if place == 0 else 0
+    clauses = (words[comma + 1 :], words[1:comma]) if place == 0 else (words[:place], words[place + 1 :])
+    return words[place], *map(said_by_clause, clauses)
+
+
+def test_every_paraphrase_of_alternations_has_distance_0_and_others_have_not() -> None:
+    derivations = Derivations.of(read_grammar("alternations"))
+    chance = Chance(3)
+    for _ in range(5):
+        derivation = derivations.draw(chance)
+        sentence = tuple(derivations.sentence(derivation))
+        network = meaning_network(derivations, derivation)
+        texts = oracle.all_texts(network)
+        linked = bool(LINKS & set(sentence))
+        choices = sum(word in PAIRS for word in sentence)
+        assert len(texts) == 2**choices * (2 * 2**2 if linked else 2)
+        assert [said_by(text) for text in texts] == [said_by(sentence)] * len(texts)
+        near = {
+            (*text[:place], OTHERS[word], *text[place + 1 :])
+            for text in sorted(texts)[:10]
+            for place, word in enumerate(text)
+            if word in OTHERS
+        }
+        others = [*sorted(near), *(tuple(derivations.sentence(derivations.draw(chance))) for _ in range(30))]
+        assert all(said_by(other) != said_by(sentence) for other in others)
+        lines = [" ".join(words) for words in [*sorted(texts), *others]]
+        found = softbleu.score(
+            lines, [format_line(network)] * len(lines), metric="hyter", notation="network", level="segment"
+        )
+        zero = [score.score == 0 for score in found.segments or ()]
+        assert zero == [True] * len(texts) + [False] * len(others)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["0 1 a", "1 0 b", "1 2 c"], r"line 1: the states 1 -> 0 -> 1 are a cycle"),
+        (["0 1 a", "2 1 b"], r"state 2 is not reached from the start 0"),
+        (["0 1 a", "0 2 b", "1"], r"state 2 leads to no end"),
+        (["0 1 a -0.5", "1"], r"the arc from 0 to 1 costs -0.5, not 0 to 1000"),
+        (["0 1 a nan", "1"], r"costs nan"),
+        (["", "0 1 a cheap", "1"], r"line 2: '0 1 a cheap' is no arc"),
+        (["3"], r"an empty network"),
+    ],
+)
+def test_what_is_no_network_in_att_text(lines: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        list(read_att(lines, "file"))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[]", "an empty network"),
+        ("the dog", "'the dog' is no network"),
+        ('[[["a",1,null]]]', "is no network"),
+        ('[[["a",1,-1]]]', "costs -1"),
+        ('[[["a",0]]]', "goes 0 steps"),
+        ('[[["a",1,0,"magic"]]]', "no kind of arcs 'magic'"),
+        ('[[["a b"]]]', "'a b' is not one word"),
+        ('[[["a"]],[]]', "no arc has the end, state 2"),
+        ("[" * 100_000, "more than 64 deep"),
+        ('[[["a",1,1e999]]]', "1e999 is no finite number"),
+    ],
+)
+def test_what_is_no_network_in_a_line(line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_line(line, "file, line 1")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("the [big", r"'\[' is not closed"),
+        ("the (big]", r"'\]' closes what '\(' opens"),
+        ("the big)", r"'\)' closes nothing"),
+        ("the [](dog)", "no word stands behind"),
+    ],
+)
+def test_what_is_no_network_in_brackets(line: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        parse_brackets(line)
+
+
+def test_brackets_mean_what_they_say() -> None:
+    def texts(line: str) -> set[str]:
+        return set(texts_of(parse_brackets(line)))
+
+    assert texts("the [big|very large] (dog|hound) []barked") == {
+        " ".join(text.split())
+        for size in ("", "big", "very large")
+        for dog in ("dog", "hound")
+        for end in ("", "barked")
+        for text in [f"the {size} {dog} {end}"]
+    }
+    assert texts(r"a \(b\) \\ \[") == {"a (b) \\ ["}
+    assert texts("") == {""}
+    assert texts("(a|b [c|d (e|f)])") == {"a", "b", "b c", "b d e", "b d f"}
+
+
+def test_too_many_arcs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = replace(LARGEST_NETWORK, most=2)
+    monkeypatch.setattr("softbleu.lattices.lattice.LARGEST_NETWORK", few)
+    monkeypatch.setattr("softbleu.lattices.texts.LARGEST_NETWORK", few)
+    makers: list[Callable[[], object]] = [
+        lambda: WordNetwork.chain(["a", "b", "c"]),
+        lambda: parse_line('[[["a"],["b"]],[["c"]]]'),
+        lambda: parse_brackets("a b c"),
+        lambda: list(read_att(["0 1 a", "1 2 b", "2 3 c"])),
+        lambda: list(read_att(["0 1 a", "1 2 b", "2 3 c", "3", "2"])),
+    ]
+    for make in makers:
+        monkeypatch.delenv("SOFTBLEU_LIMITS", raising=False)
+        with pytest.raises(InputError, match=r"a network \([35] arcs, 2 are .*: allow fewer .*--limits [23]"):
+            make()
+        monkeypatch.setenv("SOFTBLEU_LIMITS", "3")
+        assert make()
+
+
+def test_rules_are_for_text() -> None:
+    with pytest.raises(InputError, match="names whole networks: leave out costs of rules"):
+        NetworkRules(notation="network", stem_cost=0.1)
+
+
+def test_words_of_networks_are_split_as_text_is() -> None:
+    found = softbleu.score(
+        ["The dog, it barked."], ["The (dog,|hound) it barked."], metric="hyter", notation="brackets"
+    )
+    assert found.score == 0
+    assert found.numbers.length == 6
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "softbleu", "networks", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+    (tmp_path / "b.txt").write_text("the [big] (dog|hound)\na cat\n", encoding="utf-8")
+    (tmp_path / "c.txt").write_text("The big cat\n", encoding="utf-8")
+    assert run("make", "-r", "b.txt", "--notation", "brackets", "-o", "n.jsonl").returncode == 0
+    facts = describe_networks(read_networks(str(tmp_path / "n.jsonl")))
+    assert (facts.networks, facts.references) == (2, (1, 4, 4))
+    assert "references, most    4" in run("info", "n.jsonl").stdout
+    best = run("sample", "n.jsonl", "--best", "--count", "2").stdout
+    assert best == "the big dog\nthe big hound\n"
+    assert run("sample", "n.jsonl", "--seed", "1").stdout.count("\n") == 10
+    assert run("show", "n.jsonl", "--line", "2").stdout.startswith("digraph network {")
+    assert "edits        1.00" in run("show", "n.jsonl", "--beside", "c.txt").stdout
+    assert run("show", "n.jsonl", "--line", "2", "--format", "att").stdout == "0 1 a 0\n1 2 cat 0\n2\n\n"[:-1]
+    assert run("make", "--grammar", "alternations", "--count", "3").stdout.count("\n") == 3
+    for wrong in (("show", "n.jsonl", "--line", "9"), ("info", "b.txt"), ("make",)):
+        found = run(*wrong)
+        assert (found.returncode, found.stderr.count("\n")) == (2, 1)

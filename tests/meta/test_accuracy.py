@@ -1,0 +1,140 @@
+"""Accuracies of pairs: literal versions, laws, what the command shows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import metaeval as oracle
+
+import softbleu
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
+from softbleu.errors import InputError
+from softbleu.meta.accuracy import (
+    JudgedPairs,
+    assessment_accuracies,
+    flip_p_values,
+    output_accuracies,
+    soft_accuracy,
+)
+
+POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
+ROWS = st.lists(
+    st.builds(
+        lambda segment, pair, outcome: (segment, *pair, outcome, "x"),
+        st.integers(0, 3),
+        st.sampled_from([("A", "B"), ("B", "C"), ("A", "C")]),
+        st.integers(-1, 1),
+    ),
+    min_size=1,
+    max_size=30,
+)
+GRID = st.lists(st.integers(0, 3), min_size=12, max_size=12)
+
+
+def scored(grid: list[int]) -> dict[str, np.ndarray]:
+    return {name: np.array(grid[4 * k : 4 * k + 4], np.float64) for k, name in enumerate("ABC")}
+
+
+def sign(number: float) -> int:
+    return int(np.sign(number))
+
+
+@given(POINTS)
+def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
+    people, scores = np.array(points, np.float64).T
+    group = [(sign(one[0] - other[0]), float(one[1] - other[1])) for one, other in combinations(points, 2)]
+    table = ScoreTable("m", {}, {"A": scores})
+    assessed = Assessments(people, [["A"]] * len(people), range(len(people)))
+    (found,) = assessment_accuracies(table, "people", assessed, samples=30)
+    assert (found.value, found.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
+    assert (found.pairs, found.ties) == (len(group), sum(said == 0 for said, _ in group))
+    assert found.value >= found.chance - 0.5
+    plain = JudgedPairs.among(people, scores).accuracy(calibrated=False)
+    assert plain == (pytest.approx(sum(said == sign(by) for said, by in group) / len(group)), 0.0)
+
+
+@given(ROWS, GRID)
+def test_accuracy_of_compared_outputs(rows: list[oracle.Row], grid: list[int]) -> None:
+    segments = scored(grid)
+    together, apart = output_accuracies(ScoreTable("m", {}, segments), Comparisons.of(rows), samples=30)
+    groups: dict[int, list[tuple[int, float]]] = {}
+    for segment, one, other, outcome, _ in rows:
+        groups.setdefault(segment, []).append((outcome, segments[one][segment] - segments[other][segment]))
+    everything = [pair for group in groups.values() for pair in group]
+    assert (together.value, together.epsilon) == pytest.approx(oracle.calibrated_accuracy([everything]))
+    assert (apart.value, apart.epsilon) == pytest.approx(oracle.calibrated_accuracy([*groups.values()]))
+    if len(groups) == 1:
+        assert apart.interval == (apart.value, apart.value)
+
+
+@given(GRID, GRID, st.integers(0, 9))
+def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int) -> None:
+    """People who compare all outputs of a segment say as much as scores, where their differences are signs."""
+    said, scores = scored([number % 2 for number in people]), scored(metric)
+    rows = [
+        (segment, one, other, sign(said[one][segment] - said[other][segment]), "x")
+        for segment in range(4)
+        for one, other in combinations("ABC", 2)
+    ]
+    found = soft_accuracy(ScoreTable("m", {}, scores), Comparisons.of(rows), samples=50, seed=seed)
+    drawn = np.rint(np.random.default_rng(seed).random((50, 4), np.float32))
+    flips = (drawn == 0).tolist()
+    literal = oracle.soft_pairwise_accuracy([*said.values()], [*scores.values()], flips)
+    assert found.value == pytest.approx(literal)
+    turned = {name: -column for name, column in scores.items()}
+    assert soft_accuracy(ScoreTable("m", {}, turned), Comparisons.of(rows), 50, seed).chance == found.chance
+
+
+def test_p_values_of_flips() -> None:
+    differences = np.array([[1.0] * 10, [-1.0] * 10, [0.0] * 10, [3.0] + [0.0] * 9])
+    ahead, behind, level, once = flip_p_values(differences, 4000, 7)
+    assert ahead < 0.01
+    assert behind > 0.99
+    assert level == 1
+    assert once == pytest.approx(0.5, abs=0.03)
+
+
+def test_chance_is_what_a_blind_metric_has() -> None:
+    generator = np.random.default_rng(3)
+    for tied in (0.1, 0.6):
+        people = np.where(generator.random(4000) < tied, 0, np.sign(generator.random(4000) - 0.5)).astype(np.int64)
+        numbers = np.arange(4000)
+        pairs = JudgedPairs(people, generator.standard_normal(4000), numbers, numbers, np.ones(4000))
+        found = pairs.accuracy(calibrated=True)
+        assert found is not None
+        assert found[0] == pytest.approx(pairs.chance, abs=0.03)
+        low, high = pairs.interval(100, 1, calibrated=True) or (0, 0)
+        assert low <= found[0] <= high
+
+
+def test_interval_of_systems_is_of_systems() -> None:
+    """One system of which the metric is wrong about everything: it is in some samples and not in others."""
+    people = np.arange(12.0)
+    wrong = np.append(people[:-1], -1.0)
+    pairs = JudgedPairs.among(people, wrong)
+    assert pairs.accuracy(calibrated=False) == (pytest.approx(55 / 66), 0.0)
+    low, high = pairs.interval(400, 1, calibrated=False) or (0, 0)
+    assert low < 0.75
+    assert high == 1
+
+
+def test_metaeval_answers_by_what_there_is() -> None:
+    rows = [(n, one, other, 1, "x") for n in range(3) for one, other in combinations("ABC", 2)]
+    table = ScoreTable("m", {"A": 3.0, "B": 2.0, "C": 1.0}, {name: np.full(3, -ord(name)) for name in "ABC"})
+    found = softbleu.metaeval(
+        "accuracy", scores=[table], rankings=Comparisons.of(rows), human={"wmt": {"A": 1, "B": 3, "C": 2}}, samples=40
+    )
+    listed = [(row["human"], row["of"], round(row["accuracy"], 6)) for row in found.records()]
+    assert listed == [
+        ("expected-wins", "systems", 1.0),
+        ("rankings", "outputs", 1.0),
+        ("rankings", "outputs by segment", 1.0),
+        ("rankings", "systems softly", 1.0),
+        ("wmt", "systems", 0.333333),
+    ]
+    with pytest.raises(InputError, match="an accuracy needs people"):
+        softbleu.metaeval("accuracy", scores=[table])

@@ -1,0 +1,287 @@
+"""Experiments as TOML files: what is read, what is refused, what is noted of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from softbleu import __version__
+from softbleu.errors import InputError
+from softbleu.meta.definition import Definition
+from softbleu.meta.running import Outcome, run_definition
+from softbleu.meta.sweep import table_of
+from softbleu.report.experiments import manifest_json, outcome_pictures
+from softbleu.results import score
+
+VECTORS = {"dog": [1.0, 0.1], "hound": [0.9, 0.3], "cat": [0.2, 1.0]}
+TEXTS = {
+    "a.txt": ["a dog barks", "the cat sat"],
+    "b.txt": ["the hound barks", "a cat sat"],
+    "ref.txt": ["the dog barks", "the cat sat"],
+}
+PLAIN = """
+kind = "sweep"
+title = "Tiny"
+[corpus]
+candidates = ["data/a.txt", "data/b.txt"]
+references = ["data/ref.txt"]
+[settings]
+vectors = "data/vectors.txt"
+order = 2
+[sweep]
+matchers = ["exact", "vleu"]
+thresholds = ["0.5:0.7:0.1", 0.9]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name, lines in TEXTS.items():
+        (data / name).write_text("".join(f"{line}\n" for line in lines))
+    vectors = (f"{word} {' '.join(map(str, numbers))}\n" for word, numbers in VECTORS.items())
+    (data / "vectors.txt").write_text("".join(vectors))
+    return tmp_path
+
+
+def write(folder: Path, content: str | bytes, name: str = "tiny.toml") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def rows_of(outcome: Outcome) -> list[dict[str, object]]:
+    return table_of(outcome.sweep).records()
+
+
+def signatures_of(outcome: Outcome) -> list[str]:
+    found: list[str] = outcome.manifest()["signatures"]
+    return found
+
+
+def test_reading(folder: Path) -> None:
+    definition = Definition.read(write(folder, PLAIN))
+    assert (definition.name, definition.kind, definition.title) == ("tiny", "sweep", "Tiny")
+    assert set(definition.tables) == {"corpus", "settings", "sweep"}
+    assert definition.settings() == {"vectors": str(folder / "data/vectors.txt"), "order": 2}
+    assert definition.variants() is None
+
+
+def test_a_run_is_that_of_its_settings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(folder, PLAIN)
+    # Paths are relative to the file, wherever it is run from.
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    outcome = run_definition(path)
+    expected = []
+    for name in ("a.txt", "b.txt"):
+        for options in ({}, *({"matcher": "vleu", "threshold": t} for t in (0.5, 0.6, 0.7, 0.9))):
+            texts = [[line] for line in TEXTS["ref.txt"]]
+            given = {"vectors": str(folder / "data/vectors.txt"), "order": 2, **options}
+            result = score(TEXTS[name], texts, **given)
+            expected.append((result.score, result.signature))
+    assert [(row["score"], row["signature"]) for row in rows_of(outcome)] == expected
+    assert [row["threshold"] for row in rows_of(outcome)] == [None, 0.5, 0.6, 0.7, 0.9] * 2
+    # All thresholds of a matcher are one line of the manifest.
+    exact, soft = expected[0][1], expected[1][1].replace("|threshold:0.5|", "|threshold:*|")
+    assert signatures_of(outcome) == [exact, soft]
+    assert len(outcome.sweep) == 10
+
+
+def test_jobs_and_progress(folder: Path) -> None:
+    path, calls = write(folder, PLAIN), []
+    outcome = run_definition(path, jobs=2, progress=lambda done, total: calls.append((done, total)))
+    assert outcome.sweep == run_definition(path).sweep
+    assert calls == [(1, 2), (2, 2)]
+
+
+def test_variants(folder: Path) -> None:
+    other = PLAIN + '[variants]\nplain = {}\nlow = { order = 1 }\n"other set" = { vectors = "./data/other.txt" }\n'
+    (folder / "data/other.txt").write_text("dog 1 0\nhound 0 1\n")
+    path = write(folder, other)
+    assert (Definition.read(path).variants() or {})["other set"] == {"vectors": str(folder / "data/other.txt")}
+    rows = rows_of(run_definition(path))
+    assert [row["variant"] for row in rows[:15]] == ["plain"] * 5 + ["low"] * 5 + ["other set"] * 5
+    scores = {(row["variant"], row["threshold"]): row["score"] for row in rows if row["system"] == rows[-1]["system"]}
+    assert len({scores[name, 0.9] for name in ("plain", "low", "other set")}) == 3
+
+
+def test_candidates_by_pattern(folder: Path) -> None:
+    path = write(folder, PLAIN.replace('"data/a.txt", "data/b.txt"', '"data/[ab]*.txt"'))
+    outcome = run_definition(path)
+    assert outcome.sweep == run_definition(write(folder, PLAIN)).sweep
+    assert set(outcome.manifest()["inputs"]) == {"tiny.toml", "data/a.txt", "data/b.txt", "data/ref.txt"}
+
+
+def test_pairs(folder: Path) -> None:
+    write(folder, "a dog barks ||| the dog barks\n", "data/pairs.txt")
+    content = PLAIN.replace('candidates = ["data/a.txt", "data/b.txt"]\nreferences = ["data/ref.txt"]', "PAIRS")
+    outcome = run_definition(write(folder, content.replace("PAIRS", 'pairs = "data/pairs.txt"')))
+    assert len(outcome.sweep) == 5
+    assert set(outcome.manifest()["inputs"]) == {"tiny.toml", "data/pairs.txt"}
+
+
+def test_source_and_encoding(folder: Path) -> None:
+    (folder / "data/source.txt").write_bytes("a d\xf6g bark\nthe cat sit\n".encode("latin-1"))
+    content = PLAIN.replace(
+        "[settings]", 'source = "data/source.txt"\nencoding = "latin-1"\n[settings]\nmetric = "gleu"'
+    )
+    outcome = run_definition(write(folder, content))
+    assert all("metric:gleu|" in signature for signature in signatures_of(outcome))
+    assert "data/source.txt" in outcome.manifest()["inputs"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"kind = ", r"tiny\.toml: no TOML \(Invalid value \(at end of document\)\)"),
+        (b"\xff", r"tiny\.toml: not UTF-8 \(byte 1\)"),
+        (b"", r"tiny\.toml: unknown kind of experiment 'None'; valid: sweep, spurious"),
+        (b'kind = "sweeps"', "'sweeps' .did you mean 'sweep'.*; valid: sweep, spurious"),
+        (b'kind = "sweep"\n[colours]', "table 'colours' .*; valid: corpus, settings, sweep, variants"),
+        (b'kind = "sweep"\nsweep = 3', r"'sweep' must be a table: write \[sweep\] on a line of its own"),
+    ],
+)
+def test_files_that_are_no_definitions(folder: Path, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        Definition.read(write(folder, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read \(No such file or directory\)"):
+        Definition.read(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: aggregate"),
+        ("matchers =", "matcher =", r"\[sweep\]: unknown key 'matcher' .did you mean 'matchers'"),
+        ("references =", "refs =", r"\[corpus\]: unknown key 'refs'"),
+        (
+            'matchers = ["exact", "vleu"]\nthresholds = ["0.5:0.7:0.1", 0.9]',
+            "",
+            r"\[sweep\] needs 'matchers', 'thresholds'",
+        ),
+        ('references = ["data/ref.txt"]', "", r"\[corpus\] needs 'references'"),
+        ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
+        ("0.9]", "1.9]", "between 0 and 1, not 1.9"),
+        ("0.5:0.7:0.1", "0.5:0.7", "'from:to:step'"),
+        ("data/b.txt", "data/none.txt", r"no file matches 'data/none\.txt': put the data into"),
+        ("data/b.txt", "data/none*.txt", r"no file matches 'data/none\*\.txt'"),
+        ("data/b.txt", f"{'a' * 300}/*", r"tiny\.toml: 'a*' cannot be looked for \(File name too long\)"),
+        ("data/ref.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
+        ("data/vectors.txt", "data/none.txt", r"data/none\.txt"),
+    ],
+)
+def test_definitions_that_are_wrong(folder: Path, old: str, new: str, message: str) -> None:
+    assert old in PLAIN
+    with pytest.raises(ValueError, match=message) as caught:
+        run_definition(write(folder, PLAIN.replace(old, new)))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names")
+def test_a_pipe_is_no_text_of_an_experiment(folder: Path) -> None:
+    """It would be waited for without end; texts are read more than once."""
+    os.mkfifo(folder / "data" / "pipe")
+    definition = Definition.read(write(folder, PLAIN.replace("data/ref.txt", "data/pipe")))
+    with pytest.raises(InputError, match=r"data/pipe: no plain file"):
+        definition.files()
+
+
+def test_variants_that_are_no_tables(folder: Path) -> None:
+    with pytest.raises(InputError, match="variant 'low' must be a table of settings"):
+        run_definition(write(folder, PLAIN + '[variants]\nlow = "order"\n'))
+    with pytest.raises(InputError, match="unknown setting 'colour'"):
+        run_definition(write(folder, PLAIN + "[variants]\nlow = { colour = 1 }\n"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('kind = "sweep"', 'kind = ["sweep"]', "kind of experiment"),
+        ('["exact", "vleu"]', '"vleu"', r"tiny\.toml: \[sweep\] 'matchers' must be a list"),
+        ('["0.5:0.7:0.1", 0.9]', "0.9", r"'thresholds' must be a list"),
+        ('["0.5:0.7:0.1", 0.9]', '"0:1:0.5"', r"'thresholds' must be a list"),
+        ('["data/ref.txt"]', '"data/ref.txt"', r"\[corpus\] 'references' must be a list"),
+        ('["data/a.txt", "data/b.txt"]', '"data/a.txt"', r"\[corpus\] 'candidates' must be a list"),
+        ('["data/ref.txt"]', "[1]", r"'references' must be a list of text"),
+        ('["exact", "vleu"]', "[1]", r"'matchers' must be a list of text"),
+        ('["data/ref.txt"]', '["data/ref.txt"]\nsource = 1', r"'source' must be text"),
+        ('["data/ref.txt"]', '["data/ref.txt"]\nencoding = 8', r"'encoding' must be text"),
+        ("order = 2", 'order = "2"', "order"),
+        ("order = 2", "metric = 2", r"\[settings\] a metric is a name, an expression or a value, not int"),
+        ("order = 2", "threshold = [0.5]", r"\[settings\] threshold must be a number or text, not \[0.5\]"),
+        ("order = 2", 'lowercase = "no"', r"\[settings\] lowercase must be yes or no, not 'no'"),
+        ('["exact", "vleu"]', "[1979-05-27]", r"'matchers' must be a list of text"),
+        ("[sweep]", "[sweep]\nmetrics = true", r"'metrics' must be a list of text"),
+        ("[sweep]", "[sweep]\nvary = { order = 2 }", r"\[sweep\] 'vary' must be a table of lists"),
+        ("[sweep]", "[sweep]\nvary = { order = [[2]] }", r"\[sweep\] 'vary' must be a table of lists"),
+        ('"data/vectors.txt"', "3", r"\[settings\] vectors must be a name, a path, a mapping or KeyedVectors, not 3"),
+    ],
+)
+def test_values_of_another_kind(folder: Path, old: str, new: str, message: str) -> None:
+    assert old in PLAIN
+    with pytest.raises(InputError, match=message):
+        run_definition(write(folder, PLAIN.replace(old, new)))
+
+
+# what is noted
+
+
+def test_manifest(folder: Path) -> None:
+    path = write(folder, PLAIN)
+    before = datetime.now(UTC).replace(microsecond=0)
+    outcome = run_definition(path)
+    after = datetime.now(UTC)
+    manifest = json.loads("".join(manifest_json(outcome)))
+    assert before <= datetime.fromisoformat(manifest["started"]) <= after
+    assert 0 <= manifest["seconds"] <= (after - before).total_seconds() + 0.1
+    assert {key: manifest[key] for key in ("experiment", "title", "kind", "softbleu")} == {
+        "experiment": "tiny",
+        "title": "Tiny",
+        "kind": "sweep",
+        "softbleu": __version__,
+    }
+    assert manifest["inputs"] == {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in ("tiny.toml", "data/a.txt", "data/b.txt", "data/ref.txt")
+    }
+    assert len(manifest["signatures"]) == 2
+
+
+def test_pictures(folder: Path) -> None:
+    outcome = run_definition(write(folder, PLAIN))
+    drawn = dict(outcome_pictures(outcome))
+    assert list(drawn) == ["", ".ranks"]
+    assert all(b"<svg" in each for each in drawn.values())
+    assert outcome.sweep is not None
+    one = replace(outcome, sweep=[row for row in outcome.sweep if row.system == outcome.sweep[0].system])
+    assert list(dict(outcome_pictures(one, "pdf"))) == [""]
+    assert list(outcome_pictures(Outcome(outcome.definition, outcome.started, 0.0))) == []
+
+
+def test_an_interrupted_run_goes_on(folder: Path) -> None:
+    path, journal = write(folder, PLAIN), folder / "journal"
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_definition(path, journal=journal, progress=stop)
+    (part,) = journal.iterdir()
+    outcome = run_definition(path, journal=journal)
+    # What was done is not done anew.
+    assert len(list(journal.iterdir())) == len({each.system for each in outcome.sweep})
+    assert part in journal.iterdir()
+    assert outcome.sweep == run_definition(path).sweep

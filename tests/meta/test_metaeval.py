@@ -1,0 +1,271 @@
+"""Correlations, Williams' test and tau: literal versions, scipy, laws, and bad input."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from oracles import metaeval as oracle
+from scipy import stats
+
+import softbleu
+from softbleu.corpora.judgements import Comparisons, ScoreTable
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
+from softbleu.meta.correlation import COEFFICIENTS, correlate, williams
+from softbleu.meta.preferences import VARIANTS, preference_taus
+from softbleu.metrics import Bleu
+
+POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
+def columns(points: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    one, other = np.array(points, np.float64).T
+    return one, other
+
+
+@given(POINTS, st.sampled_from(list(COEFFICIENTS)))
+def test_coefficients_are_scipys(points: list[tuple[int, int]], name: str) -> None:
+    one, other = columns(points)
+    found = correlate(one, other, name, samples=0).value
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        assert found is None
+    else:
+        assert found == pytest.approx(SCIPY[name](one, other)[0], abs=1e-12)
+
+
+@given(POINTS, st.sampled_from(list(COEFFICIENTS)))
+def test_intervals_are_those_of_single_samples(points: list[tuple[int, int]], name: str) -> None:
+    one, other = columns(points)
+    found = correlate(one, other, name, samples=40, seed=3).interval
+    drawn = np.random.default_rng(3).integers(len(one), size=(40, len(one)))
+    kept = [each for each in drawn if np.ptp(one[each]) > 0 and np.ptp(other[each]) > 0]
+    if len(kept) < 20 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        assert found is None
+    else:
+        values = [SCIPY[name](one[each], other[each])[0] for each in kept]
+        assert found == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", COEFFICIENTS)
+def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
+    found = correlate(one, other, name, samples=50)
+    monkeypatch.setattr("softbleu.meta.resampling._AT_ONCE", 100)
+    assert correlate(one, other, name, samples=50) == found
+    monkeypatch.setattr("softbleu.meta.correlation._MOST_SQUARED", 10)
+    assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)
+
+
+@given(POINTS, st.sampled_from(list(COEFFICIENTS)))
+def test_laws_of_correlation(points: list[tuple[int, int]], name: str) -> None:
+    one, other = columns(points)
+    assume(np.ptp(one) > 0 and np.ptp(other) > 0)
+    value = correlate(one, other, name, samples=0).value
+    assert value is not None
+    assert -1 <= value <= 1
+    assert correlate(other, one, name, samples=0).value == pytest.approx(value, abs=1e-12)
+    assert correlate(-one, other, name, samples=0).value == pytest.approx(-value, abs=1e-12)
+    assert correlate(3 * one + 2, other, name, samples=0).value == pytest.approx(value, abs=1e-12)
+    assert correlate(one, one, name, samples=0).value == 1
+
+
+def test_williams_is_symmetric() -> None:
+    one, other = williams(0.7, 0.5, 0.6, 13), williams(0.5, 0.7, 0.6, 13)
+    assert one.t == pytest.approx(-other.t)
+    assert one.p_value == pytest.approx(other.p_value)
+    assert one.t > 0
+    assert one.p_value < 0.5
+    assert williams(0.7, 0.7, 0.6, 13).p_value == 0.5
+    assert williams(0.9, 0.1, 0.3, 30).p_value < williams(0.9, 0.5, 0.3, 30).p_value
+    with pytest.raises(InputError, match="needs 4 points or more, here are 3"):
+        williams(0.7, 0.5, 0.6, 3)
+
+
+def test_williams_keeps_its_level() -> None:
+    """Where both metrics are equally good, p is below .1 in a fifth of the draws: either may come out better."""
+    generator = np.random.default_rng(5)
+    people = generator.standard_normal((1000, 1, 20))
+    metrics = people + generator.standard_normal((1000, 2, 20))
+    rejected = 0
+    for truth, both in zip(people[:, 0], metrics, strict=True):
+        r = np.corrcoef(np.vstack([truth, both]))
+        rejected += williams(r[0, 1], r[0, 2], r[1, 2], 20).p_value < 0.1
+    assert 160 < rejected < 240
+
+
+ROWS = st.lists(
+    st.builds(
+        lambda segment, pair, outcome: (segment, *pair, outcome, "x"),
+        st.integers(0, 2),
+        st.sampled_from([("A", "B"), ("B", "C"), ("C", "A")]),
+        st.integers(-1, 1),
+    ),
+    min_size=1,
+    max_size=40,
+)
+GRID = st.lists(st.integers(0, 2), min_size=9, max_size=9)
+
+
+@given(ROWS, GRID)
+def test_tau(rows: list[oracle.Row], grid: list[int]) -> None:
+    segments = {name: np.array(grid[3 * k : 3 * k + 3], np.float64) for k, name in enumerate("ABC")}
+    found = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, segments), samples=20)
+    turned = {name: -scores for name, scores in segments.items()}
+    opposite = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, turned), samples=20)
+    assert [each.variant for each in found] == list(VARIANTS)
+    for each in found:
+        literal = oracle.tau(rows, {name: list(scores) for name, scores in segments.items()}, each.variant)
+        assert each.value == (None if literal is None else pytest.approx(literal, abs=1e-12))
+        if each.value is not None:
+            assert each.value == pytest.approx((each.concordant - each.discordant) / each.pairs)
+            if each.interval is not None:
+                assert -1 <= each.interval[0] <= each.interval[1] <= 1
+    noties = VARIANTS.index("noties")
+    if found[noties].value is not None:
+        assert opposite[noties].value == pytest.approx(-found[noties].value)
+    assert found[noties].untied == found[0].untied <= found[noties].pairs
+
+
+def test_tau_interval_narrows() -> None:
+    rows: list[oracle.Row] = [(0, "A", "B", 1 if n % 4 else -1, "x") for n in range(400)]
+    segments = {"A": np.array([2.0]), "B": np.array([1.0])}
+    (_, few), (_, many) = (
+        preference_taus(Comparisons.of(rows[:count]), ScoreTable("m", {}, segments)) for count in (40, 400)
+    )
+    assert few.value == many.value == 0.5
+    assert few.interval is not None
+    assert many.interval is not None
+    # Twice the standard error of a share of 3/4, on a scale of 2.
+    assert many.interval[1] - many.interval[0] == pytest.approx(8 * np.sqrt(0.75 * 0.25 / 400), rel=0.15)
+    assert few.interval[1] - few.interval[0] > 2 * (many.interval[1] - many.interval[0])
+
+
+def test_rankings_past_the_corpus() -> None:
+    comparisons = Comparisons.of([(7, "A", "B", 1, "x"), (0, "A", "C", 1, "x")])
+    table = ScoreTable("bleu", {}, {name: np.zeros(7) for name in "AB"})
+    with pytest.raises(InputError, match="the rankings name segment 8 of 7 that bleu scored"):
+        preference_taus(comparisons, table)
+    with pytest.raises(InputError, match="bleu scored fewer than two of the ranked systems: it lacks B, C"):
+        preference_taus(comparisons, ScoreTable("bleu", {}, {"A": np.zeros(9)}))
+    with pytest.raises(InputError, match="bleu has scores of systems only"):
+        preference_taus(comparisons, ScoreTable("bleu", {"A": 1.0}))
+    (hties, _) = preference_taus(comparisons, ScoreTable("bleu", {}, {name: np.zeros(8) for name in "AB"}))
+    assert (hties.pairs, hties.skipped) == (1, 1)
+
+
+PEOPLE = {"A": 1.0, "B": 2.0, "C": 3.0, "D": 5.0}
+
+
+def test_join_names_what_is_missing() -> None:
+    joined = join_systems([ScoreTable("m", {**PEOPLE, "E": 1.0})], "people", {**PEOPLE, "F": 2.0, "G": 1.0})
+    assert joined.points == ("A", "B", "C", "D")
+    assert joined.left_out == {"people": ("E",), "m": ("F", "G")}
+    with pytest.raises(InputError, match="3 systems or more, here are 2: m lacks C, D"):
+        join_systems([ScoreTable("m", {"A": 1.0, "B": 2.0})], "people", PEOPLE)
+    with pytest.raises(InputError, match="m has scores of segments only"):
+        join_systems([ScoreTable("m", {}, {"A": np.zeros(3)})], "people", PEOPLE)
+
+
+def test_constant_scores_are_said() -> None:
+    joined = join_systems([ScoreTable("m", dict.fromkeys("ABCD", 7.0)), ScoreTable("n", PEOPLE)], "people", PEOPLE)
+    assert joined.constant == ["m"]
+    found = {each.metric: each.correlations["pearson"].value for each in agreements(joined, samples=10)}
+    assert found == {"m": None, "n": 1.0}
+    with pytest.raises(InputError, match="two metrics or more that tell points apart, here are 1"):
+        compare_metrics(joined)
+
+
+def test_leaving_out() -> None:
+    scores = {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0}
+    joined = join_systems([ScoreTable("m", scores)], "people", PEOPLE)
+    found = dict(leave_one_out(joined))
+    assert list(found) == list("ABCD")
+    rest = [name for name in "ABCD" if name != "B"]
+    literal = stats.pearsonr([scores[name] for name in rest], [PEOPLE[name] for name in rest])[0]
+    assert found["B"].correlations["pearson"].value == pytest.approx(literal)
+    assert all(found[name].points == 3 for name in "ABCD")
+    three = join_systems([ScoreTable("m", {name: scores[name] for name in "ABC"})], "people", PEOPLE)
+    with pytest.raises(InputError, match="4 systems are needed, here are 3"):
+        list(leave_one_out(three))
+
+
+def test_the_better_metric_comes_first() -> None:
+    generator = np.random.default_rng(2)
+    people = dict(zip("ABCDEFGH", generator.standard_normal(8), strict=True))
+    tables = [
+        ScoreTable(f"m{noise}", {name: score + noise * generator.standard_normal() for name, score in people.items()})
+        for noise in (3, 0, 1)
+    ]
+    for pair in compare_metrics(join_systems(tables, "people", people)):
+        assert pair.values[0] >= pair.values[1]
+        assert 0 <= pair.test.p_value <= 0.5
+    order = [each.correlations["pearson"].value for each in agreements(join_systems(tables, "people", people), 10)]
+    assert order[1] == 1.0
+    assert all(one != other for one, other in pairwise(order))
+
+
+def test_bad_correlations() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'pearson'"):
+        correlate(np.arange(3.0), np.arange(3.0), "pearsn")
+    with pytest.raises(InputError, match="3 points or more, here are 2"):
+        correlate(np.arange(2.0), np.arange(2.0))
+    with pytest.raises(InputError, match="3 scores cannot be correlated with 4"):
+        correlate(np.arange(3.0), np.arange(4.0))
+    with pytest.raises(InputError, match="number of samples"):
+        correlate(np.arange(3.0), np.arange(3.0), samples=-1)
+
+
+# One call
+
+TEXTS = {
+    "A": ["the cat sat on the mat", "it rained all night long"] * 20,
+    "B": ["the cat sat on a mat", "it rained all night long"] * 20,
+    "C": ["a cat sat on a rug", "it was all night rain"] * 20,
+    "D": ["the cat sat on a rug", "it rained all night"] * 20,
+}
+REFERENCES = ["the cat sat on the mat", "it rained all night long"] * 20
+
+
+@pytest.mark.parametrize("question", ["systems", "williams", "left-out"])
+def test_jobs_and_executors_do_not_change_a_digit(question: str) -> None:
+    metrics = ["bleu", "soft=vleu(threshold=0.8)", "bigrams=bleu(order=2)"]
+    with ThreadPoolExecutor(2) as executor:
+        found = [
+            softbleu.metaeval(
+                *(question,),
+                metrics=metrics,
+                candidates=TEXTS,
+                references=REFERENCES,
+                human={"people": PEOPLE},
+                **given,
+            )
+            for given in ({"jobs": 1}, {"jobs": 2}, {"executor": executor})
+        ]
+    assert found[0].table.rows
+    assert [each.table for each in found] == [found[0].table] * 3
+    assert list(found[0].table.facts)[:3] == ["bleu", "soft", "bigrams"]
+
+
+def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tau() -> float:
+        rows = [(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")]
+        (_, noties) = softbleu.metaeval(
+            "preferences",
+            metrics={"m": "bleu"},
+            candidates={name: TEXTS[name] for name in "ABC"},
+            references=REFERENCES,
+            rankings=Comparisons.of(rows),
+        ).table.rows
+        value = noties[2]
+        assert isinstance(value, float)
+        return value
+
+    assert tau() == 1.0
+    monkeypatch.setattr(Bleu, "higher_is_better", False)
+    assert tau() == -1.0

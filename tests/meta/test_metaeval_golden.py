@@ -1,0 +1,236 @@
+"""Published meta-evaluations, to every printed digit: Chollampatt & Ng (2018), WMT13 fr-en, WMT17."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from shared_data import shared
+
+from softbleu.corpora import ParallelFiles
+from softbleu.corpora.judgements import (
+    Comparisons,
+    ScoreTable,
+    merge_scores,
+    read_assessments,
+    read_rankings,
+    read_scores,
+)
+from softbleu.meta.agreement import agreements, compare_metrics, join_assessments, join_systems
+from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
+from softbleu.meta.preferences import preference_taus
+from softbleu.meta.rankings import expected_wins, rank_by_wins
+from softbleu.meta.skill import SkillSettings, rank_by_skill
+
+METRICS = ("gleu", "imeasure", "m2score")
+TABLE_2 = {
+    "expected_wins": {"gleu": (".691", ".407"), "imeasure": ("-.250", "-.385"), "m2score": (".623", ".687")},
+    "trueskill": {"gleu": (".733", ".478"), "imeasure": ("-.316", "-.423"), "m2score": (".672", ".720")},
+}
+TABLE_3 = {
+    "expanded": {"gleu": (".567", ".388"), "imeasure": (".564", ".368"), "m2score": (".617", ".300")},
+    "unexpanded": {"gleu": (".237", ".321"), "imeasure": (".242", ".293"), "m2score": (".348", ".266")},
+}
+
+
+def printed(value: float | None) -> str:
+    assert value is not None
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def human(name: str) -> dict[str, float]:
+    (table,) = read_scores(str(shared("data", "conll14", "human", f"{name}.tsv")))
+    return dict(table.systems)
+
+
+@cache
+def published() -> list[ScoreTable]:
+    folder = shared("data", "conll14", "published")
+    return merge_scores(
+        table
+        for metric in METRICS
+        for kind in ("system.tsv", "sentence.tsv.gz")
+        for table in read_scores(str(folder / f"{metric}.{kind}"))
+    )
+
+
+@cache
+def judgements(name: str, *, expand: bool = True) -> Comparisons:
+    return read_rankings(str(shared("data", "conll14", "human", name)), expand=expand)
+
+
+def own_gleu(*, segments: bool) -> ScoreTable:
+    folder = shared("data", "conll14")
+    outputs = sorted(str(path) for path in (folder / "systems").glob("*.txt"))
+    references = [str(folder / f"ref{number}.txt") for number in (0, 1)]
+    metrics = read_metrics(["metric:gleu|segment-smoothing:yes" if segments else "gleu"])
+    with ParallelFiles.open(name_outputs(outputs), references, str(folder / "source.txt")) as corpus:
+        tables, _ = make_score_tables(corpus, metrics, segments=segments)
+    return tables[0]
+
+
+@pytest.mark.parametrize("kind", TABLE_2)
+def test_table_2(kind: str) -> None:
+    official = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())["system"]
+    for each in agreements(join_systems(published(), kind, human(kind)), samples=10):
+        values = {name: found.value for name, found in each.correlations.items()}
+        assert (printed(values["pearson"]), printed(values["spearman"])) == TABLE_2[kind][each.metric]
+        expected = official[f"{kind}/{each.metric}"]
+        assert values["pearson"] == pytest.approx(expected["pearson"], abs=1e-12)
+        assert values["spearman"] == pytest.approx(expected["spearman"], abs=1e-12)
+        assert values["kendall"] == pytest.approx(expected["kendall_b"], abs=1e-12)
+
+
+def test_table_2_from_our_own_gleu() -> None:
+    for kind, table in TABLE_2.items():
+        (each,) = agreements(join_systems([own_gleu(segments=False)], kind, human(kind)), samples=10)
+        values = [each.correlations[name].value for name in ("pearson", "spearman")]
+        assert tuple(map(printed, values)) == table["gleu"]
+
+
+def test_williams_as_printed() -> None:
+    found = {
+        (pair.coefficient, pair.better, pair.worse): pair.test.p_value
+        for pair in compare_metrics(join_systems(published(), "ew", human("expected_wins")))
+    }
+    assert f"{found['pearson', 'gleu', 'm2score']:.2f}" == "0.35"
+
+
+@pytest.mark.parametrize("kind", TABLE_3)
+def test_table_3(kind: str) -> None:
+    comparisons = judgements(f"{kind}.csv.gz")
+    official: dict[str, Any] = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())[
+        "sentence"
+    ]
+    for table in published():
+        hties, noties = preference_taus(comparisons, table, samples=100)
+        assert (printed(hties.value), printed(noties.value)) == TABLE_3[kind][table.name]
+        expected = official[f"{kind}/{table.name}"]
+        for found, name in ((hties, "hties"), (noties, "noties")):
+            assert found.pairs == expected[f"{name}_den"]
+            assert found.concordant - found.discordant == expected[f"{name}_num"]
+            assert found.interval is not None
+            assert found.value is not None
+            assert found.interval[0] < found.value < found.interval[1]
+
+
+def test_printed_counts() -> None:
+    expanded, unexpanded = judgements("expanded.csv.gz"), judgements("unexpanded.csv.gz")
+    assert (len(expanded), int((expanded.outcome != 0).sum()), len(unexpanded)) == (109098, 49981, 20516)
+    # What is printed as the pairs without ties is those that GLEU does not tie either; tau is over 14,822.
+    (_, noties) = preference_taus(unexpanded, published()[0], samples=1)
+    assert (noties.metric, noties.untied, noties.pairs) == ("gleu", 14584, 14822)
+
+
+def test_xml_says_what_the_csv_says() -> None:
+    for expand, name in ((True, "expanded"), (False, "unexpanded")):
+        xml, csv = judgements("judgments.xml", expand=expand), judgements(f"{name}.csv.gz")
+        assert len(xml) == len(csv)
+        for table in published():
+            one, other = (preference_taus(each, table, samples=1) for each in (xml, csv))
+            assert [(tau.concordant, tau.discordant) for tau in one] == [
+                (tau.concordant, tau.discordant) for tau in other
+            ]
+    assert (judgements("judgments.xml").tallies() == judgements("expanded.csv.gz").tallies()).all()
+
+
+def test_table_3_from_our_own_gleu() -> None:
+    own = own_gleu(segments=True)
+    for kind, table in TABLE_3.items():
+        taus = preference_taus(judgements(f"{kind}.csv.gz"), own, samples=1)
+        assert tuple(printed(tau.value) for tau in taus) == table["gleu"]
+
+
+def test_expected_wins_as_published() -> None:
+    """The published ones are means of 1,000 unseeded samples: within four standard errors of those of ours."""
+    comparisons, expected = judgements("judgments.xml"), human("expected_wins")
+    found = expected_wins(comparisons)
+    assert {name: round(score, 3) for name, score in found.items() if name not in ("CUUI", "INPUT")} == {
+        name: score for name, score in expected.items() if name not in ("CUUI", "INPUT")
+    }
+    assert found["CUUI"] == pytest.approx(0.5497, abs=5e-5)
+    assert found["INPUT"] == pytest.approx(0.4564, abs=5e-5)
+    assert max(abs(found[name] - score) for name, score in expected.items()) < 0.00075
+    ranked = rank_by_wins(comparisons)
+    assert [each.name for each in ranked] == list(expected)
+    assert max(abs(each.mean - each.score) for each in ranked) < 0.0005
+
+
+def test_trueskill_as_published() -> None:
+    expected = human("trueskill")
+    ranked = rank_by_skill(judgements("judgments.xml"), SkillSettings(runs=40, matches=20_000))
+    found = {each.name: each.score for each in ranked}
+    systems = sorted(expected)
+    (each,) = agreements(
+        join_systems([ScoreTable("ours", found)], "published", {name: expected[name] for name in systems}), samples=1
+    )
+    assert each.correlations["spearman"].value is not None
+    assert each.correlations["spearman"].value >= 0.98
+    assert max(abs(found[name] - expected[name]) for name in systems) < 0.02
+
+
+def test_agreement_of_annotators_as_published() -> None:
+    """Grundkiewicz, Junczys-Dowmunt and Gillian (2015), Table 4."""
+    found = annotator_agreement(judgements("judgments.xml", expand=False))
+    means = [mean_agreement(found, within=within).kappa for within in (False, True)]
+    assert [f"{mean:.2f}" for mean in means] == ["0.29", "0.46"]
+
+
+def test_wmt13_french_english() -> None:
+    folder = shared("data", "wmt13-fr-en")
+    comparisons = read_rankings(str(folder / "human-rankings-train.csv"))
+    wins = expected_wins(comparisons)
+    assert printed(wins["uedin-heafield-unconstrained.2755"]) == ".638"
+    assert (len(comparisons), len(comparisons.systems)) == (99960, 13)
+    outputs = sorted(str(path) for path in (folder / "system-outputs").glob("*.txt"))
+    with ParallelFiles.open(name_outputs(outputs), [str(folder / "reference.en")]) as corpus:
+        tables, _ = make_score_tables(corpus, read_metrics(["metric:bleu|tok:13a"]), segments=False)
+    joined = join_systems(tables, "wins", wins)
+    (each,) = agreements(joined, samples=10)
+    assert (each.points, printed(each.correlations["pearson"].value)) == (13, ".947")
+    assert joined.left_out == {"wins": ("FDA.2898", "online-C", "online-G", "rbmt-1", "rbmt-3", "rbmt-4")}
+
+
+@pytest.mark.parametrize(
+    ("direction", "bleu", "chrf", "chrf_escaped"),
+    [("cs-en", ".431", ".513", ".512"), ("de-en", ".435", ".523", ".516"), ("fi-en", ".576", ".669", ".664")],
+)
+def test_wmt17_direct_assessment(direction: str, bleu: str, chrf: str, chrf_escaped: str) -> None:
+    """The baselines: chrF is a little better where entities are characters, as they should be."""
+    from sacrebleu import sentence_chrf
+
+    name = str(shared("data", "wmt17-into-en", f"testset_{direction}.tsv"))
+    found = {}
+    for unescape in (True, False):
+        assessments = read_assessments(name, unescape=unescape)
+        texts = assessments.texts
+        assert texts is not None
+        (ours,), _ = make_score_tables(texts, read_metrics(["bleu(tokenize=none)"]), segments=True)
+        pairs = zip(texts.candidates["translation"], texts.references, strict=True)
+        scores = np.array([sentence_chrf(one, list(references)).score for one, references in pairs])
+        tables = [ours, ScoreTable("chrf", {}, {"translation": scores})]
+        for each in agreements(join_assessments(tables, "da", assessments), samples=10):
+            found[each.metric, unescape] = printed(each.correlations["pearson"].value)
+            assert each.points == 560
+    assert (found[ours.name, True], found["chrf", True], found["chrf", False]) == (bleu, chrf, chrf_escaped)
+
+
+@pytest.mark.parametrize("direction", ["cs-en", "de-en", "fi-en"])
+def test_both_files_of_direct_assessment_agree(direction: str) -> None:
+    folder = shared("data", "wmt17-into-en")
+    texts = read_assessments(str(folder / f"testset_{direction}.tsv"))
+    numbered = read_assessments(str(folder / "DA-seglevel.csv"), direction=direction)
+    outputs = sorted(str(path) for path in (folder / "system-outputs" / direction).iterdir())
+    reference = folder / "references" / f"newstest2017-{direction.replace('-', '')}-ref.en"
+    with ParallelFiles.open(name_outputs(outputs), [str(reference)]) as corpus:
+        by_number, _ = make_score_tables(corpus, read_metrics(["bleu"]), segments=True)
+    by_text, _ = make_score_tables(texts.texts, read_metrics(["bleu"]), segments=True)  # type: ignore[arg-type]
+    one = join_assessments(by_number, "da", numbered)
+    other = join_assessments(by_text, "da", texts)
+    both = [np.array(sorted(zip(side.people, side.metrics["bleu"], strict=True))) for side in (one, other)]
+    assert both[0].shape == (560, 2)
+    assert np.abs(both[0] - both[1]).max() < 1e-9

@@ -1,0 +1,160 @@
+"""Rankings by people's comparisons, against literal versions and the package trueskill."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import metaeval as oracle
+from oracles import skill as trueskill
+
+from softbleu.corpora.judgements import Comparisons
+from softbleu.errors import InputError
+from softbleu.meta import skill
+from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.rankings import cut_clusters, expected_wins, rank_by_wins
+from softbleu.meta.skill import SkillSettings, play_matches, rank_by_skill
+from softbleu.results.significance import rank_ranges
+
+PAIRS = st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")).filter(lambda pair: pair[0] != pair[1])
+ROWS = st.lists(
+    st.builds(
+        lambda segment, pair, outcome, who: (segment, *pair, outcome, who),
+        st.integers(0, 3),
+        PAIRS,
+        st.integers(-1, 1),
+        st.sampled_from("xyz"),
+    ),
+    min_size=1,
+    max_size=60,
+)
+CLEAR = [(n, *pair, 1, "x") for n in range(30) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
+
+
+@given(ROWS)
+def test_expected_wins(rows: list[oracle.Row]) -> None:
+    literal = oracle.expected_wins(rows)
+    comparisons = Comparisons.of(rows)
+    if any(np.isnan(score) for score in literal.values()):
+        with pytest.raises(InputError, match="has ties only"):
+            expected_wins(comparisons)
+    else:
+        assert expected_wins(comparisons) == pytest.approx(literal, abs=1e-12)
+
+
+@given(ROWS)
+def test_who_is_named_first_does_not_matter(rows: list[oracle.Row]) -> None:
+    turned = [(segment, other, one, -outcome, who) for segment, one, other, outcome, who in rows]
+    one, other = Comparisons.of(rows), Comparisons.of(turned)
+    assert (one.tallies() == other.tallies()).all()
+    opposite = Comparisons.of([(s, a, b, -outcome, who) for s, a, b, outcome, who in rows])
+    assert (opposite.tallies() == one.tallies()[::-1]).all()
+
+
+@given(ROWS)
+def test_kappa(rows: list[oracle.Row]) -> None:
+    found = {(each.one, each.other): each for each in annotator_agreement(Comparisons.of(rows))}
+    for one, other in (("x", "x"), ("x", "y"), ("y", "z")):
+        literal = oracle.kappa(rows, one, other)
+        if literal is None:
+            assert (one, other) not in found
+            continue
+        each = found[one, other]
+        assert (each.observed, each.expected) == pytest.approx(literal, abs=1e-12)
+        if each.kappa is None:
+            assert literal[1] == 1
+        else:
+            assert each.kappa == pytest.approx((literal[0] - literal[1]) / (1 - literal[1]))
+
+
+def test_mean_kappa_needs_enough() -> None:
+    found = annotator_agreement(Comparisons.of([(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y")]))
+    with pytest.raises(InputError, match="no two annotators judged the same outputs at least 50 times"):
+        mean_agreement(found, within=False)
+
+
+def test_clear_order() -> None:
+    ranked = rank_by_wins(Comparisons.of(CLEAR), samples=200)
+    assert [(each.name, each.best, each.worst, each.cluster) for each in ranked] == [
+        ("A", 1, 1, 1),
+        ("B", 2, 2, 2),
+        ("C", 3, 3, 3),
+    ]
+    assert [(each.wins, each.ties, each.losses) for each in ranked] == [(60, 0, 0), (30, 0, 30), (0, 0, 60)]
+
+
+def test_bootstrap_is_that_of_single_comparisons() -> None:
+    rows = [(n, *pair, (n * 7) % 3 - 1, "x") for n in range(40) for pair in (("A", "B"), ("B", "C"), ("A", "C"))]
+    comparisons = Comparisons.of(rows)
+    generator = np.random.default_rng(1)
+    literal = [expected_wins(comparisons.at(generator.integers(len(rows), size=len(rows))))["A"] for _ in range(2000)]
+    ranked = {each.name: each for each in rank_by_wins(comparisons, samples=2000)}
+    assert ranked["A"].mean == pytest.approx(np.mean(literal), abs=4 * np.std(literal) / np.sqrt(1000))
+
+
+def test_ranges_leave_out_what_is_rare() -> None:
+    usual, rare = [[2.0, 1.0]] * 98, [[1.0, 2.0]] * 2
+    assert [ends.tolist() for ends in rank_ranges(np.array(usual + rare))] == [[1, 2], [1, 2]]
+    often = [[1.0, 2.0]] * 6
+    assert [ends.tolist() for ends in rank_ranges(np.array(usual[:94] + often))] == [[1, 1], [2, 2]]
+
+
+def test_clusters_do_not_overlap() -> None:
+    assert cut_clusters([1, 1, 2, 4], [1, 4, 3, 4]) == [1, 1, 1, 1]
+    assert cut_clusters([1, 2, 3], [1, 2, 3]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("beta", [0.3, 5.0, 1000.0])
+def test_matches_are_rated_as_by_the_package(beta: float) -> None:
+    pytest.importorskip("trueskill", reason="trueskill is not installed")
+    generator = np.random.default_rng(0)
+    runs = np.arange(60)
+    one, other = (runs, np.zeros(60, np.int64)), (runs, np.full(60, 2))
+    start = (generator.normal(0, 0.4, (60, 3)), generator.uniform(0.05, 0.3, (60, 3)))
+    rated = []
+    for make_rating in (skill.make_rating, trueskill.make_rating):
+        mean, variance = (part.copy() for part in start)
+        make_rating(beta, SkillSettings().draws)(mean, variance, one, other, runs % 3 - 1)
+        rated.append((mean, variance))
+    # The package approximates the error function to 7 digits.
+    for mine, package, before in zip(*rated, start, strict=True):
+        assert np.abs(mine - package).max() < 1e-6
+        assert (mine[:, 1] == before[:, 1]).all()
+        assert np.abs(mine - before).max() > 1e-8
+
+
+def test_whole_runs_by_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("trueskill", reason="trueskill is not installed")
+    comparisons = Comparisons.of(CLEAR)
+    found = [play_matches(comparisons, SkillSettings(runs=2, matches=8))]
+    monkeypatch.setattr(skill, "make_rating", trueskill.make_rating)
+    found.append(play_matches(comparisons, SkillSettings(runs=2, matches=8)))
+    assert np.abs(found[0] - found[1]).max() < 1e-5
+    assert (found[1][:, 0] > found[1][:, 2]).all()
+
+
+def test_skill_is_seeded() -> None:
+    comparisons = Comparisons.of(CLEAR)
+    one, same, other = (rank_by_skill(comparisons, SkillSettings(runs=5, seed=seed)) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert [each.name for each in one] == ["A", "B", "C"]
+
+
+def test_skill_meets_only_whom_it_was_compared_with() -> None:
+    skills = play_matches(Comparisons.of([(0, "A", "B", 1, "x"), (0, "C", "D", -1, "x")]), SkillSettings(runs=4))
+    assert np.isfinite(skills).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"runs": 0}, "number of samples"),
+        ({"matches": 0}, "number of matches"),
+        ({"draws": 1.0}, "draws lie between"),
+    ],
+)
+def test_bad_settings(given: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        SkillSettings(**given)  # type: ignore[arg-type]

@@ -1,0 +1,166 @@
+"""Explanations: which n-gram met which."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softbleu
+from softbleu import InputError, VectorError
+from softbleu.corpora import ParallelFiles, Segments
+from softbleu.metrics.making import make_metric
+from softbleu.results import Explanation, NgramMatch, explain_corpus
+
+# "for" and "there" are 0.6 alike.
+VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
+CORPUS = Segments.of(
+    {"A": ["x", "For there Oov", ""], "B": ["y", "there", "z"]},
+    [["x"], ["is", "there oov"], ["z", "w"]],
+)
+
+
+def explain(segments: list[int], *, order: int = 1, corpus: Any = CORPUS, **options: Any) -> list[Explanation]:
+    measure = make_metric("vleu", **{"order": order, "vectors": VECTORS, "threshold": 0.0, **options})
+    return explain_corpus(corpus, measure, segments)
+
+
+def test_by_hand() -> None:
+    first, second = explain([2])
+    assert first == Explanation(
+        system="A",
+        segment=2,
+        candidate=("For", "there", "Oov"),
+        references=(("is",), ("there", "oov")),
+        matches=(
+            NgramMatch(1, 0, ("For",), None, None, None, 0.0, exact=False),
+            NgramMatch(1, 1, ("there",), ("there",), 1, 0, 1.0, exact=True),
+            NgramMatch(1, 2, ("Oov",), None, None, None, 0.0, exact=False),
+        ),
+        score=100 / 3,
+    )
+    assert (second.system, second.segment, second.candidate) == ("B", 2, ("there",))
+
+
+def test_the_failure_of_one_pass() -> None:
+    (first, _) = explain([2], assignment="sequential")
+    assert [(match.reference, match.similarity) for match in first.matches] == [
+        (("there",), 0.6),
+        (None, 0.0),
+        (None, 0.0),
+    ]
+
+
+def test_longer_ngrams_come_after_shorter_ones() -> None:
+    (first, _) = explain([2], order=3)
+    assert [(match.order, match.candidate_start) for match in first.matches] == [
+        (1, 0),
+        (1, 1),
+        (1, 2),
+        (2, 0),
+        (2, 1),
+        (3, 0),
+    ]
+    # Leftmost first: (0.6 + 1) / sqrt((1 + 1 + 2 · 0.6) (1 + 1))
+    assert first.matches[3] == NgramMatch(2, 0, ("For", "there"), ("there", "oov"), 1, 0, 0.632456, exact=False)
+    assert first.matches[4] == NgramMatch(2, 1, ("there", "Oov"), None, None, None, 0.0, exact=False)
+
+
+def test_other_orders() -> None:
+    xleu = make_metric("xleu", order=2, vectors=VECTORS, threshold=0.0)
+    found = explain_corpus(Segments.of(["for"], ["x for y"]), xleu, [1])[0]
+    assert [match.reference for match in found.matches] == [("for",)]
+    found = explain_corpus(Segments.of(["for y"], ["y x"]), xleu, [1])[0]
+    assert found.matches[-1] == NgramMatch(2, 0, ("for", "y"), ("y",), 0, 0, 0.707107, exact=False)
+
+
+def test_several_segments_in_the_order_asked_for() -> None:
+    found = explain([3, 1, 3])
+    assert [(entry.segment, entry.system) for entry in found] == [
+        (3, "A"),
+        (3, "B"),
+        (1, "A"),
+        (1, "B"),
+        (3, "A"),
+        (3, "B"),
+    ]
+    assert found[0].matches == ()
+    assert found[0] == found[4]
+
+
+@pytest.mark.parametrize("block", [1, 2, 1024])
+def test_files(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
+    names = {}
+    texts = {**CORPUS.candidates, "r": [text for text, *_ in CORPUS.references]}
+    for name, some in texts.items():
+        names[name] = str(tmp_path / name)
+        Path(names[name]).write_text("\n".join(some) + "\n", encoding="utf-8")
+    expected = explain([2, 3], corpus=Segments.of(CORPUS.candidates, texts["r"]))
+    with ParallelFiles.open({"A": names["A"], "B": names["B"]}, [names["r"]]) as corpus:
+        assert explain([2, 3], corpus=corpus) == expected
+
+
+def test_exact_matchers_need_no_vectors() -> None:
+    found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])[0]
+    assert [match.exact for match in found.matches] == [False, True, False]
+
+
+def test_soft_matchers_need_vectors() -> None:
+    """As for scores: a soft matcher must not turn into an exact one in silence."""
+    with pytest.raises(VectorError, match=r"no/such\.txt"):
+        explain_corpus(CORPUS, make_metric("vleu", order=1, vectors="no/such.txt"), [2])
+
+
+@pytest.mark.parametrize("number", [0, 4, -1])
+def test_segments_beyond_the_corpus(number: int) -> None:
+    with pytest.raises(InputError, match=f"no segment {number}: the corpus has segments 1 to 3"):
+        explain([1, number])
+
+
+NETWORKS = Segments.of(
+    {"A": ["a big hound barked", "it rains", ""], "B": ["hound", "rain fell it", "the dog"]},
+    [["the [big|large] (dog|hound) []barked", "a cat"], ["it (rained|rains) {", "rain falls"], ["the (dog|hound)"]],
+)
+
+
+def test_the_best_path_stands_beside_the_candidate() -> None:
+    first, second = explain_corpus(NETWORKS, make_metric("hyter", notation="brackets"), [1])
+    assert (first.system, first.references) == ("A", (("the", "big", "hound", "barked"),))
+    assert first.path is not None
+    assert [(step.candidate, step.word, step.kind, step.cost) for step in first.path.steps] == [
+        ("a", "the", "user", 1.0),
+        ("big", "big", "user", 0.0),
+        ("hound", "hound", "user", 0.0),
+        ("barked", "barked", "user", 0.0),
+    ]
+    assert (first.score, first.path.edits, first.path.length, first.path.kinds) == (25.0, 1.0, 4.0, {"user": 4})
+    assert (second.score, second.references) == (50.0, (("the", "hound"),))
+
+
+@pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
+def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> None:
+    measure = make_metric("hyter", notation="brackets", **settings)
+    found = explain_corpus(NETWORKS, measure, [3, 2])
+    scored = softbleu.score_corpus(NETWORKS, measure, level="segment")
+    for number, explanation in enumerate(found):
+        segment, system = (3, 2)[number // 2], number % 2
+        score = scored[system].segments[segment - 1]  # type: ignore[index]
+        assert explanation.path is not None
+        assert explanation.score == score.score
+        assert sum(step.cost for step in explanation.path.steps) == pytest.approx(score.edits)
+        words = tuple(step.candidate for step in explanation.path.steps if step.candidate)
+        assert words == explanation.candidate
+
+
+def test_words_that_no_candidate_has_are_spelt() -> None:
+    (found,) = explain_corpus(
+        Segments.of({"A": ["x"]}, [["a (dog|hound)"]]), make_metric("hyter", notation="brackets"), [1]
+    )
+    assert found.references in ((("a", "dog"),), (("a", "hound"),))
+
+
+def test_paths_out_of_order_are_refused() -> None:
+    with pytest.raises(InputError, match="leave out window and shifts"):
+        explain_corpus(NETWORKS, make_metric("hyter", notation="brackets", window=2), [1])

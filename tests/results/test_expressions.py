@@ -1,0 +1,141 @@
+"""A measure as text: expression and signature say all of it, and no text does harm."""
+
+from __future__ import annotations
+
+import pytest
+from complete import complete
+from declarations import NAMES, measures, refusal
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from softbleu.config.signature import format_expression, parse_expression
+from softbleu.errors import InputError
+from softbleu.matching import make_matcher
+from softbleu.metrics import METRICS, Bleu, Chrf, Gleu, Metric
+from softbleu.metrics.making import make_metric, metric_from_signature
+from softbleu.results import read_metric
+from softbleu.text.tokens import Tokenizer
+
+
+@given(measure=measures())
+@settings(max_examples=300)
+def test_an_expression_is_read_back(measure: Metric) -> None:
+    assert read_metric(str(measure)) == measure
+    assert "\n" not in str(measure)
+
+
+@given(measure=measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment"]))
+@settings(max_examples=300)
+def test_a_signature_is_read_back(measure: Metric, short: bool, level: str) -> None:
+    vectors = f"{measure.vector_choice.vectors}#0123456789ab" if measure.requires.vectors else None
+    signature = measure.signature(short=short, vectors=vectors, level=level, nrefs=2)
+    assert metric_from_signature(signature) == measure
+    assert signature.isprintable()
+
+
+@given(measure=measures())
+@settings(max_examples=100)
+def test_a_measure_is_what_its_parts_make(measure: Metric) -> None:
+    assert make_metric(measure) == measure
+    assert make_metric(measure) == complete(measure)
+    values = {each.name: value for each, value in measure.settings() if each.name != "metric"}
+    assert make_metric(measure.name, **values) == measure
+
+
+@given(settings=st.dictionaries(st.from_regex(r"\A[a-z_]+\Z"), st.text() | NAMES))
+@settings(max_examples=300)
+def test_any_value_can_be_written(settings: dict[str, str]) -> None:
+    assert parse_expression(format_expression("name", settings)) == ("name", settings)
+
+
+MARKS = st.lists(
+    st.sampled_from(["bleu", "vleu", "gleu", "(", ")", "=", ",", " ", '"', "'", "\\", "\\x", "\\N{", "\n", "\0"])
+    | st.sampled_from(["order", "matcher", "threshold", "4", "0.5", "none", "nan", "p99", "\ud800", "%7C"])
+).map("".join)
+
+
+@given(text=st.text() | MARKS)
+@example("'\\x'")
+@example('bleu(order="\\N{nothing}")')
+@example('bleu(vectors="a\nb")')
+@example('vleu(vectors="C:\\data")')
+@example("bleu(order=²)")
+@example("bleu(order=" + "9" * 5000 + ")")
+@example("a(b=" * 3000)
+@example("".join(f"a(k{number}=" for number in range(3000)))
+@settings(max_examples=600)
+def test_no_text_does_harm(text: str) -> None:
+    said = refusal(lambda: read_metric(text))
+    assert "\n" not in said
+    if not said:
+        measure = read_metric(text)
+        assert read_metric(str(measure)) == measure
+
+
+PIECES = ("metric:", "bleu", "|", ":", "order", "4", "%", "7C", "%7C", "%ff", "vectors", "\n")
+
+
+@given(text=st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
+@settings(max_examples=300)
+def test_no_signature_does_harm(text: str) -> None:
+    assert "\n" not in refusal(lambda: metric_from_signature(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bleu", Bleu()),
+        ("BLEU", Bleu()),
+        ("bleu()", Bleu()),
+        ("  bleu ( order = 2 , ) ", complete(Bleu(order=2))),
+        ("vleu", complete(Bleu(make_matcher("vleu")))),
+        ("vleu(threshold=0.8)", complete(Bleu(make_matcher("vleu", threshold=0.8)))),
+        ("bleu(matcher=vleu, threshold=0.8)", complete(Bleu(make_matcher("vleu", threshold=0.8)))),
+        ("bleu(matcher=vleu(threshold=0.8), order=2)", complete(Bleu(make_matcher("vleu", threshold=0.8), 2))),
+        ("gleu(segment-smoothing=yes)", complete(Gleu(segment_smoothing=True))),
+        ("gleu(segment_smoothing=true)", complete(Gleu(segment_smoothing=True))),
+        ("vleu(threshold=p99.9)", complete(Bleu(make_matcher("vleu", threshold="p99.9")))),
+        ("bleu(smooth=\"floor\", smooth_value='0.5')", complete(Bleu(smooth="floor", smooth_value=0.5))),
+        ("bleu(preset=morgan2014)", complete(Bleu(smooth="none", denominator="reference"), Tokenizer())),
+        ("chrf(tokenize=13a)", complete(Chrf(), Tokenizer("13a"))),
+        ("bleu(tokenize=none)", complete(Bleu(), Tokenizer("none"))),
+        ("bleu(lowercase=yes)", complete(Bleu(), Tokenizer("13a", lowercase=True))),
+    ],
+)
+def test_people_write_it_so(text: str, expected: Metric) -> None:
+    assert read_metric(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "expression '': unexpected end; write it like vleu(threshold=0.8, order=4)"),
+        ("bleu(", "unexpected end"),
+        ("bleu)", "unexpected ')' at character 5"),
+        ("bleu(order)", "unexpected ')' at character 11"),
+        ("bleu(order=)", "unexpected ')' at character 12"),
+        ("bleu(order=2 order=3)", "unexpected 'order' at character 14"),
+        ("bleu(order=2, order=3)", "is given twice"),
+        ("bleu(smooth-value=1, smooth_value=2)", "is given twice"),
+        ('bleu(order="2)', "a quotation mark at character 12 is never closed"),
+        ("blue", "unknown metric 'blue' (did you mean 'bleu'?); valid: "),
+        ("bleu(ordre=2)", "(did you mean 'order'?)"),
+        ("bleu(threshold=0.5)", "'threshold'"),
+        ("bleu(order=two)", "order must be a whole number, not 'two'"),
+        ("gleu(matcher=mleu)", "unknown matcher 'mleu'"),
+        ("bleu(preset=papineni)", "unknown preset 'papineni'"),
+    ],
+)
+def test_what_cannot_be_read_is_shown(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=r"^[^\n]+$") as caught:
+        read_metric(text)
+    assert message in str(caught.value)
+
+
+def test_settings_that_are_given_go_before_those_written() -> None:
+    assert read_metric("vleu(threshold=0.8, order=2)", order=3) == make_metric("vleu", threshold=0.8, order=3)
+
+
+@pytest.mark.parametrize("name", METRICS.names())
+def test_a_measure_without_settings_is_its_name(name: str) -> None:
+    assert str(make_metric(name)) == name

@@ -1,0 +1,213 @@
+"""All pairs of texts, and what is chosen from lists: every score is that of the pair alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_encoder import MadeUpEncoder
+
+import softbleu
+from softbleu.corpora.records import TextList, read_lists
+from softbleu.corpora.segments import Segments
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matching.ngrams import averaged_counts, shared_counts
+from softbleu.metrics.making import read_metric
+from softbleu.results.pairs import pair_systems, score_pairs, score_systems
+from softbleu.text.tokens import Tokens, Vocabulary
+
+VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0], "rug": [0.2, 0.9]}
+TEXTS = [
+    "a cat sat on the mat .",
+    "the dog sat on a rug ,",
+    "the the the cat",
+    "cat",
+    "",
+    "a cat sat on the mat .",
+    "it rains",
+]
+METRICS = [
+    "bleu",
+    "bleu(denominator=reference, smooth=floor)",
+    "vleu(threshold=0.6, tokenize=none)",
+    "chrf",
+    "chrf++",
+    "chrf(whitespace=yes)",
+    "ter",
+    "softbleu",
+    "softbleu(credit=greedy, order=3)",
+]
+LINES = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=5)
+
+
+def alone(candidate: str, reference: str, metric: str, **more: Any) -> float:
+    scored = softbleu.score([candidate], [reference], metric=metric, level="segment", **more)
+    return scored.segments[0].score  # type: ignore[index]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_each_pair_is_scored_as_a_segment(metric: str) -> None:
+    own: dict[str, Any] = {"vectors": VECTORS} if "vleu" in metric or "softbleu" in metric else {}
+    if "softbleu" in metric:
+        # What is rare hangs on all references, so it comes from elsewhere.
+        own["rarity"] = 0.0
+    for references in (TEXTS, TEXTS[1:4]):
+        found = softbleu.pairwise(TEXTS, references, metric, **own)
+        literal = [[alone(one, other, metric, **own) for other in references] for one in TEXTS]
+        assert np.array(found) == pytest.approx(np.array(literal), abs=1e-9)
+    same = softbleu.pairwise(TEXTS, metric=metric, **own)
+    assert same.scores.tolist() == softbleu.pairwise(TEXTS, TEXTS, metric, **own).scores.tolist()
+    assert [*same.records()[0]] == ["candidate", *map(str, range(1, 8))]
+
+
+def test_pairs_of_vectors_in_context() -> None:
+    for metric in ("bertscore", "softbleu", "bertscore(idf=references)"):
+        found = softbleu.pairwise(TEXTS, TEXTS[:3], metric, vectors=MadeUpEncoder())
+        for place, candidate in enumerate(TEXTS):
+            row = softbleu.score([candidate] * 3, TEXTS[:3], metric=metric, vectors=MadeUpEncoder(), level="segment")
+            assert found.scores[place] == pytest.approx([each.score for each in row.segments or ()], abs=1e-4)
+
+
+@given(LINES, LINES, st.integers(1, 3))
+def test_counts_that_lines_share(one: list[list[str]], other: list[list[str]], order: int) -> None:
+    vocabulary = Vocabulary()
+    candidates, references = vocabulary.encode(one), vocabulary.encode(other)
+
+    def counted(line: list[str], n: int) -> Counter[tuple[str, ...]]:
+        return Counter(tuple(line[k : k + n]) for k in range(len(line) - n + 1))
+
+    both = (one, other, candidates, references), (one, one, candidates, candidates)
+    for left, right, coded, others in both:
+        shared, averaged = shared_counts(coded, others, order), averaged_counts(coded, others, order)
+        for n, (found, means) in enumerate(zip(shared, averaged, strict=True), start=1):
+            literal = [[(counted(a, n) & counted(b, n)).total() for b in right] for a in left]
+            assert found.tolist() == literal
+            sums: Counter[tuple[str, ...]] = sum((counted(b, n) for b in right), Counter())
+            expected = [
+                sum(min(count, sums[gram] / len(right)) for gram, count in counted(a, n).items()) for a in left
+            ]
+            assert means == pytest.approx(expected)
+
+
+def test_many_columns_go_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(1)
+    text = Tokens(generator.integers(0, 40, 600).astype(np.int32), np.arange(0, 601, 60))
+    whole = [counts.tolist() for counts in shared_counts(text, text, 2)]
+    monkeypatch.setattr("softbleu.matching.ngrams._INCIDENCES", 64)
+    assert [counts.tolist() for counts in shared_counts(text, text, 2)] == whole
+
+
+SENTENCES = st.lists(st.text("ab ", min_size=1, max_size=8), min_size=1, max_size=6)
+
+
+@settings(max_examples=25)
+@given(st.lists(SENTENCES, min_size=1, max_size=3), st.sampled_from(["chrf", "bleu", "ter"]))
+def test_choices_are_those_of_brute_force(lists: list[list[str]], metric: str) -> None:
+    for chosen, texts in zip(softbleu.select(lists, metric).choices, lists, strict=True):
+        means = [np.mean([alone(one, other, metric) for other in texts]).round(9) for one in texts]
+        best = min(means) if metric == "ter" else max(means)
+        assert chosen.score == pytest.approx(best, abs=1e-8)
+        assert chosen.candidate == means.index(best) + 1
+        assert (chosen.text, chosen.of) == (texts[chosen.candidate - 1], len(texts))
+
+
+def test_softbleu_chooses_as_brute_force() -> None:
+    lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]]
+    measure = read_metric("softbleu", vectors=VECTORS)
+    matrices = list(score_pairs([TextList.of(texts) for texts in lists], measure))
+    chosen = softbleu.select(lists, measure).choices
+    assert [each.candidate for each in chosen] == [
+        int(found.scores.mean(axis=1).round(9).argmax()) + 1 for found in matrices
+    ]
+    # Rarity is that of the references of all lists, so one list alone has other scores.
+    other = softbleu.pairwise(TEXTS, metric=measure).scores
+    assert not np.allclose(other, matrices[0].scores)
+
+
+def test_other_references_and_the_mean_of_them() -> None:
+    texts = TextList.of(["a b c d", "a b x y", "q r s t"], ["a b x z", "a b x y z", "q r s t"])
+    exact, mean = (softbleu.select([texts], "chrf", mean_reference=each).choices[0] for each in (False, True))
+    assert exact.candidate == mean.candidate == 2
+    # Of one reference, the mean is that reference.
+    single = TextList.of(TEXTS, ["the cat sat on a mat"])
+    for metric in ("chrf++", "bleu"):
+        exact, mean = (softbleu.select([single], metric, mean_reference=each).choices[0] for each in (False, True))
+        assert (exact.candidate, exact.score) == (mean.candidate, pytest.approx(mean.score))
+    with pytest.raises(InputError, match="'ter' cannot average references: bleu over exact matches and chrf can"):
+        softbleu.select([TEXTS], "ter", mean_reference=True)
+    with pytest.raises(InputError, match="cannot average references"):
+        softbleu.select([TEXTS], "vleu", mean_reference=True)
+    signed = softbleu.select([TEXTS], "chrf", mean_reference=True).signature
+    assert signed == softbleu.select([TEXTS], "chrf").signature + "|references:averaged"
+
+
+def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = [TextList.of(TEXTS[:size], TEXTS[size - 1 :]) for size in (1, 7, 2, 3, 5)] + [TextList.of(TEXTS)]
+    found = []
+    for together, small in ((1024, 32), (1024, 0), (2, 0), (2, 1000), (7, 8)):
+        monkeypatch.setattr("softbleu.results.pairs._AT_ONCE", together)
+        monkeypatch.setattr("softbleu.results.pairs._SMALL", small)
+        for metric in ("chrf", "ter"):
+            found.append([each.scores.tolist() for each in score_pairs(lists, read_metric(metric))])
+    assert [np.shape(scores) for scores in found[0]] == [(1, 7), (7, 1), (2, 6), (3, 5), (5, 3), (7, 7)]
+    assert all(each == found[number % 2] for number, each in enumerate(found))
+
+
+def test_corpora_of_systems() -> None:
+    systems = {"one": TEXTS[:3], "two": TEXTS[1:4], "three": TEXTS[3:6]}
+    corpus = Segments.of(systems, list(zip(*systems.values(), strict=True)))
+    measure = read_metric("bleu")
+    found = score_systems(pair_systems(corpus), [[*systems], [*systems]], measure)
+    for row, name in zip(found.records(), systems, strict=True):
+        assert row["candidate"] == name
+        for other, texts in systems.items():
+            assert row[other] == pytest.approx(softbleu.score(systems[name], texts).score)
+    assert "level:corpus" in found.signature
+    uneven = Segments.of(TEXTS[:2], [["a", "b"], ["c"]])
+    with pytest.raises(InputError, match="different numbers of references"):
+        pair_systems(uneven)
+
+
+def test_workers_give_the_same_digits() -> None:
+    lists = [TEXTS, TEXTS[::-1], TEXTS[2:5]] * 3
+    with ThreadPoolExecutor(2) as executor:
+        for metric in ("chrf", "softbleu"):
+            own: dict[str, Any] = {"vectors": VECTORS} if metric == "softbleu" else {}
+            one, two = (softbleu.select(lists, metric, executor=each, **own) for each in (None, executor))
+            assert one.records() == two.records()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("gleu", "metric 'gleu' does not compare two texts"),
+        ("refless", "metric 'refless' does not compare two texts"),
+        ("bertscore(vectors=glove-6b-100d)", "needs vectors in context"),
+    ],
+)
+def test_metrics_that_do_not_compare_two_texts(given: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        softbleu.pairwise(TEXTS, metric=given)
+
+
+def test_lists_that_are_none() -> None:
+    with pytest.raises(InputError, match="candidates are a list of texts, not str"):
+        softbleu.select(["one text"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="references are texts, not 3"):
+        TextList.of(["a"], [3])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="there are no lists of candidates"):
+        softbleu.select([])
+    with pytest.raises(UnknownNameError, match="unknown metric 'blue'"):
+        softbleu.pairwise(TEXTS, metric="blue")
+
+
+def test_files_of_lists(tmp_path: Path) -> None:
+    path = tmp_path / "lists.jsonl"
+    path.write_text('["a", "b"]\n{"candidates": ["c"], "references": ["d", "e"]}\n')
+    assert read_lists(str(path)) == [TextList(["a", "b"], ["a", "b"]), TextList(["c"], ["d", "e"])]

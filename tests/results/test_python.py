@@ -1,0 +1,333 @@
+"""The Python door: metrics by keywords, results that are numbers and tables, any texts."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import math
+import pydoc
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import softbleu
+from softbleu import InputError, Result, Results, compare, read_metric, score
+from softbleu.config.declare import all_settings
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.errors import UnknownNameError
+from softbleu.io.tabular import format_rows
+from softbleu.matching import SoftMatcher
+from softbleu.metrics import BleuScore, Metric, base, keywords
+from softbleu.text.tokens import Tokenizer
+
+ROOT = Path(__file__).resolve().parents[2]
+METRICS = {
+    name: value
+    for name in softbleu.__all__
+    if isinstance(value := getattr(softbleu, name), type) and issubclass(value, Metric) and value is not Metric
+}
+EACH = pytest.mark.parametrize("name", METRICS)
+
+CANDIDATES = {"A": ["the cat sat on a mat", "it is"], "B": ["a dog sat", "it was"]}
+REFERENCES = [["the cat sat on the mat", "a cat sat"], ["it is"]]
+HOSTILE = "<script>alert('x')</script>&\"|\n"
+
+
+# metrics by keywords
+
+
+@pytest.mark.parametrize(
+    ("made", "expression"),
+    [
+        (softbleu.Bleu(), "bleu"),
+        (softbleu.Bleu(matcher="vleu", threshold=0.5), "bleu(matcher=vleu, threshold=0.5)"),
+        (softbleu.Bleu(preset="morgan2014"), "bleu(preset=morgan2014)"),
+        (softbleu.Sleu(threshold=0.25), "sleu(threshold=0.25)"),
+        (softbleu.Vleu(threshold=0.8, order=2, lowercase=True), "vleu(threshold=0.8, order=2, lowercase=yes)"),
+        (softbleu.Vleu(threshold="p99.9"), "vleu(threshold=p99.9)"),
+        (softbleu.Xleu(assignment="optimal", tokenize="none"), "xleu(assignment=optimal, tokenize=none)"),
+        (softbleu.Gleu(matcher="sleu", threshold=0.5, multi="max"), "gleu(matcher=sleu, threshold=0.5, multi=max)"),
+        (softbleu.Softbleu(rarity=0.0), "softbleu(rarity=0.0)"),
+        (softbleu.Chrf(word_order=2), "chrf(word_order=2)"),
+        (softbleu.Ter(lowercase=True), "ter(lowercase=yes)"),
+        (softbleu.Ter(normalized=True, no_punct=True), "ter(normalized=yes, no_punct=yes)"),
+        (softbleu.Ter(case_sensitive=True), "ter(case_sensitive=yes)"),
+        (softbleu.Chrf(whitespace=True), "chrf(whitespace=yes)"),
+        (softbleu.Green(order=3), "green(order=3)"),
+        (softbleu.Meteor(task="adq", stages="exact"), "meteor(task=adq, stages=exact)"),
+        (softbleu.M2(beta=1.0), "m2(beta=1.0)"),
+        (softbleu.IMeasure(weight=3.0), "imeasure(weight=3.0)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_class_makes_what_the_expression_makes(made: Metric, expression: str) -> None:
+    assert made == read_metric(expression)
+    assert read_metric(repr(made)) == made
+
+
+@EACH
+def test_a_metric_of_the_package_is_its_class(name: str) -> None:
+    made = METRICS[name]()
+    assert METRICS[name] is getattr(import_module(METRICS[name].__module__), name)
+    assert isinstance(made, Metric)
+    assert made == read_metric(name) == read_metric(repr(made))
+    assert hash(made) == hash(read_metric(name))
+
+
+@EACH
+def test_help_knows_every_setting(name: str) -> None:
+    """Those that the metric has, over the matcher that it has unless another is given."""
+    parameters = dict(inspect.signature(METRICS[name]).parameters)
+    assert all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters.values())
+    parameters.pop("preset", None)
+    made = METRICS[name]()
+    plain = {each.name: value for each, value in made.settings() if each.name != "quantile"}
+    assert {each.name: each.default for each in parameters.values()} == plain
+    assert {name: getattr(made, name) for name in plain if name not in ("matcher", "vectors")} == {
+        name: value for name, value in plain.items() if name not in ("matcher", "vectors")
+    }
+    assert name in pydoc.plain(pydoc.render_doc(METRICS[name]))
+
+
+def test_what_type_checkers_are_told_is_declared() -> None:
+    """The fields that stand for settings of parts, and the keywords of `score`, are those of the declarations."""
+    parts = {each.name for kind in (SoftMatcher, Tokenizer, VectorChoice) for each in all_settings(kind)}
+    tree = ast.parse(Path(base.__file__).read_text(encoding="utf-8"))
+    told = {
+        each.target.id
+        for each in ast.walk(tree)
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and "InitVar" in ast.unparse(each)
+    }
+    assert told == parts - {"quantile"} | {"preset"}
+    every = {each.name for kind in METRICS.values() for each in all_settings(kind, {"matcher": "vleu"}, shared=True)}
+    assert keywords.Settings.__annotations__.keys() == every - {"quantile"} | {"preset"}
+    assert keywords.MatchSettings.__annotations__.keys() == parts - {"quantile"}
+
+
+def test_a_wrong_keyword_is_named() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown setting 'treshold' \(did you mean 'threshold'\?\)"):
+        softbleu.Vleu(treshold=0.8)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError, match="Mleu"):
+        softbleu.Mleu  # noqa: B018
+
+
+USED = """\
+from pathlib import Path
+
+import softbleu
+
+metric = softbleu.Vleu(threshold=0.8, vectors=Path("x.txt"), vector_case="exact", assignment="optimal")
+result = metric.corpus_score(["a cat"], [["a dog", "the dog"]])
+number: float = result.score + float(result) + metric.sentence_score("a cat", "a dog").score
+one: softbleu.Result = softbleu.score(["a"], ["b"], metric=softbleu.Bleu(matcher="xleu"), threshold=0.5)
+many: softbleu.Results = softbleu.score({"A": ["a"]}, ["b"], metric="bleu", order=2)
+several: softbleu.Results = softbleu.score(iter(["a"]), ["b"], metric=["bleu", softbleu.Chrf(beta=1.0)])
+"""
+MISUSED = """\
+softbleu.Vleu(treshold=0.8)
+softbleu.Vleu(assignment="best")
+softbleu.score(["a"], ["b"], metric="vleu", treshold=0.8)
+"""
+
+
+def test_type_checkers_know_the_keywords(tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy (extra 'dev') is missing")
+    path = tmp_path / "used.py"
+    path.write_text(USED + MISUSED, encoding="utf-8")
+    # Where it is installed, mypy finds it, and wants no other path to it.
+    home = Path(softbleu.__file__).parents[1]
+    environment = {} if home.name == "site-packages" else {"MYPYPATH": str(home)}
+    options = ["--strict", "--follow-imports=silent", "--no-error-summary", "--hide-error-context", "--no-pretty"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, f"--cache-dir={tmp_path / 'cache'}", "--config-file=", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+    )
+    refused = re.findall(r"used.py:(\d+): error: (.*)", done.stdout)
+    first = len(USED.splitlines()) + 1
+    assert {int(line) for line, _ in refused} == {first, first + 1, first + 2}, done.stdout + done.stderr
+    said = dict(reversed(refused))
+    assert 'Unexpected keyword argument "treshold" for "Vleu"' in said[str(first)]
+    assert 'Argument "assignment" to "Vleu" has incompatible type' in said[str(first + 1)]
+    assert 'Unexpected keyword argument "treshold" for overloaded function "score"' in said[str(first + 2)]
+
+
+# results
+
+
+def results(**options: Any) -> Results:
+    found = score(CANDIDATES, REFERENCES, effective_order=True, **options)
+    assert isinstance(found, Results)
+    return found
+
+
+def test_a_result_is_a_number() -> None:
+    result = results()["A"]
+    assert type(result.score) is float
+    assert float(result) == result.score == result.numbers.score
+    assert isinstance(result.numbers, BleuScore)
+    assert result.numbers.precisions == [100 * 8 / 8, 100 * 4 / 6, 100 * 2 / 4, 100 * 1 / 3]
+    assert f"{result.score:.2f}" in str(result)
+    assert str(result) == f"BLEU = {result.score:.2f} | {result.short_signature}"
+
+
+def test_results_are_a_list_and_a_table() -> None:
+    found = results()
+    assert [each.name for each in found] == ["A", "B"]
+    assert found["B"] is found[1]
+    assert found[:1] == [found["A"]]
+    with pytest.raises(UnknownNameError, match="unknown system 'C'; valid: A, B"):
+        found["C"]
+    head, first, second, *notes = str(found).splitlines()
+    assert head.split() == ["system", "bleu(effective_order=yes)"]
+    assert first.split() == ["A", f"{found['A'].score:.4f}"]
+    assert second.split() == ["B", f"{found['B'].score:.4f}"]
+    assert notes == [f"signature of {found[0].metric}: {found[0].short_signature}"]
+
+
+def test_several_metrics_are_columns() -> None:
+    found = score(CANDIDATES, REFERENCES, metric=["bleu(order=1)", "chrf"])
+    head, first, _, *notes = str(found).splitlines()
+    assert head.split() == ["system", "bleu(order=1)", "chrf"]
+    assert first.split() == ["A", f"{found[0].score:.4f}", f"{found[2].score:.4f}"]
+    assert len(notes) == 2
+
+
+@pytest.mark.parametrize("level", ["corpus", "segment", "macro"])
+def test_json_can_write_results(level: Any) -> None:
+    found = results(level=level)
+    again = json.loads(json.dumps(found.to_dict()))
+    assert [each["score"] for each in again["systems"]] == [each.score for each in found]
+    one = json.loads(json.dumps(found["A"].to_dict()))
+    assert one == again["systems"][0]
+    assert one["signature"] == found["A"].signature
+    assert one["precisions"] == found["A"].numbers.as_dict()["precisions"]
+    if level == "segment":
+        assert found["A"].segments is not None
+        assert [each["score"] for each in one["segments"]] == [each.score for each in found["A"].segments]
+    else:
+        assert "segments" not in one
+
+
+def test_a_comparison_can_be_written_too() -> None:
+    table = compare(CANDIDATES, REFERENCES, effective_order=True)
+    again = json.loads(json.dumps(table.to_dict()))
+    assert [row["system"] for row in again["rows"]] == ["A", "B"]
+    assert again["rows"][0]["score"] == table.comparisons[0].score
+
+
+def test_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    found = results()
+    frame = found.to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["system"].tolist() == ["A", "B"]
+    assert frame["score"].tolist() == [each.score for each in found]
+    assert frame["precisions_1"].tolist() == [each.numbers.as_dict()["precisions"][0] for each in found]
+    assert "precisions" not in frame.columns
+    segments = results(level="segment").to_frame()
+    assert segments[["system", "segment"]].to_numpy().tolist() == [["A", 1], ["A", 2], ["B", 1], ["B", 2]]
+    assert segments["score"].notna().all()
+
+
+def test_names_do_no_harm_in_a_notebook() -> None:
+    found = score({HOSTILE: ["a cat"], "B": ["a"]}, ["a dog"], effective_order=True)
+    for shown in (found._repr_html_(), found[0]._repr_html_()):
+        assert "<script" not in shown
+        assert "&lt;script&gt;alert" in shown
+        assert shown.count("<table") == 1
+    table = compare({HOSTILE: ["a cat"], "B": ["a"]}, ["a dog"], effective_order=True)
+    assert "<script" not in table._repr_html_()
+    assert "&lt;script&gt;alert" in table._repr_html_()
+
+
+def test_no_rows() -> None:
+    assert format_rows([]) == "nothing found"
+
+
+# texts
+
+
+def test_generators_and_columns_are_texts() -> None:
+    pandas = pytest.importorskip("pandas")
+    candidates, references = CANDIDATES["A"], ["the cat sat on the mat", "it is"]
+    expected = score(candidates, references, effective_order=True)
+    assert not math.isclose(expected.score, 100)
+    frame = pandas.DataFrame({"ours": candidates, "theirs": references}, index=[7, 3])
+    ways: list[tuple[Iterable[str], Iterable[Any]]] = [
+        (iter(candidates), (text for text in references)),
+        (tuple(candidates), ([text] for text in references)),
+        (frame["ours"], frame["theirs"]),
+        (frame["ours"].to_numpy(), frame["theirs"].to_numpy()),
+        (map(str, candidates), (iter([text]) for text in references)),
+    ]
+    for ours, theirs in ways:
+        assert score(ours, theirs, effective_order=True) == expected
+    systems = score({"A": frame["ours"], "B": iter(CANDIDATES["B"])}, frame["theirs"], effective_order=True)
+    assert systems["A"].score == expected.score
+    source = (text for text in candidates)
+    assert score(candidates, references, source, metric="gleu") == score(
+        candidates, references, candidates, metric="gleu"
+    )
+
+
+def test_the_layout_of_sacrebleu_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="they look transposed, as sacrebleu has them"):
+        score(["a", "b", "c"], [["a", "b", "c"]])
+    with pytest.raises(InputError, match="they look transposed, as sacrebleu has them"):
+        softbleu.Bleu().corpus_score(iter(["a", "b", "c"]), iter([["a", "b", "c"], ["d", "e", "f"]]))
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "no", b"no", 2.5])
+def test_what_is_no_list_of_texts_is_refused(wrong: Any) -> None:
+    for texts in ((wrong, ["a"]), (["a"], wrong), ({"A": wrong}, ["a"])):
+        with pytest.raises(InputError) as caught:
+            score(*texts)
+        assert "\n" not in str(caught.value)
+    if wrong is not None:
+        with pytest.raises(InputError, match="source"):
+            score(["a"], ["a"], wrong, metric="gleu")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"no", 2.5])
+def test_what_is_no_text_is_refused(wrong: Any) -> None:
+    for texts in (([wrong], ["a"]), (["a"], [wrong]), ({"A": ["a"], "B": [wrong]}, ["a"])):
+        with pytest.raises(InputError):
+            score(*texts)
+
+
+def test_a_frame_is_no_column() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="candidates are a list with an entry a segment, or a column"):
+        score(pandas.DataFrame({"text": ["a"]}), ["a"])
+
+
+def test_one_result_of_one_list() -> None:
+    assert isinstance(score(["a"], ["a"]), Result)
+    assert isinstance(score({"A": ["a"]}, ["a"]), Results)
+    assert isinstance(score(["a"], ["a"], metric=["bleu"]), Results)
+    assert isinstance(softbleu.Bleu().corpus_score(["a"], ["a"]), Result)
+    assert isinstance(softbleu.Bleu().corpus_score({"A": ["a"]}, ["a"]), Results)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: score(["a"], ["a"], metrics=["bleu"]),  # type: ignore[call-overload]
+        lambda: softbleu.compare({"A": ["a"]}, ["a"], metric="bleu"),  # type: ignore[call-overload]
+        lambda: softbleu.Vleu(0.8),  # type: ignore[call-arg]
+    ],
+)
+def test_what_goes_by_another_name_is_said(call: Callable[[], object]) -> None:
+    with pytest.raises(InputError, match=r"score and explain take metric=|matcher must be Matcher, not 0.8"):
+        call()

@@ -1,0 +1,588 @@
+"""Intervals and paired tests: the same numbers as literal loops, the same verdicts as sacrebleu."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+import statistics as statistics_module
+import tracemalloc
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from complete import complete
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU
+from sacrebleu.significance import PairedTest
+from shared_data import shared
+
+from softbleu.corpora import Segments
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matching.similarity import SCALE
+from softbleu.metrics import Bleu, Gleu, Metric, draws
+from softbleu.metrics.making import make_metric
+from softbleu.report import write_distribution
+from softbleu.results import (
+    SignificanceSettings,
+    Statistics,
+    collect_statistics,
+    compare_corpus,
+    compare_systems,
+    score_corpus,
+    significance,
+)
+from softbleu.results.significance import (
+    approximate_randomization,
+    bootstrap_scores,
+    correct,
+    paired_bootstrap,
+    segment_numbers,
+)
+from softbleu.text.tokens import Tokenizer
+
+# The baseline first; two systems close to it, one between, one far off.
+NAMES = (
+    "uedin-wmt13.2636",
+    "KIT_primary.2653",
+    "uedin-syntax.2605",
+    "RWTH-Jane-primary.2615",
+    "rbmt-1",
+)
+CLEAR = 0.03
+SOURCE = ["she go to the school", "he have a cats", "it rain", "i am here", "we was late again"]
+REFERENCES = [
+    ("she goes to the school", "she goes to school"),
+    ("he has cats", "he has a cat"),
+    ("it rains", "it rained"),
+    ("I am here",),
+    ("we were late again", "we were late", "we came late again"),
+]
+SYSTEMS = {
+    "copy": SOURCE,
+    "good": ["she goes to school", "he has a cat", "it rains", "I am here", "we were late"],
+    "half": ["she goes to the school", "he have a cat", "it rain", "i am here", "we was late"],
+}
+
+
+UNTOKENIZED = complete(Bleu(), Tokenizer("none"))
+
+
+def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:
+    """Make statistics by hand: (systems, rows, columns)."""
+    table = np.asarray(rows, np.int64)
+    names = tuple(f"s{k}" for k in range(len(table)))
+    return Statistics(names, complete(metric or Bleu()), table, np.ones(table.shape[1], np.int64), (1, 1))
+
+
+def collected(metric: Metric, systems: dict[str, list[str]] | None = None) -> Statistics:
+    corpus = Segments.of(systems or SYSTEMS, REFERENCES, SOURCE)
+    return collect_statistics(corpus, [complete(metric)], keep_rows=True)[0]
+
+
+# many scores at once
+
+
+@st.composite
+def bleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
+    """Rows as sums of segments have them; zeros are frequent, short texts too."""
+    rows = []
+    for _ in range(draw(st.integers(1, 6))):
+        length = draw(st.sampled_from([0, 1, 2, 3, 5, 9, 40, 1000]))
+        totals = [max(0, length - n) for n in range(order)]
+        matches = [draw(st.integers(0, total * SCALE)) if draw(st.booleans()) else 0 for total in totals]
+        rows.append([length, draw(st.sampled_from([0, 1, 4, 9, 50, 900])), *matches, *totals])
+    return np.array(rows, np.int64)
+
+
+@given(
+    data=st.data(),
+    order=st.integers(1, 6),
+    smooth=st.sampled_from([("none", None), ("floor", None), ("floor", 0.0), ("floor", 0.5), ("exp", None)])
+    | st.sampled_from([("add-k", None), ("add-k", 0.0), ("add-k", 2.5)]),
+    effective=st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_bleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: Any, effective: bool) -> None:
+    metric = Bleu(order=order, smooth=smooth[0], smooth_value=smooth[1], effective_order=effective)
+    rows = data.draw(bleu_rows(order))
+    expected = [metric.score(row).score for row in rows]
+    assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
+    assert metric.scores(rows.astype(np.float64)).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
+
+
+@st.composite
+def gleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
+    rows = []
+    for _ in range(draw(st.integers(1, 6))):
+        length = draw(st.sampled_from([0, 1, 2, 3, 5, 9, 40, 1000]))
+        totals = [max(0, length - n) for n in range(order)]
+        matches = [draw(st.integers(0, total * SCALE)) if draw(st.booleans()) else 0 for total in totals]
+        penalties = [draw(st.sampled_from([0, SCALE, match, 2 * SCALE])) for match in matches]
+        rows.append([length, draw(st.sampled_from([0, 1, 4, 9, 50, 900])), *matches, *penalties, *totals])
+    return np.array(rows, np.int64)
+
+
+@given(data=st.data(), order=st.integers(1, 6), smooth=st.booleans(), swapped=st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_gleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: bool, swapped: bool) -> None:
+    metric = Gleu(order=order, segment_smoothing=smooth, swapped_bp=swapped)
+    rows = data.draw(gleu_rows(order))
+    expected = [metric.score(row).score for row in rows]
+    assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
+    for row, score in zip(rows, expected, strict=True):
+        assert score == pytest.approx(literal_gleu(row.tolist(), order, smooth, swapped), rel=0, abs=1e-9)
+
+
+def literal_gleu(row: list[int], order: int, smooth: bool, swapped: bool) -> float:
+    candidate, reference = row[:2]
+    numerators = [(row[2 + n] - row[2 + order + n]) / SCALE for n in range(order)]
+    totals = row[2 + 2 * order :]
+    if smooth:
+        candidate, reference = candidate or 1, reference or 1
+        numerators, totals = [n or 1 for n in numerators], [t or 1 for t in totals]
+    if swapped:
+        candidate, reference = reference, candidate
+    precisions = [n / t if t else 1.0 for n, t in zip(numerators, totals, strict=True)]
+    if min(precisions) <= 0 or (not candidate and reference):
+        return 0.0
+    penalty = 0.0 if candidate >= reference else 1 - reference / candidate
+    return 100 * math.exp(penalty + sum(map(math.log, precisions)) / order)
+
+
+# the bootstrap
+
+
+def literal_bootstrap(statistics: Statistics, metric: Metric, samples: int, seed: int) -> list[list[float]]:
+    """Draw one sample after the other with the same generator, add the rows up in Python, score each."""
+    segments = len(statistics.offsets) - 1
+    generator = np.random.default_rng(seed)
+    scores: list[list[float]] = [[] for _ in statistics.systems]
+    for sample in range(samples):
+        drawn = generator.integers(segments, size=segments).tolist()
+        for system, rows in enumerate(statistics.rows.tolist()):
+            total = [0] * len(rows[0])
+            for segment in drawn:
+                row = chosen_row(statistics, metric, system, segment, sample)
+                total = [a + b for a, b in zip(total, rows[row], strict=True)]
+            scores[system].append(metric.score(np.array(total)).score)
+    return scores
+
+
+def chosen_row(statistics: Statistics, metric: Metric, system: int, segment: int, sample: int) -> int:
+    """Row of the reference that counts for a segment in a bootstrap sample."""
+    start, stop = statistics.offsets[segment : segment + 2].tolist()
+    if not isinstance(metric, Gleu) or stop - start == 1:
+        return start
+    if metric.multi == "max":
+        scores = [metric.score(row) for row in statistics.rows[system, start:stop]]
+        keys = [[score.score, *reversed(score.order_scores)] for score in scores]
+        return start + keys.index(max(keys))
+    random.seed(metric.seed + 101 * (sample % metric.iterations))
+    counts = np.diff(statistics.offsets).tolist()
+    return start + [int(random.random() * count) for count in counts][segment]
+
+
+@pytest.mark.parametrize("samples", [1, 300])
+@pytest.mark.parametrize("seed", [0, 12345])
+def test_bootstrap_is_a_literal_loop(samples: int, seed: int) -> None:
+    generator = np.random.default_rng(5)
+    totals = generator.integers(5, 30, size=(2, 17, 1)) - np.arange(4)
+    matches = (totals * generator.random((2, 17, 4)) * SCALE).astype(np.int64)
+    rows = np.concatenate([totals[:, :, :1], totals[:, :, :1] + 1, matches, totals], axis=2)
+    statistics = statistics_of(rows)
+    found = bootstrap_scores(statistics, Bleu(), samples, seed)
+    assert found.shape == (2, samples)
+    expected = literal_bootstrap(statistics, Bleu(), samples, seed)
+    assert found.tolist() == [pytest.approx(scores, rel=0, abs=1e-9) for scores in expected]
+    assert len({round(score, 9) for score in expected[0]}) > samples / 2
+
+
+@pytest.mark.parametrize("metric", [Gleu(order=2, iterations=7), Gleu(order=2, multi="max")], ids=["sample", "max"])
+def test_bootstrap_of_gleu_chooses_references_too(metric: Gleu) -> None:
+    rows = collected(metric)
+    assert rows.offsets.tolist() == [0, 2, 4, 6, 7, 10]
+    found = bootstrap_scores(rows, metric, 300, 3)
+    expected = literal_bootstrap(rows, metric, 300, 3)
+    assert found.tolist() == [pytest.approx(scores, rel=0, abs=1e-9) for scores in expected]
+    assert len({round(score, 9) for scores in expected for score in scores}) > 12
+
+
+@pytest.mark.parametrize("multi", ["sample", "max"])
+def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> None:
+    """Whether draws and rows are kept or made anew, and however many are looked at together."""
+    metric = Gleu(order=2, iterations=7, multi=multi)
+    corpus = Segments.of({name: texts * 5 for name, texts in SYSTEMS.items()}, REFERENCES * 5, SOURCE * 5)
+
+    def numbers() -> list[Any]:
+        draws.ReferenceDraws.shared.cache_clear()
+        (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
+        scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
+        return [
+            scores,
+            bootstrap_scores(statistics, metric, 30, 3).tolist(),
+            approximate_randomization(statistics, metric, 40, 3)[0].tolist(),
+        ]
+
+    whole = numbers()
+    for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
+        monkeypatch.setattr(draws, limit, small)
+        assert numbers() == whole
+    monkeypatch.setattr(significance, "_CELLS", 60)
+    assert numbers() == whole
+
+
+def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
+    counts = np.full(100_000, 2)
+    tracemalloc.start()
+    kept = draws.ReferenceDraws(counts, 100, 0)
+    endless = draws.ReferenceDraws(counts, 1_000_000, 0)
+    assert tracemalloc.get_traced_memory()[0] < 100_000 * 100 / 8 + 10_000
+    tracemalloc.stop()
+    assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))
+    assert np.array_equal(kept.bits(105, 109), kept.bits(5, 9))
+
+
+def test_seeds_reproduce() -> None:
+    statistics = collected(Gleu(order=2, iterations=5))
+    for test in ("bootstrap", "randomization"):
+        how = SignificanceSettings(test, samples=50, trials=60, seed=9)  # type: ignore[arg-type]
+        one, same = (compare_systems(statistics, "copy", how) for _ in range(2))
+        assert one.comparisons == same.comparisons
+        assert np.array_equal(one.resampled, same.resampled)
+        other = compare_systems(
+            statistics,
+            "copy",
+            SignificanceSettings(test, 50, 60, seed=10),  # type: ignore[arg-type]
+        )
+        assert not np.array_equal(one.resampled, other.resampled)
+        assert "test-seed:9|" in one.signature
+        assert f"test-test:{test}|test-samples:50|test-trials:60" in one.signature
+
+
+def test_global_random_state_is_left_alone() -> None:
+    np.random.seed(4)  # noqa: NPY002
+    before = np.random.get_state()[1].tolist()  # type: ignore[index,union-attr] # noqa: NPY002
+    statistics = collected(Gleu(iterations=5))
+    compare_systems(statistics, "copy", SignificanceSettings("randomization", 20, 20))
+    assert np.random.get_state()[1].tolist() == before  # type: ignore[index,union-attr] # noqa: NPY002
+
+
+# counts
+
+
+def test_counts_beyond_single_precision_are_exact() -> None:
+    """2^24 + 1 is the first whole number that single precision cannot hold."""
+    big = 2**24 + 1
+    rows = [[[big, big, (big - 1) * SCALE, big], [big, big, (big - 2) * SCALE, big]]] * 2
+    statistics = statistics_of(rows)
+    metric = Bleu(order=1, smooth="none")
+    found = bootstrap_scores(statistics, metric, 40, 1)
+    possible = {100 * (2 * big - lost) / (2 * big) for lost in (2, 3, 4)}
+    for score in found[0]:
+        assert min(abs(score - value) for value in possible) < 1e-12
+    assert len({float(score) for score in found[0]}) == 3
+    single = np.float32(big) / np.float32(big)
+    assert min(abs(100 * float(single) - value) for value in possible) > 1e-7
+
+
+def test_exchange_of_great_counts_is_exact() -> None:
+    """In a trial either both systems keep their segment or exchange it: both differences equal the observed one."""
+    big = 2**24 + 1
+    rows = [[[big, big, big * SCALE, big]], [[big, big, (big - 1) * SCALE, big]]]
+    p_values = approximate_randomization(statistics_of(rows), Bleu(order=1, smooth="none"), 50, 1)[0]
+    assert p_values[1] == pytest.approx(1 / 51) or p_values[1] == 1
+    assert compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=5)).comparisons[
+        0
+    ].score == pytest.approx(100, abs=1e-12)
+
+
+# p-values
+
+
+def test_paired_bootstrap_is_a_literal_count() -> None:
+    generator = np.random.default_rng(8)
+    resampled = generator.normal([[30], [30.4], [35]], 1, size=(3, 200))
+    scores = np.array([30.0, 30.4, 35.0])
+    found = paired_bootstrap(resampled, scores, 0)
+    for system in (1, 2):
+        differences = [abs(a - b) for a, b in zip(resampled[system].tolist(), resampled[0].tolist(), strict=True)]
+        mean = sum(differences) / 200
+        count = sum(difference - mean > abs(scores[system] - scores[0]) for difference in differences)
+        assert found[system] == pytest.approx((count + 1) / 201)
+    assert found[1] > 0.2
+    assert found[2] == pytest.approx(1 / 201)
+
+
+def test_randomization_is_a_literal_loop() -> None:
+    generator = np.random.default_rng(2)
+    totals = generator.integers(8, 30, size=(1, 25, 1)) - np.arange(2)
+    better = (totals * generator.uniform(0.3, 0.9, (1, 25, 2)) * SCALE).astype(np.int64)
+    worse = (better * generator.uniform(0.7, 1.3, (1, 25, 2))).astype(np.int64)
+    rows = np.concatenate(
+        [
+            np.concatenate([totals[..., :1], totals[..., :1], matches, totals], axis=2)
+            for matches in (better, np.minimum(worse, totals * SCALE))
+        ]
+    )
+    metric = Bleu(order=2)
+    trials = 300
+    found = approximate_randomization(statistics_of(rows), metric, trials, 6)[0, 1]
+    flips = np.random.default_rng(6)
+    observed = abs(metric.score(rows[0].sum(axis=0)).score - metric.score(rows[1].sum(axis=0)).score)
+    count = 0
+    for _ in range(trials):
+        swapped = flips.integers(2, size=25).astype(bool)[:, None]
+        one, other = np.where(swapped, rows[1], rows[0]), np.where(swapped, rows[0], rows[1])
+        count += abs(metric.score(one.sum(axis=0)).score - metric.score(other.sum(axis=0)).score) > observed
+    assert found == pytest.approx((count + 1) / (trials + 1), abs=1e-12)
+    assert 0.02 < found < 0.98
+
+
+@cache
+def wmt13() -> tuple[dict[str, list[str]], list[str]]:
+    folder = shared("data", "wmt13-de-en")
+
+    def lines(name: str) -> list[str]:
+        return (folder / name).read_text(encoding="utf-8").split("\n")[:-1]
+
+    return {name: lines(f"system-outputs/{name}.txt") for name in NAMES}, lines("reference.en")
+
+
+@pytest.mark.parametrize(("test", "kind", "samples"), [("bootstrap", "bs", 1000), ("randomization", "ar", 2000)])
+def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: Any, kind: str, samples: int) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    systems, reference = wmt13()
+    paired = PairedTest(
+        list(systems.items()),
+        {"BLEU": BLEU(tokenize="none", force=True)},
+        [reference],
+        test_type=kind,
+        n_samples=samples,
+    )
+    _, scores = paired()
+    how = SignificanceSettings(test, samples=samples, trials=samples, seed=11)
+    table = compare_corpus(Segments.of(systems, reference), UNTOKENIZED, baseline=NAMES[0], significance=how)
+    assert scores["System"] == [row.name for row in table.comparisons]
+    verdicts = set()
+    for theirs, ours in zip(scores["BLEU"], table.comparisons, strict=True):
+        assert ours.score == pytest.approx(theirs.score, rel=0, abs=1e-9)
+        if ours.name == NAMES[0]:
+            assert ours.p_value is None
+            continue
+        p = theirs.p_value
+        assert abs(ours.p_value - p) <= 4 * math.sqrt(p * (1 - p) / samples) + 0.01
+        if abs(p - 0.05) > CLEAR:
+            assert (ours.p_value < 0.05) == (p < 0.05)
+            verdicts.add(p < 0.05)
+        if kind == "bs":
+            assert ours.mean == pytest.approx(theirs.mean, rel=0, abs=0.1)
+            assert ours.interval[1] - ours.interval[0] == pytest.approx(2 * theirs.ci, rel=0.15)
+    assert verdicts == {True, False}
+
+
+def test_same_seed_draws_the_bootstrap_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SACREBLEU_SEED", "12345")
+    systems, reference = wmt13()
+    few = {name: systems[name] for name in NAMES[:3]}
+    paired = PairedTest(
+        list(few.items()), {"BLEU": BLEU(tokenize="none", force=True)}, [reference], "bs", n_samples=200
+    )
+    _, scores = paired()
+    table = compare_corpus(Segments.of(few, reference), UNTOKENIZED, significance=SignificanceSettings(samples=200))
+    for theirs, ours in zip(scores["BLEU"], table.comparisons, strict=True):
+        assert ours.mean == pytest.approx(theirs.mean, rel=0, abs=1e-4)
+    for theirs, ours in zip(scores["BLEU"][1:], table.comparisons[1:], strict=True):
+        assert ours.p_value == pytest.approx(theirs.p_value, abs=1.5 / 201)
+
+
+@pytest.mark.parametrize("metric", [Bleu(), Gleu(order=2, iterations=20), Gleu(order=2, multi="max")])
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
+    systems = {"one": SYSTEMS["half"], "twin": SYSTEMS["half"], "good": SYSTEMS["good"]}
+    statistics = collected(metric, systems)
+    table = compare_systems(statistics, "one", SignificanceSettings(test, 200, 200))
+    one, twin, good = table.comparisons
+    assert (one.p_value, twin.p_value) == (None, 1.0)
+    assert (one.rank, twin.rank, good.rank) == (2, 2, 1)
+    assert (one.score, one.mean, one.interval) == (twin.score, twin.mean, twin.interval)
+    assert np.array_equal(table.resampled[0], table.resampled[1])
+
+
+def test_systems_in_another_order_are_tested_alike() -> None:
+    """A baseline is a name, not a place; and every system sees the same draws."""
+    metric = Gleu(order=2, iterations=20)
+    how = SignificanceSettings("bootstrap", 100, 100)
+    tables = [
+        compare_systems(
+            collected(metric, systems),
+            "half",
+            how,
+        )
+        for systems in (SYSTEMS, dict(reversed(SYSTEMS.items())))
+    ]
+    one, other = ({row.name: row for row in table.comparisons} for table in tables)
+    assert one == other
+    assert [row.name for row in tables[0].comparisons] != [row.name for row in tables[1].comparisons]
+
+
+def test_interval_contains_the_score_and_ranks_follow_it() -> None:
+    systems, reference = wmt13()
+    table = compare_corpus(Segments.of(systems, reference), significance=SignificanceSettings(samples=300))
+    for row in table.comparisons:
+        assert row.interval[0] < row.score < row.interval[1]
+        assert row.interval[0] < row.mean < row.interval[1]
+        assert 0.5 < row.interval[1] - row.interval[0] < 2
+    by_score = sorted(table.comparisons, key=lambda row: -row.score)
+    assert [row.rank for row in by_score] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("multi", ["sample", "max"])
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_comparisons_by_gleu(multi: str, test: Any) -> None:
+    corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
+    gleu = make_metric("gleu", order=2, multi=multi, iterations=30)
+    table = compare_corpus(corpus, gleu, baseline="copy", significance=SignificanceSettings(test, 200, 200))
+    rows = {row.name: row for row in table.comparisons}
+    assert rows["copy"].p_value is None
+    assert 0 < rows["good"].p_value <= 0.5
+    assert rows["good"].rank == 1
+    assert rows["copy"].rank == 3
+    for result in score_corpus(corpus, gleu):
+        assert rows[result.name].score == result.score
+
+
+def test_soft_scores_are_compared_too() -> None:
+    vectors = {"goes": [1.0, 0.1], "go": [1.0, 0.2], "was": [0.1, 1.0], "were": [0.2, 1.0]}
+    soft = make_metric("gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
+    exact = make_metric("gleu", order=2, iterations=10)
+    table, hard = (
+        compare_corpus(
+            Segments.of(SYSTEMS, REFERENCES, SOURCE),
+            measure,
+            baseline="good",
+            significance=SignificanceSettings(samples=40),
+        )
+        for measure in (soft, exact)
+    )
+    assert table.comparisons[0].score > hard.comparisons[0].score + 5
+    assert "matcher:vleu" in table.signature
+    assert "vectors:" in table.signature
+
+
+# pairs
+
+
+def test_pairs_are_what_segments_and_samples_say() -> None:
+    """All that is said of a pair, word by word from the definitions."""
+    systems, reference = wmt13()
+    few = {name: systems[name][:60] for name in NAMES[:4]}
+    corpus = Segments.of(few, reference[:60])
+    table = compare_corpus(corpus, significance=SignificanceSettings(samples=150))
+    segments = {each.name: [one.score for one in each.segments] for each in score_corpus(corpus, level="segment")}
+    scores = {row.name: row.score for row in table.comparisons}
+    resampled = dict(zip(few, table.resampled.tolist(), strict=True))
+    assert [(pair.name, pair.other) for pair in table.pairs] == [
+        (one, other) for place, one in enumerate(few) for other in list(few)[:place]
+    ]
+    for pair in table.pairs:
+        apart = [a - b for a, b in zip(segments[pair.name], segments[pair.other], strict=True)]
+        assert pair.wins == sum(each > 1e-9 for each in apart)
+        assert pair.losses == sum(each < -1e-9 for each in apart)
+        assert pair.wins + pair.ties + pair.losses == 60
+        assert pair.effect == pytest.approx(statistics_module.mean(apart) / statistics_module.stdev(apart))
+        assert pair.difference == scores[pair.name] - scores[pair.other]
+        drawn = [a - b for a, b in zip(resampled[pair.name], resampled[pair.other], strict=True)]
+        assert pair.interval == tuple(np.percentile(drawn, [2.5, 97.5]))
+        assert table.pair(pair.other, pair.name).wins == pair.losses
+        assert table.pair(pair.other, pair.name).interval == (-pair.interval[1], -pair.interval[0])
+    for row in table.comparisons[1:]:
+        pair = table.pair(row.name, NAMES[0])
+        assert row.p_value == pair.p_value
+        assert replace(row.beside, corrected=0) == replace(pair, corrected=0)
+    # Step by step: the least p-value of m counts m times, the next m - 1 times, none less than the one before.
+    for tests in (table.pairs, [row.beside for row in table.comparisons[1:]]):
+        least = 0.0
+        for left, pair in zip(range(len(tests), 0, -1), sorted(tests, key=lambda pair: pair.p_value), strict=True):
+            least = max(least, min(1.0, left * pair.p_value))
+            assert pair.corrected == pytest.approx(least)
+
+
+def test_ranges_of_ranks_are_those_of_the_samples() -> None:
+    statistics = collected(Gleu(order=2, iterations=5))
+    table = compare_systems(statistics, "copy", SignificanceSettings(samples=40))
+    samples = list(zip(*table.resampled.tolist(), strict=True))
+    for place, row in enumerate(table.comparisons):
+        ranks = sorted(1 + sum(other > each[place] for other in each) for each in samples)
+        assert row.ranks == (ranks[1], ranks[38])
+
+
+def test_less_is_better_for_ter() -> None:
+    systems = {"poor": ["a dog sat", "it was"], "good": ["a cat sat", "it is"]}
+    table = compare_corpus(Segments.of(systems, ["a cat sat", "it is"]), "ter")
+    pair = table.pair("good", "poor")
+    assert (pair.wins, pair.losses) == (2, 0)
+    assert pair.difference < 0
+    assert [row.rank for row in table.comparisons] == [2, 1]
+
+
+def test_false_discovery_rate() -> None:
+    """The k-th of m p-values times m / k, none greater than one that comes later."""
+    values = [0.01, 0.04, 0.03, 0.5]
+    assert correct(values, "fdr") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert correct([], "fdr") == []
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["bleu", "chrf", "ter", "gleu(multi=max)", "gleu(multi=mean)", "gleu", "gleu(variant=gleu0)", "imeasure"],
+)
+def test_numbers_of_segments_are_their_scores(measure: str) -> None:
+    corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
+    (statistics,) = collect_statistics(corpus, [make_metric(measure)], keep_rows=True)
+    expected = [[each.score for each in one.segments] for one in score_corpus(corpus, measure, level="segment")]
+    assert segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
+
+
+# the distribution, and what is refused
+
+
+def test_distribution_reproduces_the_intervals() -> None:
+    metric = Gleu(order=2, iterations=10)
+    statistics = collected(metric)
+    table = compare_systems(statistics, "copy", SignificanceSettings(samples=70))
+    rows = list(csv.reader(io.StringIO("".join(write_distribution([table]))), delimiter="\t"))
+    assert rows[0] == list(SYSTEMS)
+    assert len(rows) == 71
+    for place, comparison in enumerate(table.comparisons):
+        scores = [float(row[place]) for row in rows[1:]]
+        assert scores == table.resampled[place].tolist()
+        assert tuple(np.percentile(scores, [2.5, 97.5])) == comparison.interval
+        assert float(np.mean(scores)) == pytest.approx(comparison.mean, abs=1e-12)
+
+
+def test_unknown_baselines_are_refused_with_the_systems() -> None:
+    with pytest.raises(UnknownNameError, match=r"nobody.*copy.*good.*half"):
+        compare_systems(collected(Gleu()), "nobody", SignificanceSettings())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"test": "t-test"}, {"correction": "bonferroni"}, {"samples": 0}, {"trials": 0}, {"trials": -3}, {"seed": -1}],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    (value,) = wrong.values()
+    with pytest.raises(InputError, match=str(value)):
+        SignificanceSettings(**wrong)
+
+
+def test_one_segment_gives_the_same_score_in_every_sample() -> None:
+    rows = [[[6, 6, 4 * SCALE, 6]], [[6, 6, 3 * SCALE, 6]]]
+    table = compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=30))
+    for row in table.comparisons:
+        assert row.interval == (pytest.approx(row.score), pytest.approx(row.score))
