@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoints
 from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 # Tests run beside one another: threads of linear algebra and of FAISS that have nothing to do must not spin, or they
@@ -32,6 +33,7 @@ settings.register_profile("explore", settings.get_profile("ci"), derandomize=Fal
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+_REAL = Path(__file__).with_name("real")
 _installed = importlib.metadata.entry_points
 
 
@@ -47,14 +49,24 @@ importlib.metadata.entry_points = _built_in
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--all``: whole corpora, too."""
-    parser.addoption("--all", action="store_true", help="run the tests of whole corpora (tests/real), too")
+    """``--all``: the second tier, too."""
+    parser.addoption("--all", action="store_true", help="run the second tier, too: tests marked slow, and tests/real")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave whole corpora to a step of the gate of their own, unless they are asked for."""
-    of_corpora = collection_path == Path(__file__).with_name("real")
-    return True if of_corpora and not config.getoption("--all") else None
+    """Whole corpora belong to the second tier; they are not even read without ``--all``."""
+    return True if collection_path == _REAL and not config.getoption("--all") else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the second tier without ``--all``; pytest says how many tests were deselected."""
+    for item in items:
+        if item.path.is_relative_to(_REAL):
+            item.add_marker("slow")
+    if not config.getoption("--all"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -70,3 +82,25 @@ def _cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOFTBLEU_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+BuildOnce = Callable[[str, Callable[[Path], None]], Path]
+
+
+@pytest.fixture(scope="session")
+def build_once(tmp_path_factory: pytest.TempPathFactory) -> BuildOnce:
+    """Build a folder once a run, whichever worker asks first: ``build_once(name, build)`` gives the folder."""
+    base = tmp_path_factory.getbasetemp()
+    # Workers of xdist have folders side by side, in that of the run.
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def built(name: str, build: Callable[[Path], None]) -> Path:
+        folder, done = shared / f"once-{name}", shared / f"once-{name}.done"
+        with FileLock(f"{folder}.lock"):
+            if not done.exists():
+                folder.mkdir()
+                build(folder)
+                done.touch()
+        return folder
+
+    return built
