@@ -62,7 +62,7 @@ def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpu
 @contextmanager
 def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
-    from softbleu.results.samples import note_tokens, open_sample
+    from softbleu.results.samples import notes_on, open_sample
 
     references, source, gold = given.reference or [], given.source, given.gold
     if given.input_format and not given.pairs:
@@ -84,7 +84,7 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     with ParallelFiles.open(
         system_files(given), references, source, gold=gold, encoding=given.encoding, **read
     ) as corpus:
-        if note := note_tokens(corpus, measures):
+        for note in notes_on(corpus, measures):
             given.note(note)
         yield corpus
 

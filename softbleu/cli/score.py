@@ -21,6 +21,7 @@ def score(given: Given) -> None:
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.results import score_corpus
     from softbleu.results.published import broken_promises, find_level
+    from softbleu.results.samples import notes_on_coverage
 
     page_wanted = given.format.lower() in PAGES
     write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)
@@ -49,5 +50,7 @@ def score(given: Given) -> None:
         given.note(
             f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
         )
+    for note in notes_on_coverage(results):
+        given.note(note)
     output.write(shown)
     output.target.drop(journal)

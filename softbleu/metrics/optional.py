@@ -64,6 +64,15 @@ class NeedsData(Protocol):
 
 
 @runtime_checkable
+class HasLanguage(Protocol):
+    """Stands on data of one language, beside vectors."""
+
+    @property
+    def language(self) -> str | None:
+        """Code of the language; None where it is not known."""
+
+
+@runtime_checkable
 class JudgesLines(Protocol):
     """Finds something in single candidates."""
 
@@ -144,3 +153,15 @@ def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, w
 def no_mean(metric: Metric) -> InputError:
     """What is said of a metric whose references have no mean."""
     return InputError(f"metric {metric.name!r} cannot average references: bleu over exact matches and chrf can")
+
+
+def language_of(metric: Metric) -> str | None:
+    """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
+
+    >>> from softbleu.metrics import Bleu, Meteor
+    >>> language_of(Bleu()), language_of(Meteor()), language_of(Bleu(matcher="vleu"))
+    (None, 'en', 'en')
+    """
+    if isinstance(metric, HasLanguage):
+        return metric.language
+    return metric.vector_choice.language if metric.requires.vectors else None

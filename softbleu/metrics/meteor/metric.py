@@ -99,6 +99,7 @@ class Meteor(Metric):
     meteor_data: MeteorData | None = data_setting()
     tokenizer: Tokenizer = tokenizer_setting("blanks")
     name: ClassVar[str] = "meteor"
+    language: ClassVar[str] = "en"
 
     @property
     def requires(self) -> Requirements:

@@ -125,6 +125,7 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
+    language: ClassVar[str] = "en"
     requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SpeltWords(),))
     label: ClassVar[str] = "Refless"
 
