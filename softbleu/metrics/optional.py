@@ -158,9 +158,9 @@ def no_mean(metric: Metric) -> InputError:
 def language_of(metric: Metric) -> str | None:
     """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
 
-    >>> from softbleu.metrics import Bleu, Meteor
-    >>> language_of(Bleu()), language_of(Meteor()), language_of(Bleu(matcher="vleu"))
-    (None, 'en', 'en')
+    >>> import softbleu
+    >>> [language_of(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
+    [None, 'en', 'en']
     """
     if isinstance(metric, HasLanguage):
         return metric.language

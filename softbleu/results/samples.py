@@ -23,7 +23,7 @@ CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2
 LEAST_LINES = 20
 """Fewer lines do not tell whether a text was tokenised."""
 LEAST_WORDS = 60
-"""Fewer words do not tell a language."""
+"""Fewer words do not tell a language, nor whether vectors fit."""
 LEAST_COVERAGE = 0.8
 """Share of tokens with a vector below which a note is due: English news has .95 and more."""
 _TOKENISED = (" .", " ,", " !", " ?")
@@ -77,8 +77,10 @@ def notes_on_coverage(results: Iterable[Result]) -> Iterator[str]:
         if result.coverage is None:
             continue
         for side, counts in result.coverage.as_dict().items():
-            if side != "zero_words" and counts["known"] < LEAST_COVERAGE * counts["tokens"]:
-                share = counts["known"] / counts["tokens"]
+            if side == "zero_words" or counts["tokens"] < LEAST_WORDS:
+                continue
+            share = counts["known"] / counts["tokens"]
+            if share < LEAST_COVERAGE:
                 yield (
                     f"{result.name}, {result.metric}: {share:.0%} of the {side}'s tokens have a vector; the others "
                     "match equal words only: use vectors that know the words of the text"
