@@ -23,7 +23,20 @@ from softbleu.version import __version__
 PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
 GROUPS = {
-    "": ("", "score", "compare", "explain", "sweep", "metaeval", "matrix", "select", "diff"),
+    "": (
+        "",
+        "score",
+        "compare",
+        "explain",
+        "sweep",
+        "metaeval",
+        "matrix",
+        "select",
+        "diff",
+        "metrics",
+        "matchers",
+        "tokenizers",
+    ),
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",

@@ -1,0 +1,29 @@
+"""Commands that list what there is."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from softbleu.matching import MATCHERS
+from softbleu.metrics import METRICS
+from softbleu.text.tokens import TOKENIZERS
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("metrics", METRICS.names()), ("matchers", MATCHERS.names()), ("tokenizers", list(TOKENIZERS))],
+)
+def test_everything_is_listed_with_a_line(command, name, expected):
+    done = command(name, "--format", "jsonl")
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["name"] for row in rows] == expected
+    assert all(isinstance(value, str) and value for row in rows for value in row.values())
+
+
+def test_needs_and_languages(command):
+    rows = {row["name"]: row for row in map(json.loads, command("metrics", "-f", "jsonl").out.splitlines())}
+    assert rows["m2"]["needs"] == "gold edits"
+    assert (rows["bertscore"]["needs"], rows["bertscore"]["language"]) == ("references, vectors in context", "en")
+    assert (rows["ter"]["better"], rows["bleu"]["better"], rows["bleu"]["language"]) == ("lower", "higher", "any")
