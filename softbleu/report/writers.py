@@ -12,6 +12,8 @@ from softbleu.report.comparisons import (
     comparison_tables,
     matrix_tables,
     pair_records,
+    summary_and_matrices,
+    summary_tables,
 )
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records
 from softbleu.report.records import RECORD_WRITERS, Formats, Written, records_latex, records_markdown
@@ -68,10 +70,13 @@ _Tables = Sequence["ComparisonTable"]
 _Comparers = Formats[Callable[[_Tables, "Layout"], Written]]
 
 
-def _comparers(tables: Callable[[_Tables, Layout], list[Records]], rows: Callable[[_Tables, Layout], Records]) -> Any:
-    """Writers of comparisons: for people several tables, one after the other, for programs all rows."""
+_ManyTables = Callable[[_Tables, "Layout"], list[Records]]
 
-    def of_tables(name: str) -> Callable[[_Tables, Layout], Iterator[str]]:
+
+def _comparers(tables: _ManyTables, paper: _ManyTables, rows: Callable[[_Tables, Layout], Records]) -> Any:
+    """Writers of comparisons: tables to read, those for a paper, and all rows for programs."""
+
+    def of_tables(name: str, tables: _ManyTables = tables) -> Callable[[_Tables, Layout], Iterator[str]]:
         def write(found: _Tables, layout: Layout) -> Iterator[str]:
             for number, table in enumerate(tables(found, layout)):
                 yield "\n" if number else ""
@@ -79,11 +84,15 @@ def _comparers(tables: Callable[[_Tables, Layout], list[Records]], rows: Callabl
 
         return write
 
-    found: dict[str, Any] = {name: of_tables(name) for name in ("text", "markdown", "latex")}
+    found: dict[str, Any] = {
+        "text": of_tables("text"),
+        "markdown": of_tables("markdown"),
+        "latex": of_tables("latex", paper),
+    }
     found |= {"json": compare_json, **_through(rows, "jsonl", "tsv", "csv", "parquet")}
     return Formats({name: found[name] for name in RECORD_WRITERS})
 
 
-COMPARERS: _Comparers = _comparers(comparison_tables, comparison_records)
-MATRIX_WRITERS: _Comparers = _comparers(matrix_tables, pair_records)
+COMPARERS: _Comparers = _comparers(comparison_tables, summary_tables, comparison_records)
+MATRIX_WRITERS: _Comparers = _comparers(matrix_tables, summary_and_matrices, pair_records)
 """The same with all pairs of systems."""
