@@ -46,11 +46,9 @@ def open_sample(measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
 
 
 def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Say what the first lines of a corpus show: text that was tokenised before, text that is not English."""
+    """Say what the first lines of a corpus show: blank text, text tokenised before, text that is not English."""
     again = sorted({each.tokenizer.tokenize for each in metrics} - {"none", "char", "char+space"})
     english = list(dict.fromkeys(each.label for each in metrics if language_of(each) == "en"))
-    if not again and not english:
-        return
     first = next(corpus.blocks()).load()
     texts: dict[str, Sequence[str]] = dict(first.candidates)
     for system, lines in texts.items() if again else ():
@@ -61,6 +59,9 @@ def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
             )
             break
     texts["the references"] = [line for lines in first.references for line in lines]
+    for name, lines in texts.items():
+        if lines and not any(map(str.strip, lines)):
+            yield f"{name}: all of the first {len(lines):,} lines are blank"
     for name, lines in texts.items() if english else ():
         share, words = english_share(lines)
         if words >= LEAST_WORDS and share < LEAST_ENGLISH:

@@ -32,6 +32,8 @@ def test_metrics_say_the_language_of_their_data(metric: str, language: str | Non
         ("vleu", ENGLISH, ENGLISH, []),
         ("vleu", GERMAN[:1], GERMAN[:1], []),
         ("bleu(tokenize=none)", GERMAN, GERMAN, []),
+        ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
+        ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
     ],
 )
 def test_text_of_another_language_is_noted(
