@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+from softbleu import cli
+from softbleu.cli.completion import completion_of
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.text.tokens import TOKENIZERS
@@ -27,3 +31,10 @@ def test_needs_and_languages(command):
     assert rows["m2"]["needs"] == "gold edits"
     assert (rows["bertscore"]["needs"], rows["bertscore"]["language"]) == ("references, vectors in context", "en")
     assert (rows["ter"]["better"], rows["bleu"]["better"], rows["bleu"]["language"]) == ("lower", "higher", "any")
+
+
+def test_every_completion_names_something():
+    sources = [path.read_text(encoding="utf-8") for path in Path(cli.__file__).parent.rglob("*.py")]
+    named = {each for source in sources for each in re.findall(r"<([a-z_.]+:\w+)>", source)}
+    assert len(named) > 10
+    assert all(completion_of(each)() for each in named)
