@@ -120,9 +120,12 @@ def make_program(
                 make = found if named is None or list(words[: len(spelt)]) == spelt else None
                 epilog = None
                 if examples is not None:
-                    from softbleu.cli.examples import examples_of
+                    from softbleu.cli.examples import examples_of, metric_lines
 
-                    epilog = examples_of(" ".join(spelt), examples if declared.of_metrics else "")
+                    above = examples if declared.of_metrics else ""
+                    if above and words == ("score",):
+                        above = f"{metric_lines()}\n\n{above}"
+                    epilog = examples_of(" ".join(spelt), above)
                 group.command(spelt[-1], cls=Command, epilog=epilog)(declared.callback(make))
         if name and group.registered_commands:
             app.add_typer(group)

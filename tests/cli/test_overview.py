@@ -10,8 +10,10 @@ import pytest
 
 from softbleu import cli
 from softbleu.cli.completion import completion_of
+from softbleu.cli.examples import metric_lines
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
+from softbleu.metrics.overview import describe_metrics
 from softbleu.text.tokens import TOKENIZERS
 
 
@@ -38,3 +40,8 @@ def test_every_completion_names_something():
     named = {each for source in sources for each in re.findall(r"<([a-z_.]+:\w+)>", source)}
     assert len(named) > 10
     assert all(completion_of(each)() for each in named)
+
+
+def test_help_has_a_line_for_each_metric():
+    expected = [f"[bold]{name}[/bold] {about}" for name, about, *_ in describe_metrics().rows]
+    assert metric_lines().splitlines() == ["Metrics:", *expected]
