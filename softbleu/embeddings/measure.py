@@ -234,18 +234,17 @@ class Scope:
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
         """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
-        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import cached_graph, nearest_graph
 
         exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
-        key = GraphKey(
+        graph = cached_graph(
+            lambda: nearest_graph(rows, self.rows, count, exclude),
             self._source.fingerprint,
             words,
             len(self.places),
-            {"count": count},
-            case="exact",
             processing=self._measure.vectors_postprocess,
+            count=count,
         )
-        graph = cached_graph(key, lambda: nearest_graph(rows, self.rows, count, exclude))
         return graph.owners, graph.targets
 
     def mean_neighbour_similarity(self, words: Sequence[str], rows: NDArray[np.float32]) -> Floats:

@@ -283,13 +283,18 @@ class Expander:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import cached_graph, nearest_graph
 
         _, rows = self._source.head(SCOPE)
         places = list(self._vocabulary.values())
-        key = GraphKey(self._source.fingerprint, list(self._vocabulary), len(places), {"count": _NEAREST}, "exact")
         usable = np.asarray(rows)[places]
-        return cached_graph(key, lambda: nearest_graph(usable, usable, _NEAREST, np.arange(len(places))))
+        return cached_graph(
+            lambda: nearest_graph(usable, usable, _NEAREST, np.arange(len(places))),
+            self._source.fingerprint,
+            list(self._vocabulary),
+            len(places),
+            count=_NEAREST,
+        )
 
     @cached_property
     def _names(self) -> tuple[list[str], dict[str, int]]:
