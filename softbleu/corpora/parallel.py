@@ -133,25 +133,12 @@ class ParallelFiles:
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
-        Parameters
-        ----------
-        candidates
-            Paths, one a system, maybe as ``NAME=FILE``, or folders of such files; or a mapping from names to paths.
-        references
-            Paths, one a reference; none, for metrics that need the source only.
-        source
-            Path of the source text.
-        gold
-            Path of a `.m2` file, whose edits make the references, and which has the source.
-        executor
-            Finds the lines of files that are named by URLs.
-        jobs
-            Threads that find those of other files, no more than there are processors.
-
-        Raises
-        ------
-        InputError
-            No or unreadable files, no lines, or different numbers of lines (both files and counts are named).
+        Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
+        to paths. References are paths, one a reference; none, for metrics that need the source only. `gold` is the
+        path of a `.m2` file, whose edits make the references, and which has the source. The executor finds the lines
+        of files that are named by URLs; so many jobs, threads no more than there are processors, find those of
+        others. Raises `InputError`: no or unreadable files, no lines, or different numbers of lines, of which both
+        are named.
         """
         others = [name for name in (source, gold) if name is not None]
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)

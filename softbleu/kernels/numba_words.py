@@ -126,12 +126,7 @@ class _Words:
 
 
 class CompiledCoder:
-    """Codes the words of texts; see `softbleu.kernels.WordCoder`.
-
-    Parameters
-    ----------
-    marks : whether words are what 13a splits off; else what stands between white space
-    """
+    """Codes words: with `marks` what 13a splits off, else what stands between white space; see `WordCoder`."""
 
     def __init__(self, *, marks: bool = False) -> None:
         self._words, self._parts = _Words(), _Words() if marks else None

@@ -22,12 +22,8 @@ def merge_references(
 ) -> tuple[list[NetworkArc], list[list[int]]]:
     """Lay references along the first: where they share enough words in a row, their paths meet, and may change.
 
-    Returns
-    -------
-    Arcs, and of each reference the states before, between and behind its words.
+    Gives arcs, and of each reference the states before, between and behind its words.
 
-    Examples
-    --------
     >>> arcs, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()])
     >>> states, [(arc.source, arc.target, arc.word) for arc in arcs[4:]]
     ([0, 1, 2, 5, 3, 4], [(2, 5, 'too'), (5, 3, 'late')])

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 class NetworkTokenizer(Tokenizer):
     """Splits lines into words, and makes networks of references.
 
-    Examples
-    --------
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
     >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
     (['a', '(dog|hound)'], ('a', 'dog', 'hound', '', ''))

@@ -60,14 +60,7 @@ class PoolChunk(Chunk):
 
 
 def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
-    """Put pieces of paths in the place of networks.
-
-    Parameters
-    ----------
-    chunk : references are lattices, or lines
-    order : of the longest n-grams
-    whole : all n-grams are wanted, not only those that the candidate has
-    """
+    """Put parts of paths in the place of networks; `whole` wants all n-grams, not only those of the candidate."""
     apart = chunk.by_reference()
     lattices = lattices_of(apart.references)
     texts = [tuple(line) for line in _lines(apart.candidates)]
@@ -161,13 +154,7 @@ def _is_path(steps: Sequence[_Step]) -> bool:
 
 
 def _check_work(work: int, steps: Sequence[_Step]) -> None:
-    """See that a network is not gone through too often.
-
-    Raises
-    ------
-    InputError
-        It is.
-    """
+    """See that a network is not gone through too often."""
     _LIMIT.check(work, f"a network of {len(steps):,} arcs")
 
 

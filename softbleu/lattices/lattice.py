@@ -58,22 +58,12 @@ class WordNetwork:
     def of(
         cls, arcs: Iterable[NetworkArc], start: int = 0, ends: Sequence[int] | None = None, *, where: str = "network"
     ) -> WordNetwork:
-        """Order the states and check them.
+        """Order the states of arcs, which have any numbers, and check them.
 
-        Parameters
-        ----------
-        arcs : with states of any numbers
-        start : the state where paths begin
-        ends : those where they may end; None for the only one that no arc leaves
-        where : what the network is called in messages
+        Paths begin at `start` and end at one of `ends`, or where no arc leaves; `where` names the network in
+        messages. Raises `InputError`: there is no path, a cycle, a state that no path goes through, a cost that is
+        none, or too many arcs.
 
-        Raises
-        ------
-        InputError
-            There is no path, a cycle, a state that no path goes through, a cost that is none, or too many arcs.
-
-        Examples
-        --------
         >>> dogs = NetworkArc(7, 3, "dog"), NetworkArc(7, 3, "hound", 0.2, "synonym")
         >>> network = WordNetwork.of([NetworkArc(0, 7, "a"), *dogs])
         >>> network.states, network.targets.tolist()
@@ -115,14 +105,9 @@ class WordNetwork:
     ) -> WordNetwork:
         """A reference, and phrases that may stand in the place of some of its words.
 
-        Parameters
-        ----------
-        words : of the reference
-        more : where what is replaced begins and ends, what stands there instead (nothing: it may be left out), cost,
-            kind
+        `more` says where what is replaced begins and ends, what stands there instead (nothing: it may be left out),
+        its cost and kind.
 
-        Examples
-        --------
         >>> network = WordNetwork.chain("it is late".split(), [(0, 2, ["it's"], 0.1, "paraphrase")])
         >>> network.words, network.costs.tolist()
         (('it', "it's", 'is', 'late'), [0, 10, 0, 0])

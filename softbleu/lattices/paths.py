@@ -15,15 +15,8 @@ _Sets = dict[frozenset[int], dict[str, frozenset[int]]]
 
 
 def count_texts(network: WordNetwork) -> int:
-    """Count different references, however many paths spell them.
+    """Count different references, however many paths spell them; `InputError` where paths are too entangled for it.
 
-    Raises
-    ------
-    InputError
-        The paths are too entangled to tell equal ones apart.
-
-    Examples
-    --------
     >>> from softbleu.lattices.texts import parse_brackets
     >>> count_texts(parse_brackets("[a|a] (b|[b] b)")), count_texts(parse_brackets("(a|b) " * 100)) == 2**100
     (4, True)
