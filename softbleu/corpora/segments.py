@@ -45,12 +45,7 @@ class Segments:
         return replace(self, candidates={system: self.candidates[system]})
 
     @classmethod
-    def of_gold(
-        cls,
-        candidates: Texts,
-        gold: Sequence[GoldSegment],
-        source: Iterable[str] | None = None,
-    ) -> Segments:
+    def of_gold(cls, candidates: Texts, gold: Sequence[GoldSegment], source: Iterable[str] | None = None) -> Segments:
         """Check candidates and put them together with gold edits, which have the source and make the references.
 
         There is one candidate a segment, or a mapping from system names to such lists; `gold` is what `read_m2`
@@ -67,12 +62,7 @@ class Segments:
         return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
 
     @classmethod
-    def of(
-        cls,
-        candidates: Texts,
-        references: References | None,
-        source: Iterable[str] | None = None,
-    ) -> Segments:
+    def of(cls, candidates: Texts, references: References | None, source: Iterable[str] | None = None) -> Segments:
         """Check candidates and references and put them together.
 
         There is one candidate a segment, or a mapping from system names to such lists, and one source text a segment.

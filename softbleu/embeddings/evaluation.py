@@ -166,9 +166,7 @@ def measure_coverage(
 
 
 def evaluate_vectors(
-    source: VectorSource,
-    texts: Mapping[str, Iterable[Sequence[str]]] | None = None,
-    case: VectorCase = "fallback",
+    source: VectorSource, texts: Mapping[str, Iterable[Sequence[str]]] | None = None, case: VectorCase = "fallback"
 ) -> Evaluation:
     """Measure the agreement of vectors with every benchmark, and their coverage of texts.
 

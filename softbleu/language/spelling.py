@@ -17,14 +17,8 @@ _ENDINGS = "s|re|ve|ll|d|m"
 _END = r"(?![^\W_])"
 _CLITIC = rf"(?:n't|'(?:{_ENDINGS})){_END}"
 _INSIDE = rf"(?:[-.]|'(?!(?:{_ENDINGS}){_END}))[^\W_]+?"
-_WORD = re.compile(
-    rf"{_CLITIC}|[^\W\d_]+?(?={_CLITIC})|[^\W_]+(?:{_INSIDE}(?={_CLITIC}|{_END}))*|\S",
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(
-    rf"\s+(?=[,.;:?!)\]}}%…]|'(?!\S)|{_CLITIC})|(?<=\bcan)\s+(?=not\b)",
-    re.IGNORECASE,
-)
+_WORD = re.compile(rf"{_CLITIC}|[^\W\d_]+?(?={_CLITIC})|[^\W_]+(?:{_INSIDE}(?={_CLITIC}|{_END}))*|\S", re.IGNORECASE)
+_BEFORE = re.compile(rf"\s+(?=[,.;:?!)\]}}%…]|'(?!\S)|{_CLITIC})|(?<=\bcan)\s+(?=not\b)", re.IGNORECASE)
 _AFTER = re.compile(r"(?<=[(\[{$])\s+")
 _QUOTED = re.compile(r'(?<!\S)"\s+(.*?)\s+"(?!\S)')
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})

@@ -131,11 +131,7 @@ class _Meaning:
         return ends[0] if len(ends) == 1 else self._joined(ends)
 
     def _form(
-        self,
-        words: Sequence[str | None],
-        origins: dict[int, int],
-        parts: Sequence[Derivation | None],
-        state: int,
+        self, words: Sequence[str | None], origins: dict[int, int], parts: Sequence[Derivation | None], state: int
     ) -> int:
         for place, word in enumerate(words):
             part = parts[origins[place]] if word is None else None
