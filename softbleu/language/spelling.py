@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import bounded_lines
-from softbleu.io.streams import open_stream
+from softbleu.io.streams import open_stream, text_lines
 
 _ENDINGS = "s|re|ve|ll|d|m"
 _END = r"(?![^\W_])"
@@ -70,11 +69,8 @@ class WordList:
     def read(cls, path: str | os.PathLike[str]) -> WordList:
         """Read a file with a word a line, plain or packed (gzip, bzip2)."""
         with open_stream(Path(path)) as stream:
-            try:
-                lines = [line.decode().strip().lower() for line in bounded_lines(stream.content, str(path))]
-            except UnicodeDecodeError:
-                raise InputError(f"{path}: not UTF-8; save it as UTF-8") from None
-        words = frozenset(filter(None, lines))
+            lines = text_lines(stream.content, str(path), "utf-8")
+            words = frozenset(filter(None, (line.strip().lower() for line in lines)))
         if not words:
             raise InputError(f"{path}: a word list without words")
         return cls(words)
