@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from softbleu.errors import InputError
-from softbleu.io.resources import find_resource
+from softbleu.io.resources import required_resource
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector
 from softbleu.language.ngrams import LineJudgements
@@ -140,7 +139,4 @@ def default_language() -> LanguageSet:
 
 def default_folder() -> Path:
     """Folder of the set that travels with the package."""
-    folder = find_resource("language", DEFAULT_LANGUAGE)
-    if folder is None:
-        raise InputError(f"this installation lacks the language model {DEFAULT_LANGUAGE}: install softbleu again")
-    return folder
+    return required_resource("language", DEFAULT_LANGUAGE)
