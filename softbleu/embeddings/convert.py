@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store, new_place
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
-from softbleu.io.files import check_apart, mend_folder
 from softbleu.io.streams import Stream
 
 
@@ -77,15 +76,11 @@ def convert_vectors(
     >>> open_vectors(place).select(["yes"]).rows.round(2).tolist()
     [[0.6..., 0.8...]]
     """
-    target = Path(directory)
     if limit is not None and limit < 1:
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
-    mend_folder(target.resolve())
-    if target.exists() and not force:
-        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
     # A store may be converted where it lies; nothing else is replaced by what is made of it.
-    if not (isinstance(location, str | os.PathLike) and Path(location).resolve() == target.resolve()):
-        check_apart(target, vector_files(location))
+    same = isinstance(location, str | os.PathLike) and Path(location).resolve() == Path(directory).resolve()
+    target = new_place(directory, () if same else vector_files(location), force=force)
     opened = _open(location, trust=trust)
     _check_room(target, opened, dtype, limit)
     with StoreWriter(target, opened.dimension, dtype) as writer:

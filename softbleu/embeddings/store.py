@@ -29,7 +29,7 @@ from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quant
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import check_plain, map_array, read_json
-from softbleu.io.files import draft_folder, hash_files, put_in_place
+from softbleu.io.files import check_apart, draft_folder, hash_files, mend_folder, put_in_place
 
 LOOKUP = "lookup.npy"
 LOOKUP_FROM = 200_000
@@ -154,8 +154,7 @@ class StoreWriter:
 
     def __enter__(self) -> Self:
         with ExitStack() as self._stack:
-            self._stack.enter_context(explained(self._target))
-            self._draft = self._stack.enter_context(draft_folder(self._target))
+            self._draft = self._stack.enter_context(store_draft(self._target))
             self._vectors = self._open(VECTORS)
             self._vocabulary = self._open(VOCABULARY)
             self._scales = self._open(SCALES) if self._dtype == "int8" else None
@@ -231,16 +230,26 @@ class StoreWriter:
         write_meta(self._draft, meta)
         if measure is not None:
             write_meta(self._draft, {**meta, **measure(self._draft)})
-        keep_other_files(self._target, self._draft, STORE_FILES)
-        put_in_place(self._draft, self._target)
+        replace_store(self._draft, self._target, STORE_FILES)
         return fingerprint
 
 
+def new_place(directory: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]], *, force: bool) -> Path:
+    """Find the place of a store to be written: it holds no input, and nothing at all unless that may go."""
+    target = Path(directory)
+    mend_folder(target.resolve())
+    if target.exists() and not force:
+        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    check_apart(target, inputs)
+    return target
+
+
 @contextmanager
-def explained(target: Path) -> Iterator[None]:
-    """Say why a store cannot be written."""
+def store_draft(target: Path) -> Iterator[Path]:
+    """Give an empty folder beside the place of a store, and say why nothing can be written there."""
     try:
-        yield
+        with draft_folder(target) as draft:
+            yield draft
     except OSError as error:
         if error.errno in _FULL:
             raise VectorError(
@@ -313,13 +322,14 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.fl
     return codes, scales
 
 
-def keep_other_files(target: Path, draft: Path, own: Collection[str]) -> None:
-    """Copy what else lies in the place of a store than its own files, but for what was made of the former vectors."""
+def replace_store(draft: Path, target: Path, own: Collection[str]) -> None:
+    """Put a store in its place; other files that lie there stay, but for what was made of the former vectors."""
     if target.exists():
         for path in target.iterdir():
             anew = path.name in own or (draft / path.name).exists()
             if not anew and path.suffix != INDEX_SUFFIX:
                 shutil.copy2(path, draft / path.name)
+    put_in_place(draft, target)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
-from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, open_store
+from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, new_place, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError
-from softbleu.io.files import check_apart, write_whole
+from softbleu.io.files import write_whole
 from softbleu.io.streams import TextCorpus
 from softbleu.types import Progress
 
@@ -191,11 +191,8 @@ def train_vectors(
     (2, 1, ['a', 'rose'])
     """
     settings = settings or TrainingSettings()
-    target = Path(directory)
-    if target.exists() and not force:
-        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
     passes = Passes(corpus, settings.epochs, progress)
-    check_apart(target, passes.file_names())
+    target = new_place(directory, passes.file_names(), force=force)
     # Opened first, so that a place that cannot be written is found before hours of training.
     with StoreWriter(target, settings.dimension, dtype) as writer:
         counts = passes.count_words()
