@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20
-_RANGE = 1 << 24
-"""Bytes that are read of a URL at once, to find its lines."""
+_RANGE = 1 << 24  # Bytes that are read of a URL at once, to find its lines
 STDIN = "-"
 
 
@@ -39,17 +38,12 @@ STDIN = "-"
 class TextPart:
     """Some lines of a plain UTF-8 file, read where and when they are needed: a place travels, or else the text."""
 
-    name: str
-    """As the user gave the file."""
-    place: Path | str
-    """Path or URL."""
+    name: str  # As the user gave the file
+    place: Path | str  # Path or URL
     start: int
-    stop: int
-    """Bytes of the file."""
-    first: int
-    """Number of the first line, from 1."""
-    text: bytes | None = None
-    """What is there, where the place means nothing to who is to read it."""
+    stop: int  # Bytes of the file
+    first: int  # Number of the first line, from 1
+    text: bytes | None = None  # What is there, where the place means nothing to who is to read it
 
     def carried(self) -> TextPart:
         """The same for whoever cannot read this machine's files."""
@@ -92,15 +86,12 @@ class TextFile:
     The last line may lack its newline; a carriage return before a newline belongs to the line end.
     """
 
-    name: str
-    """As the user gave it."""
+    name: str  # As the user gave it
     place: Path | str
     """Where the plain UTF-8 text lies: the path or URL of the file itself, or a copy decompressed or decoded."""
     lines: int
-    block: int
-    """Lines of a block."""
-    bounds: NDArray[np.int64]
-    """Byte at which each block starts, and the end of the file."""
+    block: int  # Lines of a block
+    bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
 
     @classmethod
     def open(cls, name: str, encoding: str, folder: Path, block: int, executor: Executor | None = None) -> Self:
@@ -242,8 +233,7 @@ class _Ends:
     """Where lines end in a range of bytes."""
 
     size: int
-    places: NDArray[np.uint32]
-    """Of the newlines, from the start of the range."""
+    places: NDArray[np.uint32]  # Of the newlines, from the start of the range
     last: bytes
 
 

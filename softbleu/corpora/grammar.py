@@ -20,12 +20,10 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.limits import Limit
 from softbleu.io.resources import find_resource
 
-TOLERANCE = 0.01
-"""How far from 1 probabilities may sum, as in NLTK."""
+TOLERANCE = 0.01  # How far from 1 probabilities may sum, as in NLTK
 SUFFIX = ".cfg"
 _LIMIT = Limit("a grammar", "words and signs of rules", 100_000, "1,000 rules: 5,000", "leave some out")
-MOST_FORMS = 100
-"""Of an alternation; each corresponds to every other."""
+MOST_FORMS = 100  # Of an alternation; each corresponds to every other
 _WEIGHT = re.compile(r"\[[\d.]+\]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _START = re.compile(r"%start\s+([\w/][\w/^<>-]*)")
@@ -33,8 +31,7 @@ _DIRECTIVE = re.compile(r"#\s*(\w+)\s*:\s*(.*)")
 _ALTERNATE = re.compile(r"([\w/][\w/^<>-]*)\s*->\s*(.*)")
 _PART = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\"|([\w/][\w/^<>-]*)(?:\[(\d+)\])?|(\|))\s*")
 _DIRECTIVES = ("synonyms", "function", "alternate")
-Links = tuple[tuple[int, int], ...]
-"""Places in one rule and the places in another that hold the same meaning."""
+Links = tuple[tuple[int, int], ...]  # Places in one rule and the places in another that hold the same meaning
 Places = dict[tuple[str, str], int]
 
 
@@ -51,8 +48,7 @@ class Rule:
 
     symbol: str
     parts: tuple[Part, ...]
-    weight: float
-    """How likely it is among the rules of its symbol; they sum to 1."""
+    weight: float  # How likely it is among the rules of its symbol; they sum to 1
     line: int
 
     @property

@@ -22,8 +22,7 @@ from softbleu.io.urls import is_url
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-_JOINED = 4
-"""Blocks that a worker reads and codes at once."""
+_JOINED = 4  # Blocks that a worker reads and codes at once
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class FileBlock:
     references: tuple[TextPart, ...]
     source: TextPart | None
     lines: int
-    gold: tuple[GoldSegment, ...] | None = None
-    """Gold edits of its segments, in the place of references."""
+    gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
 
     def __len__(self) -> int:
         return self.lines

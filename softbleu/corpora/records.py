@@ -165,8 +165,7 @@ class TextList:
     """Candidates of one segment, and what each of them is compared with."""
 
     candidates: Sequence[str]
-    references: Sequence[str]
-    """The candidates themselves where there are no others."""
+    references: Sequence[str]  # The candidates themselves where there are no others
 
     @classmethod
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:

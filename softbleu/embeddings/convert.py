@@ -29,20 +29,13 @@ from softbleu.io.streams import Stream
 class Conversion:
     """What became of the vectors of a set."""
 
-    words: int
-    """How many were kept."""
-    duplicates: int
-    """Words that came again; their first row counts."""
-    zero_rows: int
-    """Words kept with a row of zeros, which counts as no vector."""
-    damaged_rows: int
-    """Words left out for values that are not finite."""
-    unusable_words: int
-    """Words left out that are empty, hold a line break or are not UTF-8."""
-    passed_over: int
-    """Words left out that were not asked for (`vocabulary`)."""
-    examples: dict[str, str]
-    """The first of the words of each kind."""
+    words: int  # How many were kept
+    duplicates: int  # Words that came again; their first row counts
+    zero_rows: int  # Words kept with a row of zeros, which counts as no vector
+    damaged_rows: int  # Words left out for values that are not finite
+    unusable_words: int  # Words left out that are empty, hold a line break or are not UTF-8
+    passed_over: int  # Words left out that were not asked for (`vocabulary`)
+    examples: dict[str, str]  # The first of the words of each kind
 
 
 def convert_vectors(

@@ -47,24 +47,18 @@ _RESULTS_AT_ONCE = 1 << 24
 _ROWS_AT_ONCE = 16_384
 _PAIRS_AT_ONCE = 4096
 _SEAL = b"softbleu"
-_SPARE = 8
-"""Candidates beyond those asked for: all of them are compared again in double precision."""
-GRAPH_FORMAT = 2
-"""To be raised whenever the same words would give another graph."""
+_SPARE = 8  # Candidates beyond those asked for: all of them are compared again in double precision
+GRAPH_FORMAT = 2  # To be raised whenever the same words would give another graph
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourIndex:
     """Vectors made ready for search; `build_index` makes one, `load_index` reads one."""
 
-    kind: IndexKind
-    """How it searches: ``exact``, or ``hnsw`` (a graph of neighbours), which may miss some."""
-    faiss_index: Any
-    """A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product."""
-    places: Integers
-    """Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed."""
-    units: Singles
-    """Shape (indexed, dimension): the unit vectors, to compare candidates again."""
+    kind: IndexKind  # How it searches: ``exact``, or ``hnsw`` (a graph of neighbours), which may miss some
+    faiss_index: Any  # A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product
+    places: Integers  # Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed
+    units: Singles  # Shape (indexed, dimension): the unit vectors, to compare candidates again
 
     def __len__(self) -> int:
         return len(self.places)
@@ -367,10 +361,8 @@ class NeighbourGraph:
 
     bounds: NDArray[np.int64]
     """Shape (queries + 1,), int64: the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``."""
-    targets: NDArray[np.int64]
-    """Shape (pairs,), int64: places of the neighbours in the scope."""
-    similarities: NDArray[np.float32]
-    """Shape (pairs,), float32: their cosines with the query."""
+    targets: NDArray[np.int64]  # Shape (pairs,), int64: places of the neighbours in the scope
+    similarities: NDArray[np.float32]  # Shape (pairs,), float32: their cosines with the query
 
     def __len__(self) -> int:
         return len(self.bounds) - 1

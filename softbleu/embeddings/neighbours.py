@@ -35,14 +35,10 @@ _NAMED = 10
 class WordGraph:
     """A neighbour graph and the words it is about."""
 
-    words: Sequence[str]
-    """The words asked about that have a vector, one for each query of the graph."""
-    scope: Sequence[str]
-    """The words that were looked through."""
-    graph: NeighbourGraph
-    """Places in the scope, and similarities."""
-    unknown: Sequence[str] = ()
-    """The words asked about that have no vector."""
+    words: Sequence[str]  # The words asked about that have a vector, one for each query of the graph
+    scope: Sequence[str]  # The words that were looked through
+    graph: NeighbourGraph  # Places in the scope, and similarities
+    unknown: Sequence[str] = ()  # The words asked about that have no vector
 
     def pairs(self) -> Iterator[tuple[str, int, str, float]]:
         """Go through word, rank from 1, neighbour and similarity."""

@@ -27,15 +27,11 @@ _ADVICE = "install the package again"
 class VectorPackage:
     """Where a Python package keeps its vectors."""
 
-    module: str
-    """Name under which Python finds it."""
+    module: str  # Name under which Python finds it
     rows: str
-    words: str
-    """Its files: a NumPy array with a row a word, and a Parquet table of the words."""
-    column: str
-    """Column of the words."""
-    extra: str
-    """Extra of softbleu that installs it."""
+    words: str  # Its files: a NumPy array with a row a word, and a Parquet table of the words
+    column: str  # Column of the words
+    extra: str  # Extra of softbleu that installs it
 
 
 PACKAGES = {
@@ -49,15 +45,12 @@ PACKAGES = {
 class PackageSource:
     """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker."""
 
-    name: str
-    """What was asked for."""
+    name: str  # What was asked for
     rows_path: Path
     words_path: Path
-    column: str
-    """The array, the table of words, and its column."""
+    column: str  # The array, the table of words, and its column
     count: int
-    dimension: int
-    """Number of words, and length of each vector."""
+    dimension: int  # Number of words, and length of each vector
 
     @cached_property
     def fingerprint(self) -> str:

@@ -32,21 +32,18 @@ from softbleu.io.data_files import check_plain, map_array, read_json
 from softbleu.io.files import check_apart, draft_folder, hash_files, mend_folder, put_in_place
 
 LOOKUP = "lookup.npy"
-LOOKUP_FROM = 200_000
-"""Words from which on a lookup pays: fewer are read as quickly."""
+LOOKUP_FROM = 200_000  # Words from which on a lookup pays: fewer are read as quickly
 _LARGEST_TEXT = 1 << 32
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
 STORE_TYPES: tuple[StoreType, ...] = ("int8", "float16", "float32")
-INDEX_SUFFIX = ".faiss"
-"""Of saved neighbour indexes, which belong to one content only."""
+INDEX_SUFFIX = ".faiss"  # Of saved neighbour indexes, which belong to one content only
 META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "vocab.txt"
 _HASHED = (VECTORS, SCALES, VOCABULARY)
 STORE_FILES = (META, *_HASHED, LOOKUP)
 _RESERVED = frozenset({"format", "name", "dimension", "count", "dtype", "source", "licence", "sha256"})
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_WINDOW = 16 << 20
-"""Bytes of a file that are mapped at a time."""
+_WINDOW = 16 << 20  # Bytes of a file that are mapped at a time
 _ROWS_AT_ONCE = 4096
 _SHA256 = re.compile("[0-9a-f]{64}")
 _AGAIN = "write the store again"
@@ -336,16 +333,12 @@ def replace_store(draft: Path, target: Path, own: Collection[str]) -> None:
 class StoreSource:
     """A store directory that has been checked; holds no data, so that it is cheap to send to a worker."""
 
-    directory: Path
-    """Where the store lies."""
-    name: str
-    """What was asked for."""
+    directory: Path  # Where the store lies
+    name: str  # What was asked for
     dimension: int
     count: int
-    dtype: str
-    """Length of each vector, number of words, and how values are kept."""
-    fingerprint: str
-    """Hex SHA-256 of the content, as written in ``meta.json``."""
+    dtype: str  # Length of each vector, number of words, and how values are kept
+    fingerprint: str  # Hex SHA-256 of the content, as written in ``meta.json``
 
     @property
     def meta(self) -> dict[str, Any]:

@@ -26,8 +26,7 @@ _REPORT_EVERY = 10_000
 _COUNTED_AT_ONCE = 10_000
 Algorithm = Literal["word2vec", "fasttext"]
 Architecture = Literal["skipgram", "cbow"]
-CARD = "card.md"
-"""What a set is and how good it is, for people."""
+CARD = "card.md"  # What a set is and how good it is, for people
 _INTEGER = 2**31 - 1
 
 
@@ -137,19 +136,13 @@ class TrainingSettings(Declared):
 class Training:
     """What was trained."""
 
-    words: int
-    """Words with a vector."""
-    rare_words: int
-    """Words without one, for they are rarer than `min_count`."""
+    words: int  # Words with a vector
+    rare_words: int  # Words without one, for they are rarer than `min_count`
     segments: int
-    tokens: int
-    """Size of the corpus."""
-    trained_tokens: int
-    """How many of its tokens have a vector."""
-    fingerprint: str = ""
-    """Of the store, see `write_store`."""
-    evaluation: Evaluation | None = None
-    """Of the vectors, where it was asked for."""
+    tokens: int  # Size of the corpus
+    trained_tokens: int  # How many of its tokens have a vector
+    fingerprint: str = ""  # Of the store, see `write_store`
+    evaluation: Evaluation | None = None  # Of the vectors, where it was asked for
 
     def counts(self) -> dict[str, int]:
         """All numbers."""

@@ -45,12 +45,9 @@ _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "
 class EncoderConversion:
     """What became of a model."""
 
-    architecture: EncoderArchitecture
-    """What was kept."""
-    left_out: int
-    """How many of its layers, the last ones, were not."""
-    layers: tuple[int, ...]
-    """Those that are recommended."""
+    architecture: EncoderArchitecture  # What was kept
+    left_out: int  # How many of its layers, the last ones, were not
+    layers: tuple[int, ...]  # Those that are recommended
     fingerprint: str
 
 

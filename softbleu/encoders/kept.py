@@ -16,12 +16,9 @@ if TYPE_CHECKING:
 
     from softbleu.encoders import Encoder
 
-_LARGEST, _SCALE = 32767, 2
-"""Greatest whole number of a row, and how many of them hold its scale."""
-_MOST = 64_000_000
-"""Bytes that are kept in memory."""
-_AT_ONCE = 64
-"""Lines that are encoded, and then kept, together."""
+_LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
+_MOST = 64_000_000  # Bytes that are kept in memory
+_AT_ONCE = 64  # Lines that are encoded, and then kept, together
 
 
 class EncodedLines:

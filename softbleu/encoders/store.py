@@ -41,8 +41,7 @@ ACTIVATIONS = ("gelu", "gelu_tanh", "relu")
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
 SCALE, LOW = ".scale", ".low"
 """End the names of what belongs to an array of int8: scales of its rows, and their lowest bits."""
-LOW_BITS = 3
-"""Of matrices of int8; the embeddings of pieces have none."""
+LOW_BITS = 3  # Of matrices of int8; the embeddings of pieces have none
 # bfloat16 is the upper half of a float32; NumPy has no such type.
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
 ENCODER_FORMAT = 1
@@ -57,23 +56,15 @@ _AGAIN = "convert the model again"
 class EncoderArchitecture:
     """All that a forward pass must know beside its weights."""
 
-    dimension: int
-    """Length of a hidden state."""
-    heads: int
-    """Of attention."""
-    inner: int
-    """Length of a row between the two linear layers of a layer."""
-    depth: int
-    """Layers."""
-    vocabulary: int
-    """Pieces."""
-    positions: int
-    """How many pieces, boundary pieces included, are encoded together at most."""
-    distances: int
-    """Classes of relative positions; 0 if the encoder knows absolute ones only."""
+    dimension: int  # Length of a hidden state
+    heads: int  # Of attention
+    inner: int  # Length of a row between the two linear layers of a layer
+    depth: int  # Layers
+    vocabulary: int  # Pieces
+    positions: int  # How many pieces, boundary pieces included, are encoded together at most
+    distances: int  # Classes of relative positions; 0 if the encoder knows absolute ones only
     activation: str
-    eps: float
-    """Added to variances."""
+    eps: float  # Added to variances
 
     @classmethod
     def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
@@ -132,10 +123,8 @@ def is_rounded(name: str, shape: tuple[int, ...]) -> bool:
 class Tensor:
     """An array in a file."""
 
-    kind: str
-    """Its type, as safetensors names it."""
-    values: NDArray[Any]
-    """The array, mapped; of bfloat16 the bits."""
+    kind: str  # Its type, as safetensors names it
+    values: NDArray[Any]  # The array, mapped; of bfloat16 the bits
 
     def floats(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[np.float32]:
         """Read some rows, or all, as float32."""
@@ -219,8 +208,7 @@ class EncoderMeta:
     threshold: float | None
     dtype: StoreType
     fingerprint: str
-    everything: Mapping[str, Any]
-    """All that it says."""
+    everything: Mapping[str, Any]  # All that it says
 
 
 def names_encoder(directory: Path) -> bool:

@@ -18,13 +18,11 @@ from softbleu.errors import InputError
 from softbleu.io.cache import cache_folder
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
-DEFAULT_LIMIT = 4096
-"""Megabytes."""
+DEFAULT_LIMIT = 4096  # Megabytes
 _FILE = "lines.sqlite"
 _DAY = 86_400
 _AT_ONCE = 500
-_PATIENCE = 30.0
-"""Seconds to wait for another process to finish writing."""
+_PATIENCE = 30.0  # Seconds to wait for another process to finish writing
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
 CREATE INDEX IF NOT EXISTS by_day ON lines (day);

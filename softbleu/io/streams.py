@@ -58,8 +58,7 @@ class Stream:
     """The unpacked content of a file, and the means to hash the file as it lies on the disk."""
 
     content: io.BufferedIOBase
-    size: int
-    """Bytes of the file, as it lies on the disk."""
+    size: int  # Bytes of the file, as it lies on the disk
     _reader: _HashingReader
     _packed: io.BufferedIOBase
     _block_size: int
@@ -80,8 +79,7 @@ class Stream:
         return self._reader.digest.hexdigest()
 
 
-Watch = Callable[[Stream], None]
-"""Told now and then how far a stream is."""
+Watch = Callable[[Stream], None]  # Told now and then how far a stream is
 
 
 @contextmanager

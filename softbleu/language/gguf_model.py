@@ -45,8 +45,7 @@ TOKENIZER = "tokenizer.json"
 ARCHITECTURE = "llama"
 EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
 """What installs the packages that run a model, and their names."""
-_SAMPLE_LINES = 8
-"""Lines that tell how large hidden states get."""
+_SAMPLE_LINES = 8  # Lines that tell how large hidden states get
 _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
 _MOST = 1 << 20
 _CUTS = {"gpt-2": False, "smollm": True}
@@ -60,10 +59,8 @@ class LlamaSizes:
     depth: int
     heads: int
     groups: int
-    base: float
-    """Of the angles of positions."""
-    eps: float
-    """Added to mean squares."""
+    base: float  # Of the angles of positions
+    eps: float  # Added to mean squares
 
 
 def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence[int]]) -> None:

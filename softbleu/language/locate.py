@@ -24,15 +24,11 @@ _DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "
 class ModelPackage:
     """A model that a Python package brings."""
 
-    module: str
-    """Name under which Python finds it."""
+    module: str  # Name under which Python finds it
     file: str
-    fingerprint: str
-    """Hex SHA-256 of the file."""
-    start: str
-    """Piece before the first of a text."""
-    get: str
-    """Command that installs it."""
+    fingerprint: str  # Hex SHA-256 of the file
+    start: str  # Piece before the first of a text
+    get: str  # Command that installs it
 
 
 MODEL_PACKAGES = {
@@ -52,8 +48,7 @@ class ModelChoice:
 
     location: str
     """A name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in ARPA form."""
-    fingerprint: str
-    """Hex SHA-256 of its files."""
+    fingerprint: str  # Hex SHA-256 of its files
 
     @classmethod
     def of(cls, location: str) -> ModelChoice:

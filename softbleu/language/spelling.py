@@ -62,8 +62,7 @@ class WordList:
     [False, False, True, False, False, False, False]
     """
 
-    words: frozenset[str]
-    """In lower case."""
+    words: frozenset[str]  # In lower case
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> WordList:

@@ -13,8 +13,7 @@ from softbleu.lattices.lattice import NetworkArc, WordNetwork
 if TYPE_CHECKING:
     from softbleu.corpora.derivations import Derivation, Derivations
 
-SHARED = 2
-"""Words that references must share in a row for their paths to meet there."""
+SHARED = 2  # Words that references must share in a row for their paths to meet there
 
 
 def merge_references(

@@ -62,8 +62,7 @@ class LatticeLines(Tokens):
     """References that are lattices, beside the lines of those of their words that are tokens."""
 
     lattices: Lattices
-    arc_words: NDArray[Any]
-    """The words of the arcs, as text."""
+    arc_words: NDArray[Any]  # The words of the arcs, as text
 
     @classmethod
     def coded(

@@ -28,12 +28,9 @@ NGRAMS = Limit(
 )
 _LIMIT = Limit("n-grams of networks", "arcs to go through", 1 << 28, "3,000 words with 2 variants each: 10,000,000")
 """For a network, with its candidate."""
-_BITS = 1 << 10
-"""Of a number that are combined in the time of an arc."""
-_Path = tuple[Any, int] | None
-"""Words of a path: those before the last, and the last."""
-_Step = tuple[int, int, int]
-"""Source, target, word; below 0 there is no word."""
+_BITS = 1 << 10  # Of a number that are combined in the time of an arc
+_Path = tuple[Any, int] | None  # Words of a path: those before the last, and the last
+_Step = tuple[int, int, int]  # Source, target, word; below 0 there is no word
 
 
 @dataclass(frozen=True)

@@ -56,13 +56,10 @@ class NetworkFacts:
     """How large the networks of a corpus are."""
 
     networks: int
-    states: int
-    """Of all together."""
+    states: int  # Of all together
     arcs: int
-    references: tuple[int, int, int]
-    """Different ones: the fewest, the median and the most of a network."""
-    kinds: dict[str, tuple[int, float]]
-    """Arcs of each kind that there is, and their mean cost."""
+    references: tuple[int, int, int]  # Different ones: the fewest, the median and the most of a network
+    kinds: dict[str, tuple[int, float]]  # Arcs of each kind that there is, and their mean cost
 
 
 def describe_networks(networks: Iterable[WordNetwork], each: Callable[[int], object] | None = None) -> NetworkFacts:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 ARC_KINDS = ("reference", "stem", "synonym", "paraphrase", "neighbour", "optional", "grammar", "user")
 """Where an arc may be from."""
-MOST_COST = 1000.0
-"""Words that an arc may cost."""
+MOST_COST = 1000.0  # Words that an arc may cost
 LARGEST_NETWORK = Limit(
     "a network", "arcs", 500_000, "3,000 words with 10 variants each: 30,000", "allow fewer variants"
 )
@@ -33,8 +32,7 @@ class NetworkArc(NamedTuple):
     source: int
     target: int
     word: str
-    cost: float = 0.0
-    """In words."""
+    cost: float = 0.0  # In words
     kind: str = "user"
 
 
@@ -45,14 +43,11 @@ class WordNetwork:
     Make one by `WordNetwork.of`, which checks it. Entries of the arrays are arcs, ordered by the states they leave.
     """
 
-    words: tuple[str, ...]
-    """Empty texts for empty arcs."""
+    words: tuple[str, ...]  # Empty texts for empty arcs
     sources: Integers
     targets: Integers
-    costs: Integers
-    """In hundredths of a word."""
-    kinds: Integers
-    """Places in `ARC_KINDS`."""
+    costs: Integers  # In hundredths of a word
+    kinds: Integers  # Places in `ARC_KINDS`
 
     @classmethod
     def of(
@@ -172,8 +167,7 @@ class NetworkPath(NamedTuple):
     """A reference of a network."""
 
     words: tuple[str, ...]
-    cost: float
-    """In words."""
+    cost: float  # In words
     arcs: tuple[NetworkArc, ...]
 
 

@@ -9,8 +9,7 @@ from itertools import count
 from softbleu.errors import InputError
 from softbleu.lattices.lattice import NetworkArc, NetworkPath, WordNetwork
 
-MOST_STATE_SETS = 100_000
-"""Sets of states that are looked at when references are counted."""
+MOST_STATE_SETS = 100_000  # Sets of states that are looked at when references are counted
 _Sets = dict[frozenset[int], dict[str, frozenset[int]]]
 
 

@@ -27,8 +27,7 @@ Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
 """Where what is replaced begins and ends, what stands there instead, cost, kind."""
 _ENDINGS = ("ing", "ed", "est", "er", "ly", "s")
-_NEAREST = 20
-"""Neighbours of each word that are kept."""
+_NEAREST = 20  # Neighbours of each word that are kept
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from softbleu.errors import InputError
 from softbleu.io.data_files import NotJsonError, parse_json
 from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
 
-EMPTY = "<eps>"
-"""What stands for no word in AT&T text."""
+EMPTY = "<eps>"  # What stands for no word in AT&T text
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
 _DEEPEST = 100
 

@@ -27,20 +27,16 @@ from softbleu.text.tokens import Vocabulary
 if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
 
-_MASK = "\ue000"
-"""Stands for a letter that is none to the stemmer."""
+_MASK = "\ue000"  # Stands for a letter that is none to the stemmer
 _ENTRIES, _PHRASES = 1 << 16, 1 << 19
 """Entries of the table that are read at a time, and phrases whose nodes are looked for together."""
 _END = "\n"
-LONGEST = 32
-"""Words of a paraphrase; that of the program has 7 at most."""
+LONGEST = 32  # Words of a paraphrase; that of the program has 7 at most
 PACKAGE = "pycocoevalcap"
-NEED_DATA = ("synonym", "paraphrase")
-"""Stages that look at the data."""
+NEED_DATA = ("synonym", "paraphrase")  # Stages that look at the data
 SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
 _PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
-_LARGE = 1 << 20
-"""Bytes of paraphrases from which it takes a while to make tables of them."""
+_LARGE = 1 << 20  # Bytes of paraphrases from which it takes a while to make tables of them
 _ENDINGS = (
     *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
     *(("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
@@ -160,10 +156,8 @@ def _nodes(
 class MeteorData:
     """Where synonyms and paraphrases are from; what the files hold is their identity."""
 
-    location: str
-    """A folder, or `pycocoevalcap`, the package that has those of the program."""
-    fingerprint: str
-    """Hex SHA-256 of its files."""
+    location: str  # A folder, or `pycocoevalcap`, the package that has those of the program
+    fingerprint: str  # Hex SHA-256 of its files
 
     @classmethod
     def read(cls, text: str) -> MeteorData | None:
