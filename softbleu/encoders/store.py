@@ -69,8 +69,9 @@ class EncoderArchitecture(Declared):
     @classmethod
     def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
         """Take it from a mapping that has more in it."""
+        values: dict[str, Any] = {field.name: given.get(field.name) for field in fields(cls)}
         try:
-            return cls(**{field.name: given.get(field.name) for field in fields(cls)})
+            return cls(**values)
         except InputError as error:
             raise VectorError(f"{where}: {error}") from None
 

@@ -15,6 +15,7 @@ from softbleu.embeddings.expansion import spell_like
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.errors import InputError, VectorError
+from softbleu.io.files import Content
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork, phrase_arcs
 from softbleu.lattices.texts import parse_brackets, parse_line
@@ -30,17 +31,8 @@ _ENDINGS = ("ing", "ed", "est", "er", "ly", "s")
 _NEAREST = 20  # Neighbours of each word that are kept
 
 
-@dataclass(frozen=True)
-class NetworkVectors:
+class NetworkVectors(Content):
     """Vectors whose neighbours enter networks, and whose first words are those that may; their content tells them."""
-
-    location: str
-    fingerprint: str
-
-    @classmethod
-    def read(cls, text: str) -> NetworkVectors | None:
-        """Take a set by name or place; `none` stands for the bundled one, where it is needed."""
-        return None if text == "none" else cls.of(text)
 
     @classmethod
     def of(cls, location: str) -> NetworkVectors:
