@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store, new_place
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_storable, measure_store, new_place
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
 from softbleu.io.streams import Stream
@@ -123,7 +123,7 @@ class _StoreSink:
             kind = "duplicates"
         elif self._vocabulary is not None and word not in self._vocabulary:
             kind = "passed_over"
-        elif not word or b"\n" in word or not (word.isascii() or _is_text(word)):
+        elif not is_storable(word):
             kind = "unusable_words"
         else:
             self._seen.add(word)
@@ -181,14 +181,6 @@ class _StoreSink:
         self.conversion()
         counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
         return ", ".join(counts) or "the set is empty"
-
-
-def _is_text(word: bytes) -> bool:
-    try:
-        word.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _open(location: VectorLocation, *, trust: bool) -> VectorSource:

@@ -289,21 +289,23 @@ def _check_store(
         raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row a word")
     if clash := sorted(_RESERVED & extra.keys()):
         raise VectorError(f"{target}: extra entries may not be named {', '.join(clash)}")
-    _check_words(target, words)
-
-
-def _check_words(target: Path, words: Iterable[str]) -> None:
     seen: set[str] = set()
     for word in words:
         if word in seen:
             raise VectorError(f"{target}: word {word!r} appears twice; keep its first row")
-        if not word or "\n" in word:
-            raise VectorError(f"{target}: word {word!r} is empty or holds a line break; leave it out")
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise VectorError(f"{target}: word {word!r} is not valid Unicode; leave it out") from None
+        if not is_storable(word.encode("utf-8", "surrogatepass")):
+            raise VectorError(
+                f"{target}: word {word!r} is empty, holds a line break or is not valid Unicode; leave it out"
+            )
         seen.add(word)
+
+
+def is_storable(word: bytes) -> bool:
+    """Whether a store can hold a word, given as UTF-8: text, and on one line."""
+    try:
+        return bool(word) and b"\n" not in word and (word.isascii() or bool(word.decode()))
+    except UnicodeDecodeError:
+        return False
 
 
 def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

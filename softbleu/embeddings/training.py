@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
-from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, new_place, open_store
+from softbleu.embeddings.store import StoreType, StoreWriter, is_storable, measure_store, new_place, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError
 from softbleu.io.files import write_whole
 from softbleu.io.streams import TextCorpus
@@ -226,13 +226,9 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
             "lower --min-count or give more text"
         )
     for _, word in kept:
-        if not word or "\n" in word or not _is_unicode(word):
+        if not is_storable(word.encode("utf-8", "surrogatepass")):
             raise InputError(f"word {word!r} is empty, holds a line break or is not valid Unicode: leave it out")
     return {word: -count for count, word in kept}
-
-
-def _is_unicode(word: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in word)
 
 
 def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettings) -> NDArray[np.float32]:

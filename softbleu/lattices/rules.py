@@ -56,34 +56,11 @@ def _cost(what: str) -> Any:
 class NetworkRules(Declared):
     """What else a reference may say. A rule without a cost adds nothing.
 
-    Parameters
-    ----------
-    notation
-        What a line of the references is: `text`, `brackets` (the [big|large] (dog|hound) []barked) or a `network` as
-        `softbleu networks make` writes them. Rules make networks of text.
-    stem_cost
-        Of other words with the same stem.
-    synonym_cost
-        Of words that share a synonym set.
-    paraphrase_cost
-        Of phrases that METEOR's table has for a phrase; both have a word that is no function word.
-    neighbour_cost
-        Of words whose vectors are near. It costs as much at the threshold, and less, the nearer the word is.
-    optional_cost
-        Of leaving a function word or punctuation out.
-    neighbour_quantile
-        Quantile of random similarities, which neighbours must exceed.
-    alternatives
-        Most stems, synonyms or paraphrases in the place of a word or phrase: the most frequent words, the first
-        phrases. Neighbours are among the 20 nearest words.
-    mutual_neighbours
-        Words are neighbours only if each is among the nearest of the other.
-    inflection
-        Synonyms and neighbours keep the ending: -s, -ed, -ing, -er, -est, -ly or none of them.
-    network_vectors
-        Vectors of neighbours; stems and synonyms are found among their first 50,000 words.
-    meteor_data
-        Where synonyms and paraphrases are from.
+    Rules make networks of text; brackets are written as in `the [big|large] (dog|hound) []barked`, a network as
+    `softbleu networks make` writes it. Synonyms share a synonym set. A paraphrase, and the phrase that it stands for,
+    have a word that is no function word. A neighbour costs less, the nearer it is; neighbours are among the 20
+    nearest words. Stems and synonyms are found among the first 50,000 words of the vectors: those taken are the most
+    frequent ones, of paraphrases the first. Endings that are kept are -s, -ed, -ing, -er, -est, -ly or none of them.
     """
 
     notation: Notation = setting("text", "What a line of the references is: text, brackets or a network")
