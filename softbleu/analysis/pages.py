@@ -16,7 +16,7 @@ import numpy as np
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, beyond, shown_segments, shown_text
+from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
 from softbleu.analysis.word_accuracy import differences_in
 from softbleu.engine.plan import resolve_metric, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
@@ -136,7 +136,7 @@ def make_page(
     metrics = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
     with _page_runner(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as runner:
         statistics = runner.collect(metrics, keep_rows=True)
-        return _page_of(runner, statistics, level, title, progress)
+        return _page_of(runner, statistics, level, title)
 
 
 @contextmanager
@@ -156,9 +156,7 @@ def _page_runner(corpus: Corpus, metrics: Sequence[Metric], options: RunOptions)
         yield runner
 
 
-def _page_of(
-    runner: Runner, collected: Sequence[Statistics], level: Level, title: str, progress: Progress | None
-) -> Page:
+def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, title: str) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
     corpus, metric = runner.corpus, statistics.measure
@@ -173,7 +171,7 @@ def _page_of(
     thresholds = _thresholds(metric)
     table = _table_of(prepared, metric, thresholds)
     words = None if table is None else table.words
-    matches, clipped, too_long = _matched(runner, metric, order, text, table, progress)
+    matches, clipped, too_long = _matched(runner, metric, order, text, table)
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
@@ -218,12 +216,7 @@ def _table_of(prepared: PreparedCorpus, metric: Metric, thresholds: Sequence[flo
 
 
 def _matched(
-    runner: Runner,
-    metric: Metric,
-    order: int,
-    text: ShownText,
-    table: CorpusWords | None,
-    progress: Progress | None,
+    runner: Runner, metric: Metric, order: int, text: ShownText, table: CorpusWords | None
 ) -> tuple[ShownMatches, Integers, list[int]]:
     """Match what is shown at every threshold, and add up the matches of the whole corpus."""
     matcher, thresholds = matcher_of(metric), _thresholds(metric)
@@ -232,8 +225,10 @@ def _matched(
     vectors = None if table is None else table.words.vectors
     matching = Matching(matcher, order, thresholds, _run_of(metric, thresholds), vectors, runner.kernels)
     matches, clipped, too_long = matching.of(text)
-    if thresholds and table is not None:
-        clipped = clipped + beyond(runner, matching, metric, table, len(text), progress)
+    if thresholds and (too_long or len(text) < len(runner.corpus)):
+        swept = runner.collect([with_threshold(metric, threshold) for threshold in thresholds])
+        # Behind two lengths a row has the matches of each order.
+        clipped = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
     return matches, clipped, too_long
 
 
@@ -302,7 +297,7 @@ def make_comparison_page(
         statistics = runner.collect(resolved, keep_rows=True)
         baseline = baseline or corpus.systems[0]
         tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
-        page = _page_of(runner, statistics, "corpus", title, progress)
+        page = _page_of(runner, statistics, "corpus", title)
         first = tables[0]
         others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
         pair = None
