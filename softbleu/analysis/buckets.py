@@ -30,12 +30,9 @@ if TYPE_CHECKING:
     from softbleu.engine.statistics import Statistics
     from softbleu.types import Integers, Progress
 
-LENGTHS = (0, 10, 20, 30, 40, 50, 60)
-"""Tokens of a segment from which each bucket starts."""
-FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)
-"""Occurrences of a word in the references from which each bucket starts."""
-MOST_LABELS = 200
-"""More buckets than these say nothing."""
+LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
+FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
+MOST_LABELS = 200  # More buckets than these say nothing
 
 
 @dataclass(frozen=True)
@@ -50,10 +47,8 @@ class _Row:
 class BucketScores(Tabular):
     """Scores of every system in every bucket."""
 
-    by: str
-    """What the buckets are made by."""
-    unit: str
-    """What they hold: segments, words, or nothing that is counted."""
+    by: str  # What the buckets are made by
+    unit: str  # What they hold: segments, words, or nothing that is counted
     systems: tuple[str, ...]
     rows: list[_Row]
 

@@ -30,8 +30,7 @@ Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
 """Names the types of edits that make one text of another."""
 By = Literal["type", "operation", "errant"]
 Verdict = Literal["hit", "wrong", "missed", "over"]
-OTHER = "other"
-"""Of edits where no annotator has any, whose type the gold file does not say."""
+OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
 ALL = "all"
 
 
@@ -39,8 +38,7 @@ ALL = "all"
 class JudgedEdit:
     """An edit of a candidate, or a gold edit."""
 
-    spans: Spans
-    """Source words, and those of the candidate that they became; of a gold edit, of the annotator's text."""
+    spans: Spans  # Source words, and those of the candidate that they became; of a gold edit, of the annotator's text
     text: tuple[str, ...]
     verdict: Verdict
     """Of a candidate's: `hit`, `wrong` (a gold edit is there, another one) or `over`. Of a gold edit: `hit`, `wrong`
@@ -55,8 +53,7 @@ class LineCorrections:
     annotator: int
     edits: tuple[JudgedEdit, ...]
     gold: tuple[JudgedEdit, ...]
-    hits: tuple[tuple[int, int], ...]
-    """Numbers of the edits that are gold edits, and of these."""
+    hits: tuple[tuple[int, int], ...]  # Numbers of the edits that are gold edits, and of these
 
 
 @dataclass(frozen=True)
@@ -68,18 +65,13 @@ class KindScore:
     correct: int
     proposed: int
     gold: int
-    precision: float
-    """In per cent, as recall and F; 100 where nothing is proposed, as for M2."""
+    precision: float  # In per cent, as recall and F; 100 where nothing is proposed, as for M2
     recall: float
     f: float
-    hits: int
-    """Gold edits that the candidate has."""
-    wrong: int
-    """Gold edits where the candidate has another edit."""
-    missed: int
-    """Gold edits where the candidate has none: under-corrections."""
-    over: int
-    """Edits of the candidate where there is no gold edit: over-corrections."""
+    hits: int  # Gold edits that the candidate has
+    wrong: int  # Gold edits where the candidate has another edit
+    missed: int  # Gold edits where the candidate has none: under-corrections
+    over: int  # Edits of the candidate where there is no gold edit: over-corrections
 
 
 class KindScores(list[KindScore], Tabular):
@@ -171,8 +163,7 @@ class _Line:
     candidate: tuple[int, ...]
     coded: CodedGold
     segment: GoldSegment
-    edits: list[list[Edit]]
-    """Towards each annotator."""
+    edits: list[list[Edit]]  # Towards each annotator
 
 
 def _lines_of(chunk: Chunk, segments: Sequence[GoldSegment], metric: M2) -> Iterator[_Line]:

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)
-HEAT_STEPS = 50
-"""Similarities of a page are so many to 1."""
-LEAST_HEAT = 0.2
-"""Lower ones are left blank."""
+HEAT_STEPS = 50  # Similarities of a page are so many to 1
+LEAST_HEAT = 0.2  # Lower ones are left blank
 _SEGMENTS, _PAIRS = 64, 1 << 20
 """Segments, and pairs of their tokens, whose similarities are looked at together, unless one segment has more."""
 
@@ -48,8 +46,7 @@ class ShownMarks:
 
     kinds: list[str]
     labels: list[str]
-    row: Integers
-    """Number of the candidate: system * segments shown + segment."""
+    row: Integers  # Number of the candidate: system * segments shown + segment
     side: Integers
     start: Integers
     length: Integers
@@ -63,13 +60,10 @@ class ShownHeat:
     """How alike the tokens of each candidate and of its best reference are, row by row."""
 
     labels: list[str]
-    heights: Integers
-    """Tokens of the candidate, of each row."""
+    heights: Integers  # Tokens of the candidate, of each row
     widths: Integers
-    names: Integers
-    """Numbers of labels: of each row those of the candidate's tokens, then those of the reference's."""
-    values: Integers
-    """In steps of 1 / `HEAT_STEPS`, from left to right and down."""
+    names: Integers  # Numbers of labels: of each row those of the candidate's tokens, then those of the reference's
+    values: Integers  # In steps of 1 / `HEAT_STEPS`, from left to right and down
 
 
 def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:

@@ -25,14 +25,13 @@ if TYPE_CHECKING:
     from softbleu.matching.similarity import Vectors
     from softbleu.types import Integers
 
-_LIMIT = Limit(
+_LIMIT = Limit(  # That are shown, of all texts (0.7 GB): more segments are not shown
     "a page",
     "words",
     1 << 21,
     "a segment of 3,000 words with 20 references: 63,000",
     "score shorter segments, or fewer systems",
 )
-"""That are shown, of all texts (0.7 GB): more segments are not shown."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,9 @@ class ShownText:
     """The tokens of the segments that a page shows, as codes of `words`, which has those of the whole corpus."""
 
     words: list[str]
-    candidates: tuple[Tokens, ...]
-    """Of each system, one line a segment."""
+    candidates: tuple[Tokens, ...]  # Of each system, one line a segment
     references: Tokens
-    offsets: Integers
-    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None
 
     def __len__(self) -> int:
@@ -86,20 +83,14 @@ def narrowed(column: Integers) -> Integers:
 class ShownMatches:
     """The matches of the candidates shown, sorted by row, order, start and threshold; one entry a match each."""
 
-    row: Integers
-    """Number of the candidate: system * segments shown + segment."""
+    row: Integers  # Number of the candidate: system * segments shown + segment
     order: Integers
-    start: Integers
-    """Token of the candidate at which the n-gram starts."""
-    matched: Integers
-    """The clipped matches of it, in millionths."""
-    partner: Integers
-    """Token at which the reference n-gram starts; the references of a segment count as one text."""
+    start: Integers  # Token of the candidate at which the n-gram starts
+    matched: Integers  # The clipped matches of it, in millionths
+    partner: Integers  # Token at which the reference n-gram starts; the references of a segment count as one text
     partner_order: Integers
-    first: Integers
-    """Number of the lowest threshold at which the match is made."""
-    end: Integers
-    """Number of the first threshold above it at which it is not."""
+    first: Integers  # Number of the lowest threshold at which the match is made
+    end: Integers  # Number of the first threshold above it at which it is not
 
     @classmethod
     def joined(cls, parts: Sequence[Sequence[Integers]]) -> ShownMatches:

@@ -49,16 +49,11 @@ if TYPE_CHECKING:
     from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 
-ROWS = 15_000
-"""Candidates that a page shows; its scores are of all."""
-STEPS = 100
-"""Thresholds of a page lie so many to 1 apart."""
-COARSE_STEPS = 20
-"""The same for matchers that must match anew at every threshold."""
-_SLOWNESS = 16
-"""How much longer it takes to match at every threshold than to score by exact matches."""
-_NGRAMS = 10
-"""N-grams of each pair and direction that a page of a comparison shows."""
+ROWS = 15_000  # Candidates that a page shows; its scores are of all
+STEPS = 100  # Thresholds of a page lie so many to 1 apart
+COARSE_STEPS = 20  # The same for matchers that must match anew at every threshold
+_SLOWNESS = 16  # How much longer it takes to match at every threshold than to score by exact matches
+_NGRAMS = 10  # N-grams of each pair and direction that a page of a comparison shows
 
 
 @dataclass(frozen=True)
@@ -67,14 +62,11 @@ class Page:
 
     metric: Metric
     segment_metric: Metric
-    order: int
-    """Greatest n of the n-grams whose matches are shown; 0 where there are none."""
+    order: int  # Greatest n of the n-grams whose matches are shown; 0 where there are none
     tokenizer: Tokenizer
-    results: list[Result]
-    """Of the run's own threshold; one a system."""
+    results: list[Result]  # Of the run's own threshold; one a system
     segment_signature: str
-    segment_scores: list[list[float]]
-    """Of the segments shown, system by system."""
+    segment_scores: list[list[float]]  # Of the segments shown, system by system
     parts: dict[str, list[list[float]]]
     """What the segments' scores are made of, by how tables call it, and scores by other metrics; likewise."""
     intervals: list[tuple[float, float] | None]
@@ -82,23 +74,18 @@ class Page:
     significance: SignificanceSettings
     thresholds: tuple[float, ...]
     """Ascending; empty for a metric whose score cannot be taken anew at another threshold."""
-    run: int
-    """Which of them is the run's own."""
-    clipped_matches: Integers
-    """In millionths: (systems, thresholds, orders); empty without thresholds."""
+    run: int  # Which of them is the run's own
+    clipped_matches: Integers  # In millionths: (systems, thresholds, orders); empty without thresholds
     rows: Integers
     """Statistics of the segments shown: (systems, segments, k); no segments where there is not one row for each."""
-    segments: int
-    """Segments of the corpus; `text` has the first of them."""
+    segments: int  # Segments of the corpus; `text` has the first of them
     text: ShownText
     matches: ShownMatches
-    too_long: list[int]
-    """Rows whose matches are known at the run's threshold only."""
+    too_long: list[int]  # Rows whose matches are known at the run's threshold only
     marks: ShownMarks | None
     heat: ShownHeat | None
     title: str = ""
-    pair: tuple[int, int] | None = None
-    """Systems that are shown side by side at first."""
+    pair: tuple[int, int] | None = None  # Systems that are shown side by side at first
     tables: list[PageTable] = field(default_factory=list)
 
 
@@ -107,8 +94,7 @@ class PageTable:
     """A table that a page shows as it is."""
 
     title: str
-    rows: list[dict[str, Any]]
-    """By the names of the columns, the same in each."""
+    rows: list[dict[str, Any]]  # By the names of the columns, the same in each
     note: str = ""
 
 

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
 
-LONGEST_SHOWN = 4
-"""Longest n-grams that are looked for unless told."""
-_AT_ONCE = 256
-"""Segments whose n-grams are counted together."""
+LONGEST_SHOWN = 4  # Longest n-grams that are looked for unless told
+_AT_ONCE = 256  # Segments whose n-grams are counted together
 
 
 @dataclass(frozen=True)
@@ -32,11 +30,9 @@ class NgramDifference:
     better: str
     worse: str
     ngram: tuple[str, ...]
-    matches: int
-    """How often the better one has it right."""
+    matches: int  # How often the better one has it right
     other_matches: int
-    offered: int
-    """How often the references have it."""
+    offered: int  # How often the references have it
 
 
 class NgramDifferences(list[NgramDifference], Tabular):

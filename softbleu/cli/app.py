@@ -22,7 +22,7 @@ from softbleu.version import __version__
 
 PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
-GROUPS = {
+GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
     "": ("", "score", "compare", "explain", "sweep", "metaeval", "matrix", "select", "diff"),
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
@@ -50,7 +50,6 @@ GROUPS = {
         "show",
     ),
 }
-"""Groups of commands: what they are for, and the modules that declare them."""
 
 
 def _show_version(wanted: bool) -> None:

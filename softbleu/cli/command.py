@@ -155,8 +155,7 @@ class Declaration:
         return call
 
 
-DECLARATIONS: dict[str, Declaration] = {}
-"""Commands by the name of their module."""
+DECLARATIONS: dict[str, Declaration] = {}  # Commands by the name of their module
 
 
 def command(

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from softbleu.report import Layout
 
 STDOUT = "-"
-Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]
-"""Writes what was found in a format."""
+Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes what was found in a format
 _TRIAL = ".trial"
 
 

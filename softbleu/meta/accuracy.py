@@ -33,35 +33,26 @@ class Accuracy:
 
     metric: str
     human: str
-    of: str
-    """`systems`, `systems softly`, `outputs` or `outputs by segment`."""
-    value: float
-    """0 to 1."""
-    interval: tuple[float, float] | None
-    """Between the percentiles 2.5 and 97.5 of the bootstrap samples."""
-    chance: float
-    """What is to be had without looking at the texts."""
-    epsilon: float | None
-    """Differences up to this count as ties of the metric; None where ties are not calibrated."""
+    of: str  # `systems`, `systems softly`, `outputs` or `outputs by segment`
+    value: float  # 0 to 1
+    interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
+    chance: float  # What is to be had without looking at the texts
+    epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
-    ties: int | None
-    """Of people's, among the pairs; None where people are not asked for a preference."""
+    ties: int | None  # Of people's, among the pairs; None where people are not asked for a preference
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
     """Pairs of which people say which is better, and by how much a metric has the first one above the second."""
 
-    people: Integers
-    """1 where the first is better, -1 where the second is, 0 for a tie."""
-    differences: Floats
-    """Of the metric."""
+    people: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
+    differences: Floats  # Of the metric
     one: Integers
     other: Integers
     """What the two are, from 0, the lower number first: the bootstrap draws these. The same array twice where pairs
     are of one thing, such as a segment, and are drawn with it."""
-    base: Floats
-    """How much each pair weighs."""
+    base: Floats  # How much each pair weighs
 
     @classmethod
     def among(cls, people: Floats, scores: Floats) -> Self:

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
 
 
-BINS = 50
-"""Of the histogram of similarities."""
-VERDICTS = ("deserved", "order", "spurious", "unjudged")
-"""The kinder first."""
+BINS = 50  # Of the histogram of similarities
+VERDICTS = ("deserved", "order", "spurious", "unjudged")  # The kinder first
 DESERVED, ORDER, SPURIOUS, UNJUDGED = range(len(VERDICTS))
 
 
@@ -52,10 +50,8 @@ class JudgedCredit:
     mass: float
     deserved: float | None
     misordered: float | None
-    spurious: float | None
-    """The mass of each class."""
-    rewarded: int | None
-    """Candidate n-grams that deserve credit and have a deserved match."""
+    spurious: float | None  # The mass of each class
+    rewarded: int | None  # Candidate n-grams that deserve credit and have a deserved match
     deserving: int | None
     """Candidate n-grams that deserve credit: without an exact match by BLEU's counting (the leftmost occurrences
     first), and whose tokens are all aligned, in order, to adjacent tokens of the reference. It depends on the text

@@ -38,21 +38,17 @@ ASSESSMENT = "direct assessment"
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
-Outputs = Sequence[str] | Mapping[str, Sequence[str]]
-"""Files, or texts by the name of the system."""
+Outputs = Sequence[str] | Mapping[str, Sequence[str]]  # Files, or texts by the name of the system
 
 
 @dataclass(frozen=True)
 class IntervalSettings:
     """How intervals and tests are made."""
 
-    samples: int = 1000
-    """Of the bootstrap."""
-    runs: int = 100
-    """Of TrueSkill."""
+    samples: int = 1000  # Of the bootstrap
+    runs: int = 100  # Of TrueSkill
     seed: int = 12345
-    against: str | None = None
-    """The metric that others are tested against; None: each against each."""
+    against: str | None = None  # The metric that others are tested against; None: each against each
 
     def __post_init__(self) -> None:
         # Without samples there are no intervals.
@@ -117,13 +113,13 @@ def rank_systems(
     return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
 
+# How systems are ranked by people's comparisons
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
     "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
     "trueskill": lambda comparisons, settings, progress: rank_by_skill(
         comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
     ),
 }
-"""How systems are ranked by people's comparisons."""
 
 
 def make_score_tables(

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 Ngram = tuple[str, ...]
-PROMISCUOUS = 20
-"""So many n-grams with the most different partners are offenders, whatever their words."""
+PROMISCUOUS = 20  # So many n-grams with the most different partners are offenders, whatever their words
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,12 @@ class Partner:
 
     ngram: Ngram
     matches: int
-    mass: float
-    """How many there are, and their mass in n-grams."""
-    candidates: int
-    """How many different candidate n-grams matched it."""
+    mass: float  # How many there are, and their mass in n-grams
+    candidates: int  # How many different candidate n-grams matched it
     suspects: int
     """How many of the matches are spurious; of unaligned text, where nobody knows, all but those whose n-grams differ
     in case only."""
-    suspect_mass: float
-    """Their mass."""
+    suspect_mass: float  # Their mass
 
     @property
     def is_function(self) -> bool:
@@ -82,11 +78,9 @@ class Context:
 class Offender:
     """A pair of n-grams that are matched and should not be, and the first place where they are."""
 
-    similarity: float
-    """Mean mass of a match."""
+    similarity: float  # Mean mass of a match
     matches: int
-    segment: int
-    """Number of the first, from 1."""
+    segment: int  # Number of the first, from 1
     candidate: Context
     reference: Context
 

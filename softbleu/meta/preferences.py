@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 _ALIKE = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
+# What each pair of outcomes (people, metric: worse, tied, better) adds to the numerator and the denominator
 _COUNTED: dict[str, tuple[Integers, Integers]] = {
     "hties": (_ALIKE + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
     "noties": (_ALIKE, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
 }
-"""What each pair of outcomes (people, metric: worse, tied, better) adds to the numerator and the denominator."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,13 @@ class Tau:
 
     metric: str
     variant: str
-    value: float | None
-    """-1 to 1; None where no pair counts."""
-    interval: tuple[float, float] | None
-    """Between the percentiles 2.5 and 97.5 of the bootstrap samples."""
-    pairs: int
-    """In the denominator."""
-    untied: int
-    """Those of them that neither people nor the metric tie."""
+    value: float | None  # -1 to 1; None where no pair counts
+    interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
+    pairs: int  # In the denominator
+    untied: int  # Those of them that neither people nor the metric tie
     concordant: int
-    discordant: int
-    """Pairs; with `hties`, ties on both sides are concordant."""
-    skipped: int
-    """Comparisons of systems that the metric did not score."""
+    discordant: int  # Pairs; with `hties`, ties on both sides are concordant
+    skipped: int  # Comparisons of systems that the metric did not score
 
 
 VARIANTS = tuple(_COUNTED)

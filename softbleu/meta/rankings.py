@@ -22,15 +22,11 @@ class RankedSystem:
     """Where people's comparisons put a system."""
 
     name: str
-    score: float
-    """Expected wins, or mean TrueSkill."""
-    mean: float
-    """Of the scores of the samples."""
+    score: float  # Expected wins, or mean TrueSkill
+    mean: float  # Of the scores of the samples
     best: int
-    worst: int
-    """The range of its ranks in 95% of the samples."""
-    cluster: int
-    """From 1; systems of different clusters have ranges that do not overlap."""
+    worst: int  # The range of its ranks in 95% of the samples
+    cluster: int  # From 1; systems of different clusters have ranges that do not overlap
     wins: int
     ties: int
     losses: int

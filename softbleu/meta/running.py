@@ -35,16 +35,13 @@ class Outcome:
     """What an experiment found; what is not of its kind is empty."""
 
     definition: Definition
-    started: datetime
-    """In UTC."""
+    started: datetime  # In UTC
     seconds: float
     sweep: list[SweepRow] = field(default_factory=list)
-    analyses: dict[str, list[Analysis]] = field(default_factory=dict)
-    """Analyses of matches, by the name of the text."""
+    analyses: dict[str, list[Analysis]] = field(default_factory=dict)  # Analyses of matches, by the name of the text
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
     """How metrics agree with people, by question and the name of the data."""
-    calibration: Calibration | None = None
-    """Settings chosen on all data but one."""
+    calibration: Calibration | None = None  # Settings chosen on all data but one
 
     def manifest(self) -> dict[str, Any]:
         """What the numbers were made from, and when."""

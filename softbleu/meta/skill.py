@@ -17,25 +17,20 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers, Progress
 
 
-_PIECE = 4096
-"""Matches whose random numbers are drawn at a time."""
+_PIECE = 4096  # Matches whose random numbers are drawn at a time
 
 
 @dataclass(frozen=True)
 class SkillSettings:
     """How matches are played."""
 
-    runs: int = 100
-    """So many, with matches of their own; the score of a system is its mean over them."""
+    runs: int = 100  # So many, with matches of their own; the score of a system is its mean over them
     matches: int | None = None
     """Of a run; unless given, one for each comparison and one more, as in the published program."""
     seed: int = 12345
-    deviation: float = 0.5
-    """Standard deviation of a system's skill before its first match."""
-    draws: float = 0.25
-    """Share of matches that are expected to end in a draw."""
-    pace: float = 40.0
-    """The performance of a system varies by ``deviation * matches / pace`` from match to match."""
+    deviation: float = 0.5  # Standard deviation of a system's skill before its first match
+    draws: float = 0.25  # Share of matches that are expected to end in a draw
+    pace: float = 40.0  # The performance of a system varies by ``deviation * matches / pace`` from match to match
 
     def __post_init__(self) -> None:
         check_samples(self.runs, self.seed)

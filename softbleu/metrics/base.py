@@ -55,8 +55,7 @@ else:
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
-IN_CONTEXT = "in context"
-"""The preset that is taken by itself where the vectors are those of tokens in context."""
+IN_CONTEXT = "in context"  # The preset that is taken by itself where the vectors are those of tokens in context
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 Replacing = Literal["greater", "both"]
 MOST_REFERENCES = Limit("hyter", "references", 20_000, "20 references", "leave some out")
 _FULL = HUNDRED * HUNDRED
-_RARE = math.log(1000)
-"""Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
+_RARE = math.log(1000)  # Rarity of a word of full weight: about that of one which none of 1,000 lines has
 _MOST_BITS = 60
 _LIMIT = Limit("hyter", "pairs of words and states", 1 << 27, "a document of 3,000 words: 9,000,000")
 """Of one segment (1.1 GB), for each order in which words may be taken."""
@@ -261,8 +260,7 @@ class EditStep:
 
     candidate: str
     word: str
-    kind: str
-    """Of the path's arc."""
+    kind: str  # Of the path's arc
     cost: float
 
 

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from softbleu.report.layout import Layout
     from softbleu.results import Explanation, NgramMatch
 
-_STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}
-"""Green, yellow, grey, grey: codes of a terminal."""
-_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}
-"""Red, yellow."""
+_STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal
+_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}  # Red, yellow
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:

@@ -33,10 +33,8 @@ _SCRIPTS = {
     "page_script": "report.js",
 }
 _PART_DIGITS = 4
-_LEVEL = 6
-"""Of deflation: the greatest, 9, takes four times as long for 1% less."""
-_AT_ONCE = 1 << 20
-"""Entries of a column that are deflated at once."""
+_LEVEL = 6  # Of deflation: the greatest, 9, takes four times as long for 1% less
+_AT_ONCE = 1 << 20  # Entries of a column that are deflated at once
 _PROBABILITIES = ("p_value", "corrected")
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.meta.metaeval import MetaEvaluation
 
-DRAWN = ("systems", "outputs", "williams")
-"""Questions whose answers have a picture."""
+DRAWN = ("systems", "outputs", "williams")  # Questions whose answers have a picture
 
 
 def check_picture(question: str) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-MOST_IN_ROW = 5
-"""Panels side by side."""
-MOST_COLOURS = 7
-"""Names that a figure can tell apart by colour."""
+MOST_IN_ROW = 5  # Panels side by side
+MOST_COLOURS = 7  # Names that a figure can tell apart by colour
 Points = Sequence[tuple[float, float]]
 
 
@@ -22,8 +20,7 @@ class Lines:
     lines: Mapping[str, Points]
     behind: Mapping[str, Points] = field(default_factory=dict)
     """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
-    behind_name: str = ""
-    """What these are."""
+    behind_name: str = ""  # What these are
 
 
 @dataclass(frozen=True)
@@ -47,8 +44,7 @@ class Scatter:
     points: Points
     names: Sequence[str] = ()
     """Written beside the points, or numbered if they are many or long; of all points, or none."""
-    note: str = ""
-    """Written below the title."""
+    note: str = ""  # Written below the title
 
 
 @dataclass(frozen=True)
@@ -58,10 +54,8 @@ class Ranks:
     title: str
     x_label: str
     places: Sequence[str]
-    ranks: Mapping[str, Sequence[int]]
-    """By name the rank at each place, 1 on top; several may share one."""
-    coloured: Collection[str] = ()
-    """Names to set off, `MOST_COLOURS` at most; the others are grey."""
+    ranks: Mapping[str, Sequence[int]]  # By name the rank at each place, 1 on top; several may share one
+    coloured: Collection[str] = ()  # Names to set off, `MOST_COLOURS` at most; the others are grey
 
 
 @dataclass(frozen=True)
@@ -70,10 +64,8 @@ class HeatMap:
 
     title: str
     names: Sequence[str]
-    values: Sequence[Sequence[float | None]]
-    """By row, each from 0, which is drawn darkest, to `most`."""
-    most: float = 0.1
-    """What is as good as blank."""
+    values: Sequence[Sequence[float | None]]  # By row, each from 0, which is drawn darkest, to `most`
+    most: float = 0.1  # What is as good as blank
     note: str = ""
 
 

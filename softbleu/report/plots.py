@@ -19,8 +19,7 @@ from softbleu.report.layout import one_line
 from softbleu.report.pictures import HeatMap, Histogram, Lines, Picture, Ranks, Rows, Scatter
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
-MOST_BESIDE_POINTS = 15
-"""Names that are written beside their points; more of them, or longer ones, are numbered."""
+MOST_BESIDE_POINTS = 15  # Names that are written beside their points; more of them, or longer ones, are numbered
 LONGEST_BESIDE_POINTS = 12
 _LONGEST_UPRIGHT = 5
 _LEGEND_ROWS = 40
@@ -117,11 +116,9 @@ def _matplotlib() -> Iterator[Any]:
 class _Style:
     """What panels of a figure have in common."""
 
-    numbers: Mapping[str, int]
-    """Of the names that the legend explains."""
+    numbers: Mapping[str, int]  # Of the names that the legend explains
     width: float
-    height: float
-    """Of a panel, in inches."""
+    height: float  # Of a panel, in inches
 
     def of(self, name: str) -> dict[str, Any]:
         """How what has that name looks."""

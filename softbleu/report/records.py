@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from softbleu.report.layout import Layout
 
 SCHEMA = 1
-ALIASES = {"md": "markdown", "tex": "latex"}
-"""Formats by other names."""
+ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names
 SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
 """Of files, where they are not the names of the formats."""
-Written = Iterator[str] | bytes
-"""Pieces of text, which together are whole lines; or the bytes of a file."""
+Written = Iterator[str] | bytes  # Pieces of text, which together are whole lines; or the bytes of a file
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
 _LATEX = str.maketrans(
     {
@@ -229,8 +227,7 @@ RECORD_WRITERS: Formats[Callable[[Records, Layout], Written]] = Formats(
 )
 DATA_FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 """Those for programs, which are known by the suffix of a file, too."""
-BINARY_FORMATS = ("parquet",)
-"""Those that are bytes, not text."""
+BINARY_FORMATS = ("parquet",)  # Those that are bytes, not text
 
 
 def _header(records: Records) -> list[str]:

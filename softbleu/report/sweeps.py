@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from softbleu.meta import SweepRow
 
 Key = TypeVar("Key")
-MOST_SYSTEMS = 3
-"""Systems that have panels of their own; more are averaged."""
-MOST_LINES = 8
-"""Lines in a panel, where panels can tell variants apart."""
+MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
+MOST_LINES = 8  # Lines in a panel, where panels can tell variants apart
 
 
 def draw_sweep(rows: Sequence[SweepRow], picture_format: str) -> bytes:

@@ -85,5 +85,4 @@ def _comparers(tables: Callable[[_Tables, Layout], list[Records]], rows: Callabl
 
 
 COMPARERS: _Comparers = _comparers(comparison_tables, comparison_records)
-MATRIX_WRITERS: _Comparers = _comparers(matrix_tables, pair_records)
-"""The same with all pairs of systems."""
+MATRIX_WRITERS: _Comparers = _comparers(matrix_tables, pair_records)  # The same with all pairs of systems

@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int32]
     Costs = NDArray[np.signedinteger[Any]]
 
-_LIMIT = Limit(
+_LIMIT = Limit(  # Of 2 or 4 bytes each
     "imeasure", "cells of a table", 1 << 29, "three texts of 250 words that have nothing in common: 16,000,000"
 )
-"""Of 2 or 4 bytes each."""
 _FAR, _VERY_FAR = 1 << 14, 1 << 29  # What stands for no way at all, in tables of 16 and of 32 bits
 _ROUNDS = 4
 

@@ -12,11 +12,11 @@ Node = tuple[int, int, int]  # How many words of each lie behind
 
 GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; alike: 0
 PAIRS = ((0, 1), (0, 2), (1, 2))
-MOVES = tuple(
+MOVES = tuple(  # Which texts have a word in a column, what its gaps cost, and which pairs of words meet in it
     (move, GAP * sum(move[a] != move[b] for a, b in PAIRS), tuple(bool(move[a] and move[b]) for a, b in PAIRS))
     for move in ((1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 )
-"""Which texts have a word in a column, what its gaps cost, and which pairs of words meet in it."""
+# Moves and their costs, where these texts have words left and these pairs of their next words are not alike
 _STEPS = {
     (have, unlike): tuple(
         (*move, gaps + MISMATCH * sum(map(operator.and_, meet, unlike)))
@@ -26,7 +26,6 @@ _STEPS = {
     for have in product((False, True), repeat=3)
     for unlike in product((False, True), repeat=3)
 }
-"""Moves and their costs, where these texts have words left and these pairs of their next words are not alike."""
 _NONE = (-1, -2, -3)
 _FAR = 1 << 60
 _STRAY = 3
