@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.m2 import CodedGold, GoldSegment
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.m2.alignments import Edit
+    from softbleu.metrics.m2.lattice import Edit
 
 Spans = tuple[int, int, int, int]
 """Words of the source, and those of the text that they become, from 0, ends left out."""

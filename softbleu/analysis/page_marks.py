@@ -14,11 +14,10 @@ from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
-from softbleu.metrics.imeasure import IMeasure
-from softbleu.metrics.imeasure.alignment import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, align_columns
+from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
 from softbleu.metrics.m2 import M2
 from softbleu.metrics.meteor import Meteor
-from softbleu.metrics.meteor.stages import STAGES
+from softbleu.metrics.meteor.matches import STAGES
 from softbleu.metrics.softbleu import Softbleu
 
 if TYPE_CHECKING:

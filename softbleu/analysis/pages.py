@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.metrics.base import Level, Metric
-    from softbleu.metrics.result import Result
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.result import Result, Score
     from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.aggregation import Aggregation
-    from softbleu.metrics.result import Result, Results
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.result import Result, Results, Score
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str

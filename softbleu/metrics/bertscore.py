@@ -15,7 +15,7 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
 from softbleu.metrics.idf import IdfCorpus, read_idf
 from softbleu.metrics.optional import one_by_one
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

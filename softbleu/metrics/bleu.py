@@ -25,7 +25,7 @@ from softbleu.metrics.base import (
     tokenizer_setting,
 )
 from softbleu.metrics.optional import no_mean, one_by_one
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from softbleu.errors import InputError
 from softbleu.matching.ngrams import averaged_counts, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Split, Tokenizer, Tokens
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from softbleu.metrics.aggregation import (
     best_rows,
 )
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
-from softbleu.metrics.score import ReferenceScore, Score, column
+from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

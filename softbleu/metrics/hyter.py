@@ -28,8 +28,8 @@ from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
-from softbleu.metrics.score import Score, column
-from softbleu.metrics.ter.search import fewest_edits
+from softbleu.metrics.result import Score, column
+from softbleu.metrics.ter import fewest_edits
 from softbleu.text.tokens import Tokenizer, Vocabulary
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page, PageTable
-    from softbleu.metrics.result import Result
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.result import Result, Score
     from softbleu.report.layout import Layout
     from softbleu.types import Integers
 

@@ -12,7 +12,7 @@ from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
-    from softbleu.metrics.score import Unit
+    from softbleu.metrics.result import Unit
     from softbleu.report.layout import Layout
     from softbleu.results import Coverage, Result
 

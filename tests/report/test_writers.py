@@ -12,7 +12,7 @@ import pytest
 
 import softbleu
 from softbleu.errors import UnknownNameError
-from softbleu.metrics.score import Score
+from softbleu.metrics.result import Score
 from softbleu.report import BINARY_FORMATS, COMPARERS, EXPLAINERS, WRITERS, Layout, one_line, write_numbers
 from softbleu.report.layout import align
 from softbleu.results import Explanation, NgramMatch

@@ -17,14 +17,14 @@ from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.metrics.m2.alignments import Edit
+    from softbleu.metrics.m2.lattice import Edit
     from softbleu.types import Floats, Integers
 
 AnnotatorChoice = Literal["running", "best", "last"]

@@ -15,10 +15,9 @@ from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
+from softbleu.metrics.meteor.matches import STAGES, MeteorWords, WordMatches, find_matches, similar_pairs
 from softbleu.metrics.meteor.search import best_matches
-from softbleu.metrics.meteor.stages import STAGES, WordMatches, find_matches, similar_pairs
-from softbleu.metrics.meteor.words import MeteorWords
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 
