@@ -26,7 +26,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.similarity import SCALE
 from softbleu.metrics import Bleu, Gleu, Metric, draws
 from softbleu.metrics.making import make_metric
-from softbleu.report import write_distribution
+from softbleu.report.comparisons import write_distribution
 from softbleu.results import (
     SignificanceSettings,
     Statistics,
