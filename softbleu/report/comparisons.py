@@ -201,8 +201,7 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     """Draw the p-values of all pairs by each metric, the systems by rank."""
-    from softbleu.report.pictures import HeatMap, in_rows
-    from softbleu.report.plots import draw
+    from softbleu.report.plots import HeatMap, draw, in_rows
 
     panels = []
     for table in tables:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
 from softbleu.meta.agreement import TESTED
-from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
-from softbleu.report.plots import draw
+from softbleu.report.plots import HeatMap, Rows, Scatter, draw, in_rows
 
 if TYPE_CHECKING:
     from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import InputError
 from softbleu.meta.sweep import rank_by_score
-from softbleu.report.pictures import MOST_COLOURS, Lines, Ranks, Rows, in_rows
-from softbleu.report.plots import draw
+from softbleu.report.plots import MOST_COLOURS, Lines, Ranks, Rows, draw, in_rows
 
 if TYPE_CHECKING:
     from softbleu.meta import SweepRow
