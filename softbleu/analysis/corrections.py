@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -169,10 +169,7 @@ class _Line:
 def _lines_of(chunk: Chunk, segments: Sequence[GoldSegment], metric: M2) -> Iterator[_Line]:
     if chunk.gold is None or chunk.source is None:
         raise InputError("edits are told from gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-    texts = (
-        [tuple(tokens.codes[start:stop].tolist()) for start, stop in pairwise(tokens.offsets.tolist())]
-        for tokens in (chunk.source, chunk.candidates)
-    )
+    texts = chunk.source.by_line(), chunk.candidates.by_line()
     for source, candidate, coded, segment in zip(*texts, chunk.gold, segments, strict=True):
         edits = find_edits(source, candidate, coded.edits, metric.max_unchanged_words)
         yield _Line(source, candidate, coded, segment, edits)

@@ -219,16 +219,13 @@ def _matched(
 
 def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
     """Numbers that tables show of each segment's score, lists an entry an order."""
-    found: dict[str, list[list[float]]] = {}
-    for column in segments[0][0].columns() if segments[0] else ():
-        values = [[getattr(score, column.name) for score in scores] for scores in segments]
-        flat = [value for own in values for value in own]
-        if column.short and all(isinstance(value, int | float) for value in flat):
-            found[column.short] = values
-        elif column.short and all(isinstance(value, list) for value in flat):
-            for number in range(len(flat[0])):
-                found[f"{column.short}{number + 1}"] = [[value[number] for value in own] for own in values]
-    return found
+    shown = [[score.shown() for score in scores] for scores in segments]
+    found = {name: [[each[name] for each in own] for own in shown] for name in (shown[0][0] if shown[0] else ())}
+    return {
+        name: values
+        for name, values in found.items()
+        if all(isinstance(value, int | float) for own in values for value in own)
+    }
 
 
 def _own_threshold(matcher: Matcher) -> float:

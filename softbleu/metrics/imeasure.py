@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 
@@ -75,8 +74,8 @@ class IMeasure(Metric):
         if chunk.source is None:
             raise InputError("the I-measure needs the source text: name it with --source (or --gold), or source=[…]")
         owners = np.repeat(np.arange(len(chunk)), np.diff(chunk.segment_offsets)).tolist()
-        sources, candidates = _lines(chunk.source), _lines(chunk.candidates)
-        references = tuple(_lines(chunk.references))
+        sources, candidates = chunk.source.by_line(), chunk.candidates.by_line()
+        references = tuple(chunk.references.by_line())
         unchanged = _unchanged_rows(tuple(sources[owner] for owner in owners), references)
         rows = np.column_stack((unchanged, unchanged[:, (TRUE_NEGATIVE, FALSE_NEGATIVE)]))
         changed = [place for place, owner in enumerate(owners) if candidates[owner] != sources[owner]]
@@ -137,11 +136,6 @@ class _BestAccuracy(BestReference):
             improvement, weighted, accuracy, _ = self.metric.ratios(counts)
             keys += [weighted, improvement, accuracy]
         return best_rows(offsets, *keys)
-
-
-def _lines(tokens: Tokens) -> list[tuple[int, ...]]:
-    codes = tokens.codes.tolist()
-    return [tuple(codes[start:stop]) for start, stop in pairwise(tokens.offsets.tolist())]
 
 
 @lru_cache(maxsize=2)

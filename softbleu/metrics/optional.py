@@ -75,8 +75,8 @@ class JudgesLines(Protocol):
 class ShowsPaths(Protocol):
     """Scores against a path of a network."""
 
-    def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
-        """The path behind the statistics of each segment; `spelt` has the words of the codes."""
+    def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
+        """The path behind the statistics of each segment; `forms` are the words of the codes."""
 
 
 @runtime_checkable

@@ -7,7 +7,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -214,8 +213,8 @@ def _read_model(text: str) -> ModelChoice | None:
 
 
 @dataclass(frozen=True)
-class SpeltWords:
-    """How words are spelt: their bytes, and where each begins."""
+class SurfaceForms:
+    """Surface forms of words: their bytes, and where each begins."""
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Bytes of all words in UTF-8, and their bounds."""
@@ -292,7 +291,7 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
-    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SpeltWords(),))
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SurfaceForms(),))
     label: ClassVar[str] = "Refless"
 
     def resolved(self) -> Self:
@@ -331,7 +330,7 @@ class Refless(Metric):
         if words is None:
             raise InputError("refless reads words, which this table lacks")
         _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=chunk.source.lengths)
-        own, others = (spelt_lines(text, words) for text in (chunk.candidates, chunk.source))
+        own, others = (surface_forms(text, words) for text in (chunk.candidates, chunk.source))
         rows = np.zeros((len(own), 2, 4), np.int64)
         rows[:, :, 0] = 1
         # Both sides at once: the more lines, the more of one length.
@@ -368,10 +367,9 @@ class Refless(Metric):
         return self._means(given)
 
 
-def spelt_lines(tokens: Tokens, words: WordTable) -> list[list[str]]:
-    """Tokens of lines as they are spelt."""
-    codes, places = np.unique(tokens.codes, return_inverse=True)
+def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:
+    """Words of lines, in their surface forms."""
     text, bounds = words.feature("bytes"), words.feature("bytes_bounds")
-    known = [text[bounds[code] : bounds[code + 1]].tobytes().decode(errors=_ANY) for code in codes.tolist()]
-    spelt = [known[place] for place in places.tolist()]
-    return [spelt[start:end] for start, end in pairwise(tokens.offsets.tolist())]
+    codes = np.unique(tokens.codes).tolist()
+    known = {code: text[bounds[code] : bounds[code + 1]].tobytes().decode(errors=_ANY) for code in codes}
+    return tokens.surface_forms(known)

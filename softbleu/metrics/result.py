@@ -55,6 +55,17 @@ class Score:
             shown.append(Column(each.name, *each.metadata.get(_COLUMN, plain)))
         return shown
 
+    def shown(self) -> dict[str, Any]:
+        """Numbers beside the score by their headers in tables; of a list there is one an order."""
+        found: dict[str, Any] = {}
+        for each in self.columns():
+            value = getattr(self, each.name)
+            if each.short and isinstance(value, list):
+                found |= {f"{each.short}{order}": entry for order, entry in enumerate(value, start=1)}
+            elif each.short:
+                found[each.short] = value
+        return found
+
 
 @dataclass(frozen=True)
 class ReferenceScore:

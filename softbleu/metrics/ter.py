@@ -76,8 +76,7 @@ class Ter(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
-        texts = (np.split(tokens.codes, tokens.offsets[1:-1]) for tokens in (chunk.candidates, chunk.references))
-        candidates, references = ([line.tolist() for line in text] for text in texts)
+        candidates, references = chunk.candidates.by_line(), chunk.references.by_line()
         rows = []
         for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
             own = references[start:stop]

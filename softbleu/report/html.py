@@ -19,7 +19,7 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page, PageTable
-    from softbleu.metrics.result import Result, Score
+    from softbleu.metrics.result import Result
     from softbleu.report.layout import Layout
     from softbleu.types import Integers
 
@@ -228,12 +228,13 @@ def _name(threshold: float) -> str:
 def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
     score: Any = result.numbers
     coverage = result.coverage
+    parts = [[name, value] for name, value in score.shown().items() if isinstance(value, int | float)]
     return {
         "name": result.name,
         "score": score.score,
         "interval": page.intervals[number],
         "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
-        **(_ngram_numbers(page, number, score) if page.order else {"parts": _numbers(score)}),
+        **(_ngram_numbers(page, number, score) if page.order else {"parts": parts}),
     }
 
 
@@ -246,18 +247,6 @@ def _ngram_numbers(page: Page, number: int, score: Any) -> dict[str, Any]:
         "totals": score.totals,
         "masses": page.clipped_matches[number].tolist(),
     }
-
-
-def _numbers(score: Score) -> list[list[Any]]:
-    """What tables show beside the score: names and numbers, lists an entry an order."""
-    found: list[list[Any]] = []
-    for column in score.columns():
-        value = getattr(score, column.name)
-        if column.short and isinstance(value, list):
-            found += [[f"{column.short}{order}", entry] for order, entry in enumerate(value, start=1)]
-        elif column.short and isinstance(value, int | float):
-            found.append([column.short, value])
-    return found
 
 
 def _read(name: str) -> str:
