@@ -60,11 +60,7 @@ class BertScore(Metric):
     50.0
     """
 
-    idf: IdfCorpus | Literal["references"] | None = idf_setting(
-        None,
-        "Weigh pieces by how rare they are among the lines of a text, or of the `references`",
-        "pieces weigh alike",
-    )
+    idf: IdfCorpus | Literal["references"] | None = idf_setting("pieces")
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "bertscore"

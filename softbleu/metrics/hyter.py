@@ -101,11 +101,7 @@ class Hyter(Metric):
     window: int = setting(1, "Words of the candidate may be taken out of order within so many", least=1, most=6)
     move: float = setting(0.0, "Price of a word that is taken out of order", least=0, most=10)
     shifts: bool = setting(False, "Let phrases of the candidate be shifted, as TER does, to meet the best path")
-    idf: IdfCorpus | Literal["references"] | None = idf_setting(
-        None,
-        "Weigh words by how rare they are among the lines of a text, or of the `references`",
-        "words weigh alike",
-    )
+    idf: IdfCorpus | Literal["references"] | None = idf_setting("words")
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
     tokenizer: Tokenizer = tokenizer_setting("13a", lowercase=True)
