@@ -51,7 +51,7 @@ def refless(count: int) -> object:
 
 CASES: dict[str, tuple[str, int, Work]] = {
     "softbleu": ("metrics.softbleu._LIMIT", 8, scored("softbleu", vectors=VECTORS)),
-    "meteor": ("metrics.meteor.metric._LIMIT", 8, scored("meteor", stages="exact")),
+    "meteor": ("metrics.meteor._LIMIT", 8, scored("meteor", stages="exact")),
     "imeasure": ("metrics.imeasure._LIMIT", 100, scored("imeasure", source=True)),
     "ter": ("metrics.ter._LIMIT", 1, scored("ter")),
     "words, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
@@ -156,6 +156,6 @@ def test_a_vocabulary_is_no_line() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "9999999", "٣"])
 def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LIMITS", text)
-    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
+    monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
     with pytest.raises(InputError, match="SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"):
         scored("meteor", stages="exact")(1)

@@ -17,8 +17,7 @@ from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
 from softbleu.metrics.m2 import M2
-from softbleu.metrics.meteor import Meteor
-from softbleu.metrics.meteor.matches import STAGES
+from softbleu.metrics.meteor import STAGES, Meteor
 from softbleu.metrics.softbleu import Softbleu
 
 if TYPE_CHECKING:

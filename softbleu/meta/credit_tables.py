@@ -11,8 +11,7 @@ from softbleu.io.tabular import Records, Value
 from softbleu.meta.variants import PLAIN
 
 if TYPE_CHECKING:
-    from softbleu.meta.credit import CreditTally, JudgedCredit
-    from softbleu.meta.partners import PartnerTally
+    from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
     from softbleu.meta.variants import RemediedMatcher
 
 CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")

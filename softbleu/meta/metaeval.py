@@ -24,6 +24,7 @@ from softbleu.meta.accuracy import (
     Accuracy,
     assessment_accuracies,
     output_accuracies,
+    preference_taus,
     soft_accuracy,
     system_accuracies,
 )
@@ -40,7 +41,6 @@ from softbleu.meta.evidence import (
     read_human,
     read_metrics,
 )
-from softbleu.meta.preferences import preference_taus
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import ScoreTable

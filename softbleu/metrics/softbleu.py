@@ -19,7 +19,7 @@ from softbleu.matching.similarity import products_of_pairs
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import IN_CONTEXT, Metric, Requirements, order_setting, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
-from softbleu.metrics.meteor.matches import MeteorWords, find_matches
+from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.optional import one_by_one
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens

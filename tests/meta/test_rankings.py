@@ -13,8 +13,14 @@ from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
 from softbleu.meta import skill
 from softbleu.meta.annotators import annotator_agreement, mean_agreement
-from softbleu.meta.rankings import cut_clusters, expected_wins, rank_by_wins
-from softbleu.meta.skill import SkillSettings, play_matches, rank_by_skill
+from softbleu.meta.rankings import (
+    SkillSettings,
+    cut_clusters,
+    expected_wins,
+    play_matches,
+    rank_by_skill,
+    rank_by_wins,
+)
 from softbleu.results.significance import rank_ranges
 
 PAIRS = st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")).filter(lambda pair: pair[0] != pair[1])

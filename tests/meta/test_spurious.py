@@ -21,9 +21,8 @@ from softbleu.corpora.aligned import AlignedPair
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.embeddings import measure, open_vectors
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta.credit import VERDICTS
+from softbleu.meta.credit import PROMISCUOUS, VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
-from softbleu.meta.partners import PROMISCUOUS
 from softbleu.meta.spurious import PIECE, find_spurious
 from softbleu.meta.text import MatchedText
 from softbleu.meta.variants import COMBINATIONS, REMEDIES, find_remedy, make_variants
