@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.corpora.files import open_text
 from softbleu.engine.plan import resolve_metric
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
@@ -22,11 +22,9 @@ from softbleu.metrics.base import Metric, Requirements
 from softbleu.results.api import Measures, measures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.engine.statistics import Statistics
     from softbleu.types import Integers, Progress
 

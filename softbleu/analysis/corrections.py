@@ -15,14 +15,13 @@ from softbleu.engine.runner import check_requirements
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.m2 import M2, find_edits
-from softbleu.metrics.m2.lattice import match_edits
+from softbleu.metrics.m2.lattice import Edit, match_edits
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import CodedGold, GoldSegment
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.m2.lattice import Edit
 
 Spans = tuple[int, int, int, int]
 """Words of the source, and those of the text that they become, from 0, ends left out."""

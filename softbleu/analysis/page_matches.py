@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.engine.worker import PIECE
 from softbleu.io.limits import Limit
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.matching.batches import LONG_CELLS
 from softbleu.matching.ngrams import Chunk
@@ -20,7 +20,6 @@ from softbleu.text.tokens import Tokens
 if TYPE_CHECKING:
     from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.matching.similarity import Vectors
     from softbleu.types import Integers

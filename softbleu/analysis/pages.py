@@ -20,10 +20,10 @@ from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, sh
 from softbleu.analysis.word_accuracy import differences_in
 from softbleu.engine.plan import resolve_metric, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
-from softbleu.engine.statistics import make_results
+from softbleu.engine.statistics import Statistics, make_results
 from softbleu.errors import InputError
 from softbleu.io.executors import single_threaded_blas
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import BleuFormula, matcher_of
@@ -39,9 +39,7 @@ from softbleu.results.significance import (
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.statistics import Statistics
     from softbleu.engine.vectors import CorpusWords
-    from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result, Score

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.matching.ngrams import Chunk, check_order
@@ -17,7 +17,6 @@ from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
 
 LONGEST_SHOWN = 4  # Longest n-grams that are looked for unless told
 _AT_ONCE = 256  # Segments whose n-grams are counted together

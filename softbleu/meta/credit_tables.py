@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.meta.variants import PLAIN
+from softbleu.meta.variants import PLAIN, RemediedMatcher
 
 if TYPE_CHECKING:
     from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
-    from softbleu.meta.variants import RemediedMatcher
 
 CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
 _Cells = list[Value]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
-from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.engine.plan import resolve_metric
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.judgements import Assessments, Comparisons
     from softbleu.io.tabular import Value
     from softbleu.metrics import Metric
     from softbleu.types import Progress

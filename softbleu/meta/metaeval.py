@@ -13,6 +13,7 @@ from softbleu.corpora import split_name
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
+    ScoreTable,
     merge_scores,
     read_assessments,
     read_rankings,
@@ -28,13 +29,15 @@ from softbleu.meta.accuracy import (
     soft_accuracy,
     system_accuracies,
 )
-from softbleu.meta.agreement import agreements, compare_metrics, leave_one_out
+from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair, agreements, compare_metrics, leave_one_out
 from softbleu.meta.annotators import annotator_agreement, mean_agreement
 from softbleu.meta.correlation import COEFFICIENTS
 from softbleu.meta.evidence import (
     ASSESSMENT,
     Evidence,
     IntervalSettings,
+    Metrics,
+    Outputs,
     make_score_tables,
     open_outputs,
     rank_systems,
@@ -43,9 +46,6 @@ from softbleu.meta.evidence import (
 )
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import ScoreTable
-    from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
-    from softbleu.meta.evidence import Metrics, Outputs
     from softbleu.types import Progress
 
 RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked

@@ -11,22 +11,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
-from softbleu.meta.calibration import calibrate
+from softbleu.meta.calibration import Calibration, calibrate
 from softbleu.meta.definition import Definition
 from softbleu.meta.grids import read_thresholds
-from softbleu.meta.metaeval import metaeval
+from softbleu.meta.metaeval import MetaEvaluation, metaeval
 from softbleu.meta.spurious import find_spurious
-from softbleu.meta.sweep import sweep_corpus, sweep_points
+from softbleu.meta.sweep import SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.variants import COMBINATIONS, REMEDIES, make_variants
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from softbleu.meta.calibration import Calibration
     from softbleu.meta.credit_tables import Analysis
-    from softbleu.meta.metaeval import MetaEvaluation
-    from softbleu.meta.sweep import SweepRow
     from softbleu.types import Progress
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -11,14 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.metrics.result import ReferenceScore
+from softbleu.metrics.result import ReferenceScore, Score, Scorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
-    from softbleu.metrics.result import Score, Scorer
     from softbleu.types import Floats, Integers
 
 _NORMAL_95 = 1.959963984540054

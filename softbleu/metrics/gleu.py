@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
@@ -26,8 +27,6 @@ from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requiremen
 from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from softbleu.kernels import Kernels
     from softbleu.matching.base import Matcher
     from softbleu.matching.similarity import Vectors, WordTable

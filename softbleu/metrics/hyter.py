@@ -30,13 +30,12 @@ from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, idf_setting
 from softbleu.metrics.result import Score, column
 from softbleu.metrics.ter import fewest_edits
-from softbleu.text.tokens import Tokenizer, Vocabulary
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
 Replacing = Literal["greater", "both"]

@@ -15,20 +15,18 @@ from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.similarity import round_millionths, threshold_in_millionths
+from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens
-from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data, stem
+from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
-    from softbleu.matching.similarity import Vectors, WordTable
-    from softbleu.thesaurus.resources import MeteorTables
     from softbleu.types import Flags, Floats, Integers
 
 _WORDS = """

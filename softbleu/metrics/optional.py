@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -11,8 +12,6 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import MatcherMetric, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.base import Matcher

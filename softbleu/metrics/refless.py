@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -32,8 +32,6 @@ from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nltk.stem.porter import PorterStemmer
     from numpy.typing import NDArray
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -9,8 +10,6 @@ from softbleu.errors import UnknownNameError
 from softbleu.io.tabular import Tabular, format_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from softbleu.types import Floats, Integers
 
 Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]

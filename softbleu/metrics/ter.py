@@ -6,6 +6,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
@@ -20,8 +21,6 @@ from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Split, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from softbleu.io.tabular import Records
+from softbleu.io.tabular import Records, Tabular
 from softbleu.report.comparisons import (
     compare_json,
     comparison_records,
@@ -22,7 +22,6 @@ from softbleu.report.scores import score_records, score_tables, write_json, writ
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLines
     from softbleu.analysis.pages import Page
-    from softbleu.io.tabular import Tabular
     from softbleu.results import ComparisonTable, Explanation, Result
 
 __all__ = [

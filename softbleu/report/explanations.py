@@ -8,14 +8,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records
-from softbleu.report.layout import BOLD, align, one_line
+from softbleu.report.layout import BOLD, Layout, align, one_line
 from softbleu.report.records import SCHEMA, dump, json_rows
 
 if TYPE_CHECKING:
     from softbleu.analysis import ChosenLine, ChosenLines
     from softbleu.language import Finding
     from softbleu.metrics.hyter import ClosestPath
-    from softbleu.report.layout import Layout
     from softbleu.results import Explanation, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal

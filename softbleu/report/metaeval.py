@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
-from softbleu.meta.agreement import TESTED
+from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
 from softbleu.report.plots import HeatMap, Rows, Scatter, draw, in_rows
 
 if TYPE_CHECKING:
-    from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.meta.metaeval import MetaEvaluation
 
 DRAWN = ("systems", "outputs", "williams")  # Questions whose answers have a picture

@@ -5,18 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.report.layout import align, fit, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from softbleu.report.layout import Layout
+from softbleu.report.layout import Layout, align, fit, one_line
 
 SCHEMA = 1
 ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.io.tabular import Records, spread
-from softbleu.report.layout import BOLD, align, one_line
+from softbleu.report.layout import BOLD, Layout, align, one_line
 from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
     from softbleu.metrics.result import Unit
-    from softbleu.report.layout import Layout
     from softbleu.results import Coverage, Result
 
 _STARS = {True: "*", False: ""}

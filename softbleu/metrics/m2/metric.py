@@ -15,7 +15,7 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2.lattice import Edit, Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
 from softbleu.metrics.result import Score, column
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.metrics.m2.lattice import Edit
     from softbleu.types import Floats, Integers
 
 AnnotatorChoice = Literal["running", "best", "last"]
