@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.metrics.m2.lattice import Edit
-from softbleu.types import Flags, Integers, Words
+from softbleu.types import Words
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
+    from softbleu.types import Flags, Integers
 
 Step = tuple[int, int]
 _SUBSTITUTIONS = (1, 2)
