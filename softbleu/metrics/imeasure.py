@@ -18,7 +18,7 @@ from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference, best_rows
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.result import Score, column
-from softbleu.types import Floats, Integers, Words
+from softbleu.types import Words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
+    from softbleu.types import Floats, Integers
 
 
 @dataclass(frozen=True)
