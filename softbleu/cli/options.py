@@ -115,7 +115,7 @@ Score
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
     (default: corpus).
-  --tokenize NAME <tokens:TOKENIZERS>: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …
+  --tokenize NAME <text.tokens:TOKENIZERS>: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …
     (default: none).
   --lowercase: Fold the text to lower case first.
 Matching

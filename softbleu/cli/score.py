@@ -18,7 +18,8 @@ def score(given: Given) -> None:
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
-    from softbleu.report import PAGES, WRITERS, write_numbers
+    from softbleu.report import PAGES, WRITERS
+    from softbleu.report.scores import write_numbers
     from softbleu.results import score_corpus
     from softbleu.results.published import broken_promises, find_level
     from softbleu.results.samples import notes_on_coverage

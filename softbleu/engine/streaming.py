@@ -12,7 +12,7 @@ from weakref import finalize
 
 import numpy as np
 
-from softbleu.metrics.score import Score
+from softbleu.metrics.result import Score
 
 if TYPE_CHECKING:
     from softbleu.engine.worker import BlockStatistics

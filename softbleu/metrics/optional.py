@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -11,8 +12,6 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import MatcherMetric, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.base import Matcher
@@ -84,8 +83,8 @@ class JudgesLines(Protocol):
 class ShowsPaths(Protocol):
     """Scores against a path of a network."""
 
-    def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
-        """The path behind the statistics of each segment; `spelt` has the words of the codes."""
+    def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
+        """The path behind the statistics of each segment; `forms` are the words of the codes."""
 
 
 @runtime_checkable

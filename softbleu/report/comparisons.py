@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from softbleu.results import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
-_LEAST_SHOWN = 0.001
-"""Below it people are shown no digits of p, which depend on the number of samples alone."""
+_LEAST_SHOWN = 0.001  # Below it people are shown no digits of p, which depend on the number of samples alone
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 _OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
@@ -226,8 +225,7 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     """Draw the p-values of all pairs by each metric, the systems by rank."""
-    from softbleu.report.pictures import HeatMap, in_rows
-    from softbleu.report.plots import draw
+    from softbleu.report.plots import HeatMap, draw, in_rows
 
     panels = []
     for table in tables:
