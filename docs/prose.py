@@ -35,7 +35,7 @@ PRIVATE = {
 _PRIVATE = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): advice for words, advice in PRIVATE.items()}
 _PASSIVE = re.compile(r"^(?:\w+\s+){0,4}(?:is|are|was|were)\s+(?:said|told)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S.*?(?:[.!?][)*_\"”’]*(?=\s)|[.:!?)]*\Z)", re.DOTALL)
-_ITEM = re.compile(r"\s*(?:[-*+]|\d+\.)\s+")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d\.)\s+")
 
 
 def pages() -> list[Path]:
