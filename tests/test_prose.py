@@ -15,6 +15,11 @@ def lint(*pages: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, LINTER, *pages], capture_output=True, text=True, check=False)
 
 
+def test_pages_are_plain() -> None:
+    done = lint()
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize(
     ("sentence", "finding"),
     [
