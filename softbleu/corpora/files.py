@@ -23,7 +23,8 @@ from softbleu.io.streams import UTF8, decoding, encoding_of, not_utf8, text_line
 from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Generator, Iterator, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
@@ -199,6 +200,8 @@ def _plain(name: str, encoding: str, folder: Path) -> Path | str:
     encoding = encoding_of(encoding)
     with decoding(name, encoding), _stream(name) as (stream, plain_file):
         if plain_file and encoding in UTF8:
+            if not is_url(name) and cast("io.BufferedReader", stream).peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+                raise InputError(f"{name}: text in UTF-16, not UTF-8: name its encoding with --encoding utf-16")
             return name if is_url(name) else Path(name)
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:

@@ -454,6 +454,11 @@ def measure_store(directory: Path) -> dict[str, object]:
 def _read_meta(place: Path) -> dict[str, Any]:
     path = place / META
     if not path.is_file():
+        if (place / "config.json").is_file():
+            raise VectorError(
+                f"{place}: a model of transformers that is not converted: run 'softbleu embeddings convert {place} OUT' "
+                "and name OUT"
+            )
         raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
     with advised(_AGAIN):
         meta = read_json(path)
