@@ -456,8 +456,8 @@ def _read_meta(place: Path) -> dict[str, Any]:
     if not path.is_file():
         if (place / "config.json").is_file():
             raise VectorError(
-                f"{place}: a model of transformers that is not converted: run 'softbleu embeddings convert {place} OUT' "
-                "and name OUT"
+                f"{place}: a model of transformers that is not converted: run 'softbleu embeddings convert "
+                f"{place} OUT' and name OUT"
             )
         raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
     with advised(_AGAIN):
