@@ -35,10 +35,11 @@ lock:
 audit:
     pip-audit --requirement .ci/lock.txt --no-deps --disable-pip
 
-# Style, types and the import contract
+# Style, prose, types and the import contract
 lint:
     ruff check .
     ruff format --check .
+    python docs/prose.py
     mypy
     lint-imports
 

@@ -23,9 +23,11 @@ BESIDE = (
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "embeddings/*/card.md",
     "experiments/*.md",
     "experiments/*/*.svg",
     "integrations/evaluate/softbleu/README.md",
+    "language/*/card.md",
 )
 """What the site shows of the repository beside docs/, at the same paths."""
 

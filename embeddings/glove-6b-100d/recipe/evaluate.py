@@ -34,7 +34,8 @@ _INTRODUCTION = f"""\
 # {NAME}: evaluation card
 
 Written by `embeddings/glove-6b-100d/recipe/evaluate.py`; every figure is measured, none copied. How the set is made:
-`meta.json` and `embeddings/README.md`. Licences: `LICENCES.md` (vectors: PDDL 1.0).
+`meta.json` and `embeddings/README.md`. Licences: `LICENCES.md` (vectors: PDDL 1.0). Language: English only;
+`docs/guide/languages.md` says what to use for other languages.
 """
 
 
@@ -69,7 +70,7 @@ def describe_agreement(words: Sequence[str], stages: dict[str, Rows]) -> str:
         lines.append((benchmark, *(f"{each.spearman:.4f}" for each in found), found[0].pairs, absent))
     note = "Spearman's ρ of cosines, over the pairs with both words, lower-cased, in the set.\n\n"
     head = ("judgements", *stages, "pairs", "missing pairs")
-    return "\n## Agreement with people\n\n" + note + table(head, lines)
+    return "\n## Agreement with human judgements\n\n" + note + table(head, lines)
 
 
 def describe_variants(words: Sequence[str], rows: Rows, everything: Rows) -> str:

@@ -29,7 +29,8 @@ _INTRODUCTION = f"""\
 # {NAME}: evaluation card
 
 Written by `embeddings/{NAME}/recipe/evaluate.py`; every figure is measured, none copied. How the encoder is made:
-`meta.json` and `embeddings/README.md`. Terms: `LICENSE`, `NOTICE` (Apache-2.0).
+`meta.json` and `embeddings/README.md`. Terms: `LICENSE`, `NOTICE` (Apache-2.0). Language: English only;
+`docs/guide/languages.md` says what to use for other languages.
 
 ## The encoder
 
