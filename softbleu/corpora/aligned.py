@@ -206,6 +206,15 @@ def link_rules(grammar: Grammar, first: int, second: int) -> Links:
     return tuple(sorted(links))
 
 
+def alternations_of(grammar: Grammar) -> dict[int, list[tuple[int, dict[int, int]]]]:
+    """Of each rule those that say the same in another order; and of their parts the places in this one."""
+    forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
+    for first, second in grammar.alternations:
+        origins = {other: place for place, other in link_rules(grammar, first, second)}
+        forms.setdefault(first, []).append((second, origins))
+    return forms
+
+
 @dataclass(frozen=True)
 class Aligner:
     """Aligns the words of two derivations that stand in corresponding places and mean the same."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from softbleu.config.declare import Declared, setting
-from softbleu.corpora.aligned import AlignedPair, label_pair, link_rules
+from softbleu.corpora.aligned import AlignedPair, alternations_of, label_pair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
 from softbleu.errors import InputError, UnknownNameError
@@ -169,10 +169,7 @@ class Paraphraser:
             self._others.append(_Others.of(groups.setdefault(rule.symbol, []), rule.word))
             alike = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
             self._mates.append(_Others.of(groups.setdefault((rule.symbol, alike), []), rule.word))
-        self._forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
-        for first, second in grammar.alternations:
-            origins = {other: place for place, other in link_rules(grammar, first, second)}
-            self._forms.setdefault(first, []).append((second, origins))
+        self._forms = alternations_of(grammar)
 
     def pair(self, derivation: Derivation) -> AlignedPair:
         """Make the candidate of a derivation.

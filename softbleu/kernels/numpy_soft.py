@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.kernels.scale import SCALE
+from softbleu.text.tokens import chosen_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,10 +48,7 @@ def _spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordPar
     width = parts.kinds
 
     def incidence(codes: NDArray[Any]) -> csr_array:
-        starts, ends = parts.bounds[codes], parts.bounds[codes + 1]
-        counts = ends - starts
-        bounds = np.concatenate(([0], np.cumsum(counts)))
-        places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], counts)
+        places, bounds = chosen_places(parts.bounds, codes)
         ids = parts.codes[places]
         return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.aligned import link_rules
+from softbleu.corpora.aligned import alternations_of
 from softbleu.lattices.lattice import NetworkArc, WordNetwork
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ class _Meaning:
     def __init__(self, derivations: Derivations) -> None:
         self._words = derivations.words
         grammar = derivations.grammar
-        self._forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
-        for first, second in grammar.alternations:
-            origins = {other: place for place, other in link_rules(grammar, first, second)}
-            self._forms.setdefault(first, []).append((second, origins))
+        self._forms = alternations_of(grammar)
         mates: dict[object, list[str]] = {}
         keys = []
         for rule in grammar.rules:

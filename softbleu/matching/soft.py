@@ -14,6 +14,8 @@ from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
 from softbleu.matching.similarity import Mean, TokenVectors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
@@ -72,25 +74,36 @@ def match_long_segment(
     height, width = batch.candidate.shape[1], batch.reference.shape[1]
     words = f"a segment of {height:,} candidate and {width:,} reference words"
     _LIMIT.check(height * width, words)
-    pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
-    stripe = max(1, STRIPE_CELLS // (width * pools_of_each))
+    stripes = _stripes(rules, pools, batch, text)
     if rules.assignment == "optimal":
-        _match_optimally(rules, pools, batch, text, matches, stripe)
+        _match_optimally(rules, batch, stripes, matches, words)
     else:
-        _match_greedily(rules, pools, batch, text, matches, stripe)
+        _match_greedily(rules, stripes, matches)
+
+
+def _stripes(
+    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText
+) -> Iterator[tuple[int, BatchMatching, Tables]]:
+    """Let some n-grams of the candidate meet the pool, then the next; each time where the first of them begins."""
+    pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
+    stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
+    for start in range(0, batch.candidate.shape[1], stripe):
+        # N-grams that begin here may end beyond, and those that begin there are not to be matched yet.
+        end = start + stripe + rules.max_order - 1
+        part = replace(batch, candidate=batch.candidate[:, start:end])
+        matching = BatchMatching(rules, pools, part, text.products(part))
+        tables = matching.tables()
+        if tables is not None:
+            tables.similarities[:, :, stripe:] = 0
+            yield start, matching, tables
 
 
 def _match_greedily(
-    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches], stripe: int
+    rules: Rules, stripes: Iterator[tuple[int, BatchMatching, Tables]], matches: list[Matches]
 ) -> None:
     """Match the n-grams from left to right: each stripe takes from what those before it have left."""
     left: dict[int, Integers] = {}
-    for start in range(0, batch.candidate.shape[1], stripe):
-        places = slice(start, start + stripe)
-        matching = _stripe(rules, pools, batch, text, places)
-        tables = _tables(matching, places)
-        if tables is None:
-            continue
+    for _, matching, tables in stripes:
         for capacity, order in zip(tables.capacity[:, 0], tables.orders, strict=True):
             if order in left:
                 capacity[:] = left[order][: len(capacity)]
@@ -100,50 +113,34 @@ def _match_greedily(
         for order, columns, found in zip(tables.orders, partner, value, strict=True):
             matched = columns >= 0
             np.subtract.at(left[order], columns[matched], consumed(found[matched], rules))
+        # Memory is for the next.
+        del matching, tables
 
 
 def _match_optimally(
-    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches], stripe: int
+    rules: Rules,
+    batch: Batch,
+    stripes: Iterator[tuple[int, BatchMatching, Tables]],
+    matches: list[Matches],
+    words: str,
 ) -> None:
     """Gather the pairs that may match, stripe by stripe, and match those of each order together."""
     links: dict[int, list[tuple[NDArray[Any], ...]]] = {}
     first: tuple[BatchMatching, Tables] | None = None
-    height, width = batch.candidate.shape[1], batch.reference.shape[1]
-    for start in range(0, height, stripe):
-        places = slice(start, start + stripe)
-        matching = _stripe(rules, pools, batch, text, places)
-        tables = _tables(matching, places)
-        if tables is None:
-            continue
+    for start, matching, tables in stripes:
         first = first or (replace(matching, batch=batch), tables)
         for similarities, order in zip(tables.similarities[:, 0], tables.orders, strict=True):
             row, column = np.nonzero(similarities > max(rules.threshold, 0))
             links.setdefault(order, []).append(
                 ((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column])
             )
-            size = sum(len(each[0]) for each in links[order])
-            OPTIMAL.check(size, f"a segment of {height:,} candidate and {width:,} reference words")
+            OPTIMAL.check(sum(len(each[0]) for each in links[order]), words)
+        del matching, tables
     if first is not None:
-        matching, tables = first
+        whole, tables = first
         found = []
         for order, capacity in zip(tables.orders, tables.capacity[:, 0], strict=True):
             rows, columns, values = map(np.concatenate, zip(*links.pop(order), strict=True))
-            found.append(assign_links(rows, columns, values, capacity, height))
+            found.append(assign_links(rows, columns, values, capacity, batch.candidate.shape[1]))
         partner, value = (np.stack(each) for each in zip(*found, strict=True))
-        matching.note(tables, partner, value, matches)
-
-
-def _stripe(rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, places: slice) -> BatchMatching:
-    """Let so many n-grams of the candidate meet the pool."""
-    # N-grams that begin here may end beyond.
-    end = places.stop + rules.max_order - 1
-    part = replace(batch, candidate=batch.candidate[:, places.start : end])
-    return BatchMatching(rules, pools, part, text.products(part))
-
-
-def _tables(matching: BatchMatching, places: slice) -> Tables | None:
-    """What these n-grams may match, and not those that begin beyond."""
-    tables = matching.tables()
-    if tables is not None:
-        tables.similarities[:, :, places.stop - places.start :] = 0
-    return tables
+        whole.note(tables, partner, value, matches)
