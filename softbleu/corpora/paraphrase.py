@@ -198,26 +198,26 @@ class Paraphraser:
         forms = self._forms.get(number)
         if not inner and forms is None:
             return self._write_words(number, reference)
-        pieces: list[list[Token]] = []
+        parts: list[list[Token]] = []
         ahead = iter(inner)
         for word in self._words[number]:
             if word is None:
-                pieces.append(self._write(next(ahead), reference))
+                parts.append(self._write(next(ahead), reference))
             else:
-                pieces.append([(word, len(reference))])
+                parts.append([(word, len(reference))])
                 reference.append(word)
         if forms is not None and self._chance.next() < self._settings.alternate:
             other, origins = forms[self._chance.below(len(forms))]
-            pieces = [
-                pieces[origins[place]] if word is None else [(word, self._origin(pieces, origins.get(place)))]
+            parts = [
+                parts[origins[place]] if word is None else [(word, self._origin(parts, origins.get(place)))]
                 for place, word in enumerate(self._words[other])
             ]
-        return [token for piece in pieces for token in piece]
+        return [token for part in parts for token in part]
 
     @staticmethod
-    def _origin(pieces: list[list[Token]], place: int | None) -> int:
+    def _origin(parts: list[list[Token]], place: int | None) -> int:
         """Place in the reference of the word that a word between symbols means."""
-        return NOTHING if place is None else pieces[place][0][1]
+        return NOTHING if place is None else parts[place][0][1]
 
     def _write_words(self, number: int, reference: list[str]) -> list[Token]:
         words, start = self._words[number], len(reference)

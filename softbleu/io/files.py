@@ -88,7 +88,7 @@ class Content:
 
 
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
-    """Write a file, bytes or pieces of text; what a link points to is replaced, not the link.
+    """Write a file, bytes or text; what a link points to is replaced, not the link.
 
     Raises `OSError` if it cannot be written; then nothing of it is left behind.
     """

@@ -98,7 +98,7 @@ def _weights_of_order(table: Floats, own: Floats, others: Floats, order: int, gr
             row, column = _paired(alike, own, others)
             matched[row] += (1 - greedy) * alike[row, column]
             met[column] += (1 - greedy) * alike[row, column]
-    # One after the other, as compiled: sums of pieces would differ in the last bits.
+    # One after the other, as compiled: partial sums would differ in the last bits.
     sums = (np.cumsum(values) for values in (matched * own, own * SCALE, met * others, others * SCALE))
     return [float(np.rint(each[-1])) if len(each) else 0.0 for each in sums]
 
