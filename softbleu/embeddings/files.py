@@ -284,10 +284,7 @@ _READERS = {"binary": read_binary, "text": read_text}
 
 
 class FileSource:
-    r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not.
-
-    Raises `VectorError`: the file is missing, empty or no vector file.
-    """
+    """word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not."""
 
     def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
         self.path = path

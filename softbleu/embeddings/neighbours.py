@@ -124,10 +124,7 @@ def word_graph(
 
 
 def index_store(directory: Path, kind: IndexKind) -> tuple[Path, int]:
-    """Build an index over all words of a store and save it there; return its file and how many words it has.
-
-    Raises `VectorError`: no store, or a folder that cannot be written.
-    """
+    """Build an index over all words of a store and save it there; return its file and how many words it has."""
     _check(kind, "exact")
     source = open_store(directory)
     index = build_index(source.head()[1], kind)

@@ -165,10 +165,7 @@ class MeteorData(Content):
         return _Files.of(location).all
 
     def open(self) -> MeteorTables:
-        """Map the tables; they are made the first time.
-
-        Raises `InputError`: the files are damaged, or one is missing.
-        """
+        """Map the tables; they are made the first time."""
         return _open(self)
 
 
