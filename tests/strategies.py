@@ -182,7 +182,7 @@ PATHS = {
     "long, narrow stripes": {
         "softbleu.matching.batches.BATCH_CELLS": 1,
         "softbleu.matching.batches.LONG_CELLS": 0,
-        "softbleu.matching.long.STRIPE_CELLS": 40,
+        "softbleu.matching.soft.STRIPE_CELLS": 40,
     },
 }
 """Limits under which segments take each way through the matching."""

@@ -55,8 +55,8 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "imeasure": ("metrics.imeasure._LIMIT", 100, scored("imeasure", source=True)),
     "ter": ("metrics.ter._LIMIT", 1, scored("ter")),
     "words, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
-    "n-grams, vleu": ("matching.long._LIMIT", 8, scored("vleu", vectors=VECTORS)),
-    "optimal": ("matching.long.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
+    "n-grams, vleu": ("matching.soft._LIMIT", 8, scored("vleu", vectors=VECTORS)),
+    "optimal": ("matching.soft.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
     "words, gleu over vleu": (
         "matching.soft.MATCHED_WORDS",
         7,
@@ -87,7 +87,7 @@ def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callabl
     """The limit of a case, and what sets it."""
     module, name = f"softbleu.{CASES[case][0]}".rsplit(".", 1)
     limit = getattr(import_module(module), name)
-    if module.endswith(".long"):
+    if case in ("n-grams, vleu", "optimal"):
         monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 1)
         monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
     return limit, lambda most: monkeypatch.setattr(f"{module}.{name}", replace(limit, most=most))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from softbleu.corpora.files import read_words
 from softbleu.corpora.m2 import read_m2
-from softbleu.corpora.parallel import ParallelFiles
+from softbleu.corpora.parallel import ParallelFiles, name_files, name_systems, split_name
 from softbleu.corpora.records import read_segments
 from softbleu.corpora.segments import Segments
-from softbleu.corpora.systems import name_files, name_systems, split_name
 
 __all__ = [
     "ParallelFiles",

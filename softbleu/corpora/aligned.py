@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from softbleu.corpora.derivations import Derivation, Derivations
@@ -139,33 +140,17 @@ def write_aligned_jsonl(pairs: Iterable[AlignedPair], grammar: str) -> Iterator[
         yield f"{encode(entry)}\n"
 
 
-def write_plain_sentences(sentences: Iterable[str], grammar: str) -> Iterator[str]:
-    """Write a sentence a line."""
-    for sentence in sentences:
-        yield f"{sentence}\n"
-
-
-def write_tsv_sentences(sentences: Iterable[str], grammar: str) -> Iterator[str]:
-    """Write a column of sentences under its name."""
-    yield "sentence\n"
-    yield from write_plain_sentences(sentences, grammar)
-
-
-def write_jsonl_sentences(sentences: Iterable[str], grammar: str) -> Iterator[str]:
-    """Write a JSON object a line, with the name of the grammar."""
-    for sentence in sentences:
-        yield json.dumps({"sentence": sentence, "grammar": grammar}, ensure_ascii=False) + "\n"
-
-
 PAIR_WRITERS: dict[str, Callable[[Iterable[AlignedPair], str], Iterator[str]]] = {
     "pairs": write_pairs,
     "tsv": write_aligned_tsv,
     "jsonl": write_aligned_jsonl,
 }
 SENTENCE_WRITERS: dict[str, Callable[[Iterable[str], str], Iterator[str]]] = {
-    "plain": write_plain_sentences,
-    "tsv": write_tsv_sentences,
-    "jsonl": write_jsonl_sentences,
+    "plain": lambda sentences, grammar: (f"{sentence}\n" for sentence in sentences),
+    "tsv": lambda sentences, grammar: chain(["sentence\n"], (f"{sentence}\n" for sentence in sentences)),
+    "jsonl": lambda sentences, grammar: (
+        json.dumps({"sentence": sentence, "grammar": grammar}, ensure_ascii=False) + "\n" for sentence in sentences
+    ),
 }
 
 
@@ -204,6 +189,15 @@ def link_rules(grammar: Grammar, first: int, second: int) -> Links:
                 taken.add(other)
                 break
     return tuple(sorted(links))
+
+
+def alternations_of(grammar: Grammar) -> dict[int, list[tuple[int, dict[int, int]]]]:
+    """Of each rule those that say the same in another order; and of their parts the places in this one."""
+    forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
+    for first, second in grammar.alternations:
+        origins = {other: place for place, other in link_rules(grammar, first, second)}
+        forms.setdefault(first, []).append((second, origins))
+    return forms
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,11 @@ class Chance:
         """Draw a whole number below a bound of any size."""
         if bound < 1 << 32:
             return int(self.next() * bound)
-        pieces = (bound.bit_length() + 64) // _BITS + 1
+        draws = (bound.bit_length() + 64) // _BITS + 1
         number = 0
-        for _ in range(pieces):
+        for _ in range(draws):
             number = number << _BITS | int(self.next() * (1 << _BITS))
-        return number * bound >> pieces * _BITS
+        return number * bound >> draws * _BITS
 
 
 def _stream(seed: int) -> Iterator[float]:

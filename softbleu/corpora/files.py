@@ -209,18 +209,18 @@ def _plain(name: str, encoding: str, folder: Path) -> Path | str:
                 _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
             else:
                 with text_reader(stream, encoding) as reader:
-                    _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_BLOCK), "")), out)
+                    _copy(name, (block.encode() for block in iter(lambda: reader.read(_BLOCK), "")), out)
         return copy
 
 
-def _copy(name: str, pieces: Iterator[bytes], out: IO[bytes]) -> None:
+def _copy(name: str, blocks: Iterator[bytes], out: IO[bytes]) -> None:
     """Write a text, as long as no line goes on for ever: a small file may unpack to one that fills the disk."""
     length, longest = 0, longest_line()
-    for piece in pieces:
-        length = len(piece) - 1 - end if (end := piece.rfind(b"\n")) >= 0 else length + len(piece)
+    for block in blocks:
+        length = len(block) - 1 - end if (end := block.rfind(b"\n")) >= 0 else length + len(block)
         if length > longest:
             refuse_line(name, longest)
-        out.write(piece)
+        out.write(block)
 
 
 def _read_bytes(place: Path | str, start: int, stop: int) -> bytes:
@@ -262,9 +262,9 @@ def _cut(name: str, place: Path | str, block: int, executor: Executor | None = N
     start = len(codecs.BOM_UTF8) if _read_bytes(place, 0, 3) == codecs.BOM_UTF8 else 0
     at, begun, lines, last = start, start, 0, b"\n"
     bounds = [start]
-    for piece in _ranges(name, place, start, executor):
-        ends = piece.places.astype(np.int64)
-        marks = np.concatenate(([begun - 1], ends + at, [at + piece.size]))
+    for found in _ranges(name, place, start, executor):
+        ends = found.places.astype(np.int64)
+        marks = np.concatenate(([begun - 1], ends + at, [at + found.size]))
         if (lengths := np.diff(marks) - 1).max() > longest:
             refuse_line(f"{name}, line {lines + int(np.argmax(lengths > longest)) + 1}", longest)
         begun = int(marks[-2]) + 1
@@ -272,8 +272,8 @@ def _cut(name: str, place: Path | str, block: int, executor: Executor | None = N
         for end in ends[block - 1 - lines % block :: block]:
             bounds.append(at + int(end) + 1)
         lines += len(ends)
-        at += piece.size
-        last = piece.last
+        at += found.size
+        last = found.last
     if last != b"\n":
         lines += 1
     if bounds[-1] != at or lines == 0:

@@ -109,8 +109,8 @@ class Generated:
 def generate(settings: GenerationSettings) -> Generated:
     r"""Prepare an artificial corpus: read the grammar and see that it has as many sentences as are wanted.
 
-    The corpus makes its sentences, pairs and lines piece by piece. Drawing remembers nothing unless it is to be
-    `distinct`. Raises `InputError`: the grammar cannot be used, or does not have that many sentences.
+    The corpus makes its sentences, pairs and lines as they are asked for. Drawing remembers nothing unless it is to
+    be `distinct`. Raises `InputError`: the grammar cannot be used, or does not have that many sentences.
 
     >>> halves = generate(GenerationSettings(pairing="halves"))
     >>> halves.total

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from softbleu.config.declare import Declared, setting
-from softbleu.corpora.aligned import AlignedPair, label_pair, link_rules
+from softbleu.corpora.aligned import AlignedPair, alternations_of, label_pair
 from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
 from softbleu.errors import InputError, UnknownNameError
@@ -169,10 +169,7 @@ class Paraphraser:
             self._others.append(_Others.of(groups.setdefault(rule.symbol, []), rule.word))
             alike = grammar.synonyms.get(rule.word or "", frozenset((rule.word,)))
             self._mates.append(_Others.of(groups.setdefault((rule.symbol, alike), []), rule.word))
-        self._forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
-        for first, second in grammar.alternations:
-            origins = {other: place for place, other in link_rules(grammar, first, second)}
-            self._forms.setdefault(first, []).append((second, origins))
+        self._forms = alternations_of(grammar)
 
     def pair(self, derivation: Derivation) -> AlignedPair:
         """Make the candidate of a derivation.
@@ -201,26 +198,26 @@ class Paraphraser:
         forms = self._forms.get(number)
         if not inner and forms is None:
             return self._write_words(number, reference)
-        pieces: list[list[Token]] = []
+        parts: list[list[Token]] = []
         ahead = iter(inner)
         for word in self._words[number]:
             if word is None:
-                pieces.append(self._write(next(ahead), reference))
+                parts.append(self._write(next(ahead), reference))
             else:
-                pieces.append([(word, len(reference))])
+                parts.append([(word, len(reference))])
                 reference.append(word)
         if forms is not None and self._chance.next() < self._settings.alternate:
             other, origins = forms[self._chance.below(len(forms))]
-            pieces = [
-                pieces[origins[place]] if word is None else [(word, self._origin(pieces, origins.get(place)))]
+            parts = [
+                parts[origins[place]] if word is None else [(word, self._origin(parts, origins.get(place)))]
                 for place, word in enumerate(self._words[other])
             ]
-        return [token for piece in pieces for token in piece]
+        return [token for part in parts for token in part]
 
     @staticmethod
-    def _origin(pieces: list[list[Token]], place: int | None) -> int:
+    def _origin(parts: list[list[Token]], place: int | None) -> int:
         """Place in the reference of the word that a word between symbols means."""
-        return NOTHING if place is None else pieces[place][0][1]
+        return NOTHING if place is None else parts[place][0][1]
 
     def _write_words(self, number: int, reference: list[str]) -> list[Token]:
         words, start = self._words[number], len(reference)

@@ -6,9 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.locate import VectorLocation, bundled_names, open_vectors
-    from softbleu.embeddings.store import write_store
-    from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
+    from softbleu.embeddings.locate import VectorLocation as VectorLocation
+    from softbleu.embeddings.locate import bundled_names as bundled_names
+    from softbleu.embeddings.locate import open_vectors as open_vectors
+    from softbleu.embeddings.store import write_store as write_store
+    from softbleu.embeddings.vectors import VectorCase as VectorCase
+    from softbleu.embeddings.vectors import VectorSource as VectorSource
+    from softbleu.embeddings.vectors import WordVectors as WordVectors
 
 DEFAULT_VECTORS = "glove-6b-100d"
 # Loaded when first asked for: most runs need no vectors.
@@ -21,17 +25,6 @@ _HOMES = {
     "open_vectors": "locate",
     "write_store": "store",
 }
-
-__all__ = [
-    "DEFAULT_VECTORS",
-    "VectorCase",
-    "VectorLocation",
-    "VectorSource",
-    "WordVectors",
-    "bundled_names",
-    "open_vectors",
-    "write_store",
-]
 
 
 def __getattr__(name: str) -> object:

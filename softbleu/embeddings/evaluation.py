@@ -144,10 +144,7 @@ def count_coverage(counts: Counter[str], known: Iterable[bool]) -> TextCoverage:
 def measure_coverage(
     source: VectorSource, segments: Iterable[Sequence[str]], case: VectorCase = "fallback"
 ) -> TextCoverage:
-    """Coverage of a text, given as lists of tokens, by any vectors; a row of zeros counts as no vector.
-
-    Raises `InputError`: the text has no tokens.
-    """
+    """Coverage of a text, given as lists of tokens, by any vectors; a row of zeros counts as no vector."""
     counts: Counter[str] = Counter()
     for segment in segments:
         counts.update(segment)

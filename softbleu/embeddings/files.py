@@ -100,14 +100,6 @@ def _looks_like_text(body: bytes) -> bool:
     return len(sample) >= 256 or any(is_number(field) for field in body.partition(b"\n")[0].split()[1:])
 
 
-@dataclass
-class _Position:
-    """How far the file has been read: whole records, and the byte where the next one begins."""
-
-    records: int
-    offset: int
-
-
 def read_binary(
     path: Path, stream: Stream, layout: FileLayout, sink: Sink, block_size: int, watch: Watch | None = None
 ) -> None:
@@ -118,34 +110,39 @@ def read_binary(
     if layout.count is None:
         raise VectorError(f"{path}: a binary vector file needs a header with its number of vectors")
     size = layout.dimension * _VALUE_SIZE
-    position = _Position(0, layout.start)
+    records, offset, rest = 0, layout.start, b""
     stream.content.read(layout.start)
-    rest = b""
-    while position.records < layout.count:
+    while records < layout.count:
         if sink.full:
             return
         if watch is not None:
             watch(stream)
         block = stream.content.read(block_size)
         if not block:
-            _refuse_truncated(path, position, layout.count, rest)
+            word, space, _ = rest.partition(b" ")
+            raise VectorError(
+                f"{path}: truncated at word {records + 1}{f' ({_show(word)})' if space else ''}, byte {offset}: "
+                f"{records} of {layout.count} vectors read; download or convert it again"
+            )
         buffer = rest + block
-        starts, kept, slots = _split_records(buffer, size, layout.count - position.records, sink)
+        starts, kept, slots = _split_records(buffer, size, layout.count - records, sink)
         if starts:
-            rows = _gather(buffer, starts, size)
+            # All are copied at once.
+            values = sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[np.asarray(starts)]
+            rows = values.view("<f4").astype(np.float32, copy=False)
             if not (sink.tolerant or np.isfinite(rows).all()):
-                _refuse_values(path, position, buffer, starts, rows)
+                _refuse_values(path, records, offset, buffer, starts, rows)
             sink.add(slots, rows if len(kept) == len(rows) else rows[kept])
-            done = starts[-1] + size
-            position.records += len(starts)
-            position.offset += done
-            buffer = buffer[done:]
+            records, offset, buffer = records + len(starts), offset + starts[-1] + size, buffer[starts[-1] + size :]
         rest = buffer
         if len(rest) > size + _LONGEST_WORD and b" " not in rest[:_LONGEST_WORD]:
-            _refuse_word(path, position)
+            raise VectorError(
+                f"{path}: word {records + 1}, byte {offset}, has no end within {_LONGEST_WORD} bytes; the header is "
+                "wrong or the file is damaged"
+            )
     if (rest + stream.content.read(_LONGEST_WORD)).strip():
         raise VectorError(
-            f"{path}: more data after the {layout.count} vectors of the header, at byte {position.offset}; "
+            f"{path}: more data after the {layout.count} vectors of the header, at byte {offset}; "
             "the header is wrong or the file is damaged"
         )
 
@@ -171,42 +168,19 @@ def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[li
     return starts, kept, slots
 
 
-def _gather(buffer: bytes, starts: list[int], size: int) -> NDArray[np.float32]:
-    """Values of all records of a buffer, shape (records, dimension), copied at once."""
-    windows = sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)
-    rows: NDArray[np.float32] = windows[np.asarray(starts)].view("<f4").astype(np.float32, copy=False)
-    return rows
-
-
 def _show(word: bytes) -> str:
     return repr(word.lstrip(b"\n").decode("utf-8", "replace"))
 
 
-def _refuse_truncated(path: Path, position: _Position, count: int, rest: bytes) -> NoReturn:
-    word, space, _ = rest.partition(b" ")
-    named = f" ({_show(word)})" if space else ""
-    raise VectorError(
-        f"{path}: truncated at word {position.records + 1}{named}, byte {position.offset}: "
-        f"{position.records} of {count} vectors read; download or convert it again"
-    )
-
-
-def _refuse_word(path: Path, position: _Position) -> NoReturn:
-    raise VectorError(
-        f"{path}: word {position.records + 1}, byte {position.offset}, has no end within {_LONGEST_WORD} "
-        "bytes; the header is wrong or the file is damaged"
-    )
-
-
 def _refuse_values(
-    path: Path, position: _Position, buffer: bytes, starts: list[int], rows: NDArray[np.float32]
+    path: Path, records: int, offset: int, buffer: bytes, starts: list[int], rows: NDArray[np.float32]
 ) -> NoReturn:
     record = int(np.argmin(np.isfinite(rows).all(axis=1)))
     begin = starts[record - 1] + rows.shape[1] * _VALUE_SIZE if record else 0
     word = _show(buffer[begin : starts[record] - 1])
     raise VectorError(
-        f"{path}: NaN or infinite value for word {word} (word {position.records + record + 1}, "
-        f"byte {position.offset + begin}); mend or drop that vector"
+        f"{path}: NaN or infinite value for word {word} (word {records + record + 1}, "
+        f"byte {offset + begin}); mend or drop that vector"
     )
 
 
@@ -310,10 +284,7 @@ _READERS = {"binary": read_binary, "text": read_text}
 
 
 class FileSource:
-    r"""word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not.
-
-    Raises `VectorError`: the file is missing, empty or no vector file.
-    """
+    """word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not."""
 
     def __init__(self, path: Path, block_size: int = BLOCK_SIZE) -> None:
         self.path = path

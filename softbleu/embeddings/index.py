@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.io.cache import kept_arrays
-from softbleu.io.files import drafts_of
+from softbleu.io.files import drafts_of, hash_files
 from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
@@ -217,9 +217,9 @@ def save_index(index: NeighbourIndex, store: str | os.PathLike[str], fingerprint
     try:
         with drafts_of([path]) as (draft,):
             import_faiss().write_index(index.faiss_index, str(draft))
-            digest = _digest(draft)
+            seal = bytes.fromhex(hash_files(draft)) + _SEAL
             with draft.open("ab") as stream:
-                stream.write(digest + _SEAL)
+                stream.write(seal)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no permission or no space"
         raise VectorError(f"{path}: the index cannot be written ({reason})") from error
@@ -240,7 +240,7 @@ def load_index(
     faiss = import_faiss()
     remedy = "build it again with 'softbleu embeddings index'"
     try:
-        if _digest(path, tail=len(_SEAL) + 32) + _SEAL != _tail(path):
+        if not _is_sealed(path):
             raise VectorError(f"{path}: damaged; {remedy}")
         index = faiss.read_index(str(path), getattr(faiss, "IO_FLAG_MMAP_IFC", 0))
         core = core_of(index)
@@ -263,21 +263,15 @@ def index_path(store: str | os.PathLike[str], kind: IndexKind, fingerprint: str)
     return Path(store, f"neighbours-{kind}-{fingerprint[:12]}.faiss")
 
 
-def _tail(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - 32 - len(_SEAL)))
-        return stream.read()
-
-
-def _digest(path: Path, tail: int = 0) -> bytes:
-    """SHA-256 of a file but for its tail: FAISS trusts what it reads, and may crash on a damaged file."""
+def _is_sealed(path: Path) -> bool:
+    """Whether a file ends in the SHA-256 of what stands before: FAISS may crash on what is damaged."""
     digest = hashlib.sha256()
-    left = path.stat().st_size - tail
+    left = path.stat().st_size - 32 - len(_SEAL)
     with path.open("rb") as stream:
         while left > 0 and (block := stream.read(min(left, 1 << 20))):
             digest.update(block)
             left -= len(block)
-    return digest.digest()
+        return stream.read() == digest.digest() + _SEAL
 
 
 def units_and_norms(rows: NDArray[Any]) -> tuple[Singles, NDArray[np.float64]]:

@@ -95,10 +95,7 @@ def joined_names(text: str) -> list[str]:
 
 
 def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSource:
-    """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`.
-
-    Raises `VectorError`: a weight that is none, or a set that cannot be opened.
-    """
+    """Open sets written as `ONE+OTHER` or, with weights, `ONE*2+OTHER*0.5`."""
     sources, weights = [], []
     for part in text.split("+"):
         match = _PART.fullmatch(part)

@@ -323,8 +323,6 @@ def _allowed_pairs(
 def parse_percentile(text: str) -> float:
     """Read a quantile of random pairs, such as `p99.9`.
 
-    Raises `InputError` for anything else.
-
     >>> parse_percentile("p99.9")
     99.9
     """
@@ -380,10 +378,7 @@ def _key(percentile: float) -> str:
 
 
 def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
-    """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time.
-
-    Raises `VectorError`: there are no two words with a vector.
-    """
+    """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time."""
     key = source.fingerprint, measure
     if key not in _DRAWN:
         if len(_DRAWN) >= MOST_DRAWN:

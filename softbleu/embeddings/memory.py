@@ -100,10 +100,7 @@ class MemorySource:
 
 
 def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
-    """Use a gensim KeyedVectors as it is, without a copy; words are taken in the order of their rows.
-
-    Raises `VectorError`: words and rows do not fit together.
-    """
+    """Use a gensim KeyedVectors as it is, without a copy; words are taken in the order of their rows."""
     words = sorted(keyed.key_to_index, key=keyed.key_to_index.__getitem__)
     places = [keyed.key_to_index[word] for word in words]
     if places != list(range(len(words))):

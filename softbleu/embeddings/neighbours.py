@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.index import (
-    INDEX_KINDS,
     IndexKind,
     NeighbourGraph,
     NeighbourIndex,
@@ -82,7 +81,7 @@ def nearest_words(
     >>> [(word, round(similarity, 3)) for _, _, word, similarity in nearest_words(source, ["Cat"]).pairs()]
     [('kitten', 0.993), ('tax', 0.1)]
     """
-    _check(kind, case, count=count, limit=limit)
+    _check(case, count=count, limit=limit)
     located = _locate(source, words, limit, case)
     if located.unknown:
         raise InputError(f"no vector in {source.name} for {_listed(located.unknown)}: leave out or respell")
@@ -108,7 +107,7 @@ def word_graph(
     Words of the vocabulary without a vector are listed in the result; repeated ones count once. Raises `InputError`
     where no word has a vector.
     """
-    _check("exact", case, limit=limit)
+    _check(case, limit=limit)
     located = _locate(source, list(dict.fromkeys(vocabulary)), limit, case)
     if not located.words:
         raise InputError(f"no word of the vocabulary has a vector in {source.name}: give words, one a line")
@@ -124,11 +123,7 @@ def word_graph(
 
 
 def index_store(directory: Path, kind: IndexKind) -> tuple[Path, int]:
-    """Build an index over all words of a store and save it there; return its file and how many words it has.
-
-    Raises `VectorError`: no store, or a folder that cannot be written.
-    """
-    _check(kind, "exact")
+    """Build an index over all words of a store and save it there; return its file and how many words it has."""
     source = open_store(directory)
     index = build_index(source.head()[1], kind)
     return save_index(index, directory, source.fingerprint), len(index)
@@ -163,9 +158,7 @@ def _index_of(source: VectorSource, rows: NDArray[Any], kind: IndexKind, limit: 
     return build_index(rows, kind) if saved is None else saved
 
 
-def _check(kind: str, case: str, **numbers: int | None) -> None:
-    if kind not in INDEX_KINDS:
-        raise UnknownNameError("index", kind, INDEX_KINDS)
+def _check(case: str, **numbers: int | None) -> None:
     if case not in CASES:
         raise UnknownNameError("vector case", case, CASES)
     for name, value in numbers.items():

@@ -21,7 +21,7 @@ from softbleu.io.streams import TextCorpus
 from softbleu.types import Progress
 
 LONGEST_SEGMENT = 10_000
-"""Tokens after which gensim would drop the rest of a segment; longer ones are cut into pieces instead."""
+"""Tokens after which gensim would drop the rest of a segment; longer ones are cut into parts instead."""
 _REPORT_EVERY = 10_000
 _COUNTED_AT_ONCE = 10_000
 Algorithm = Literal["word2vec", "fasttext"]
@@ -37,7 +37,7 @@ class Passes:
         if isinstance(corpus, Iterator):
             raise InputError("the corpus can be gone through once only: give a list, or an object that starts anew")
         self.corpus = corpus
-        self.segments = self.tokens = self.pieces = 0
+        self.segments = self.tokens = self.parts = 0
         self.error: Exception | None = None
         self._epochs = epochs
         self._progress = progress
@@ -57,14 +57,14 @@ class Passes:
                     waiting.clear()
                 self.segments += 1
                 self.tokens += len(segment)
-                self.pieces += -(-len(segment) // LONGEST_SEGMENT)
+                self.parts += -(-len(segment) // LONGEST_SEGMENT)
         except OSError as error:
             raise InputError(f"the corpus cannot be read ({error})") from error
         counts.update(waiting)
         return counts
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Go through the corpus once more, in pieces that gensim does not cut short."""
+        """Go through the corpus once more, in parts that gensim does not cut short."""
         try:
             if self.error is None:
                 yield from self._epoch()
@@ -236,8 +236,8 @@ def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettin
     from softbleu.embeddings.measure import unit_rows
 
     model = _make_model(settings)
-    model.build_vocab_from_freq(frequencies, corpus_count=passes.pieces)
-    model.train(passes, total_examples=passes.pieces, total_words=passes.tokens, epochs=settings.epochs)
+    model.build_vocab_from_freq(frequencies, corpus_count=passes.parts)
+    model.train(passes, total_examples=passes.parts, total_words=passes.tokens, epochs=settings.epochs)
     if passes.error is not None:
         if isinstance(passes.error, SoftbleuError):
             raise passes.error

@@ -91,8 +91,6 @@ def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...
 def parse_layers(text: str) -> tuple[int, ...]:
     """Read numbers of layers, ascending.
 
-    Raises `InputError` for anything else.
-
     >>> parse_layers("6, 4")
     (4, 6)
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +86,11 @@ def convert_encoder(
     config = _read_config(model / CONFIG)
     where = str(model / CONFIG)
     family = find_family(config, where)
-    whole = read_architecture(family, config, None, where)
+    whole = read_architecture(family, config, where)
     recommended = default_layers(whole.depth) if layers is None else check_layers(layers, whole.depth, str(model))
     # An encoder has a layer, even if its embeddings are all that is asked for.
     depth = whole.depth if layers is None else max(1, *recommended)
-    architecture = read_architecture(family, config, depth, where)
+    architecture = replace(whole, depth=depth)
     tokenizer = read_tokenizer(model / TOKENIZER)
     if (most := max(tokenizer.get_vocab().values(), default=-1)) >= architecture.vocabulary:
         raise VectorError(

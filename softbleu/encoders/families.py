@@ -112,10 +112,8 @@ def first_position(family: Family, config: Mapping[str, Any], where: str) -> int
     return pad + 1
 
 
-def read_architecture(
-    family: Family, config: Mapping[str, Any], depth: int | None, where: str
-) -> EncoderArchitecture:
-    """Take sizes and the like from ``config.json``; of the layers only the first `depth`."""
+def read_architecture(family: Family, config: Mapping[str, Any], where: str) -> EncoderArchitecture:
+    """Take sizes and the like from ``config.json``."""
     activation = config.get(family.activation)
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise VectorError(f"{where}: unknown activation {activation!r}; valid: {', '.join(_ACTIVATIONS)}")
@@ -131,8 +129,7 @@ def read_architecture(
         "activation": _ACTIVATIONS[activation],
         "eps": config.get("layer_norm_eps", 1e-12),
     }
-    whole = EncoderArchitecture.read(found, where)
-    return whole if depth is None else EncoderArchitecture.read({**found, "depth": depth}, where)
+    return EncoderArchitecture.read(found, where)
 
 
 def family_weights(

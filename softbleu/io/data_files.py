@@ -136,10 +136,7 @@ def refuse_line(where: str, longest: int) -> NoReturn:
 
 
 def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[bytes]:
-    """Read lines with their ends.
-
-    Raises `InputError` for one that is too long, which has not been read to its end.
-    """
+    """Read lines with their ends; one that is too long is refused before it has been read to its end."""
     longest = longest_line()
     for number, line in enumerate(iter(partial(stream.readline, longest + 2), b""), start=1):
         # The end of a line does not count.
@@ -150,8 +147,6 @@ def bounded_lines(stream: IO[bytes] | BufferedIOBase, name: str) -> Iterator[byt
 
 def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Read rows of CSV, each with the number of the line where it ends.
-
-    Raises `InputError`: a cell is too long.
 
     >>> list(read_rows(["a,b", "1,2"], "x.csv"))
     [(1, ['a', 'b']), (2, ['1', '2'])]
@@ -165,10 +160,7 @@ def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator
 
 
 def read_bounded(stream: IO[bytes], name: str) -> bytes:
-    """Read all of a file, which is not too large.
-
-    Raises `InputError` for a larger one.
-    """
+    """Read all of a file, which is not too large."""
     content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         _refuse_size(name)
@@ -217,10 +209,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def check_plain(path: Path) -> None:
-    """See that a file is one: a pipe would block whoever opens it, a device may have no end.
-
-    Raises `InputError` for anything else.
-    """
+    """See that a file is one: a pipe would block whoever opens it, a device may have no end."""
     _size_of(path)
 
 

@@ -32,8 +32,6 @@ _guard = threading.Lock()
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
     """See that a file or folder to be written is no input, and holds none, by whatever name or link.
 
-    Raises `InputError` if it does.
-
     >>> check_apart("vectors/vocab.txt", ["vectors/meta.json"])
     >>> check_apart("vectors", ["vectors/meta.json"])
     Traceback (most recent call last):
@@ -88,7 +86,7 @@ class Content:
 
 
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
-    """Write a file, bytes or pieces of text; what a link points to is replaced, not the link.
+    """Write a file, bytes or text; what a link points to is replaced, not the link.
 
     Raises `OSError` if it cannot be written; then nothing of it is left behind.
     """

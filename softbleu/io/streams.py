@@ -174,8 +174,8 @@ def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) 
 def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
     """Cut at newlines alone, unlike `str.splitlines`."""
     rest, longest = "", longest_line()
-    while piece := reader.read(BLOCK_SIZE):
-        lines = (rest + piece).split("\n")
+    while block := reader.read(BLOCK_SIZE):
+        lines = (rest + block).split("\n")
         rest = lines.pop()
         if max(map(len, [*lines, rest])) > longest:
             refuse_line(name, longest)

@@ -48,8 +48,8 @@ class _Table(NamedTuple):
 
     slots: NDArray[np.int32]  # Number of the word in each slot, from 1; 0: none
     keys: NDArray[np.uint64]  # Of the words; the first stands for none, here and in `bounds`
-    bounds: NDArray[np.int64]  # Where each word ends in `spelt`
-    spelt: NDArray[np.uint8]  # The words one behind the other
+    bounds: NDArray[np.int64]  # Where each word ends in `surface`
+    surface: NDArray[np.uint8]  # The words one behind the other
     octets: NDArray[np.uint64]  # The eight bytes from each place on
     used: NDArray[np.int64]  # How many words there are
 
@@ -60,14 +60,14 @@ def _octets(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 
 def _table(slots: int, room: int) -> _Table:
-    spelt = np.zeros(room + _OCTET, np.uint8)
+    surface = np.zeros(room + _OCTET, np.uint8)
     words = slots // 2
     return _Table(
         np.zeros(slots, np.int32),
         np.zeros(words, np.uint64),
         np.zeros(words, np.int64),
-        spelt,
-        _octets(spelt),
+        surface,
+        _octets(surface),
         np.zeros(1, np.int64),
     )
 
@@ -81,10 +81,10 @@ def _with_slots(table: _Table) -> _Table:
 
 def _with_room(table: _Table, more: int) -> _Table:
     needed = int(table.bounds[table.used[0]]) + more + _OCTET
-    if needed <= len(table.spelt):
+    if needed <= len(table.surface):
         return table
-    spelt = _grown(table.spelt, 2 * needed)
-    return table._replace(spelt=spelt, octets=_octets(spelt))
+    surface = _grown(table.surface, 2 * needed)
+    return table._replace(surface=surface, octets=_octets(surface))
 
 
 def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -113,10 +113,10 @@ class _Words:
             self.table = _with_slots(self.table)
         return codes[: state[2]], offsets
 
-    def spelt(self, start: int = 0) -> tuple[NDArray[np.uint8], Integers]:
+    def surface(self, start: int = 0) -> tuple[NDArray[np.uint8], Integers]:
         """The words from a code on, one behind the other, and their bounds."""
         bounds = self.table.bounds[min(start, len(self)) : len(self) + 1]
-        return self.table.spelt[bounds[0] : bounds[-1]], bounds - bounds[0]
+        return self.table.surface[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
 class CompiledCoder:
@@ -131,8 +131,8 @@ class CompiledCoder:
 
     def words(self, start: int = 0) -> list[str]:
         """The words from a code on."""
-        spelt, bounds = (self._words if self._parts is None else self._parts).spelt(start)
-        text, ends = spelt.tobytes(), bounds.tolist()
+        surface, bounds = (self._words if self._parts is None else self._parts).surface(start)
+        text, ends = surface.tobytes(), bounds.tolist()
         return [text[one:other].decode() for one, other in pairwise(ends)]
 
     def code(self, text: bytes) -> Tokens:
@@ -144,10 +144,10 @@ class CompiledCoder:
         if self._parts is None:
             return Tokens(codes.copy(), offsets)
         if len(self._words) > known:
-            spelt, bounds = self._words.spelt(known)
+            surface, bounds = self._words.surface(known)
             # A mark between blanks takes three bytes.
-            out = np.empty(3 * len(spelt) + len(bounds) + _OCTET, np.uint8)
-            end = _split(spelt, bounds, out)
+            out = np.empty(3 * len(surface) + len(bounds) + _OCTET, np.uint8)
+            end = _split(surface, bounds, out)
             numbers, ends = self._parts.code(out[: end + _OCTET], len(bounds) - 1)
             self._bounds = np.concatenate((self._bounds, len(self._numbers) + ends[1:]))
             self._numbers = np.concatenate((self._numbers, numbers))
@@ -250,18 +250,18 @@ def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _split(spelt, bounds, out):  # type: ignore[no-untyped-def]
+def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
     """Write words with blanks between the tokens of each, a line each and blanks at the end; where these begin."""
     end = 0
     for word in range(len(bounds) - 1):
         start, stop = bounds[word], bounds[word + 1]
         escaped = False
         for place in range(start, stop):
-            escaped |= spelt[place] == _AMPERSAND or spelt[place] == _LESS
+            escaped |= surface[place] == _AMPERSAND or surface[place] == _LESS
         if escaped:
-            end = _split_escaped(spelt[start:stop].copy(), out, end)
+            end = _split_escaped(surface[start:stop].copy(), out, end)
         else:
-            end = _split_word(spelt, start, stop, out, end)
+            end = _split_word(surface, start, stop, out, end)
         out[end] = _NEWLINE
         end += 1
     out[end : end + _OCTET] = _BLANK
@@ -307,7 +307,7 @@ def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-u
     All in one: where arrays are handed on, or lie in tuples, each use of them counts references.
     """
     place, line, count = state
-    slots, keys, bounds, spelt, spelt_octets, used = table
+    slots, keys, bounds, surface, surface_octets, used = table
     mask, shift, words = len(slots) - 1, _ALL - _bits(slots), used[0]
     while place < end:
         byte = text[place]
@@ -351,9 +351,9 @@ def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-u
                 begin = bounds[number - 1]
                 at = start
                 if bounds[number] - begin == length:
-                    while at < last and octets[at] == spelt_octets[begin + at - start]:
+                    while at < last and octets[at] == surface_octets[begin + at - start]:
                         at += _OCTET
-                    if at >= last and octets[last] == spelt_octets[begin + last - start]:
+                    if at >= last and octets[last] == surface_octets[begin + last - start]:
                         break
             slot = (slot + 1) & mask
         if number == 0:
@@ -365,7 +365,7 @@ def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-u
             used[0] = number = words
             slots[slot], keys[number], bounds[number] = number, key, begin + length
             for at in range(length):
-                spelt[begin + at] = text[start + at]
+                surface[begin + at] = text[start + at]
         codes[count] = number - 1
         count += 1
         if text[place] == _BLANK:

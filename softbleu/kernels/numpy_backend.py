@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from softbleu.kernels.assignment import sweep_greedily as sweep_greedily
-from softbleu.kernels.long_texts import clipped_counts_of_long
 from softbleu.kernels.numpy_soft import matched_weights as matched_weights
 from softbleu.kernels.numpy_soft import raise_to_spellings as raise_to_spellings
 from softbleu.kernels.positions import Positions, ngram_ids, reference_counts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
@@ -27,6 +30,8 @@ multiply_pairs: Final = None
 
 SEGMENTS_AT_ONCE = 256
 LONG = 1 << 20  # Tokens that are not counted at once, but segment by segment, in less memory
+# Entries of a table of all n-grams that there may be, at most, and for each that there is; else these are sorted.
+_TABLE, _ENTRIES = 1 << 26, 8
 
 
 def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
@@ -62,3 +67,58 @@ def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
         in_reference = reference_counts(positions, starts[cut:], ids[cut:])
         counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
     return counts
+
+
+def clipped_counts_of_long(
+    candidate: NDArray[np.int32], references: Sequence[NDArray[np.int32]], order: int
+) -> list[int]:
+    """Count the n-grams of a candidate that are found in its references, clipped, of each order.
+
+    The digits are those of `softbleu.kernels.numpy_backend.clipped_counts`. N-grams that the candidate lacks are
+    forgotten at once.
+
+    >>> clipped_counts_of_long(np.array([1, 1, 2, 1], np.int32), [np.array([1, 2, 1, 2], np.int32)], 3)
+    [3, 2, 1]
+    """
+    texts = [candidate, *references]
+    numbers: list[NDArray[Any]] = _numbered(texts, 1 + max(int(text.max(initial=0)) for text in texts))
+    # Beyond the end of a text nothing is known.
+    words = [np.append(text, np.int32(-1)) for text in numbers]
+    width = 1 + int(numbers[0].max(initial=0))
+    starts = [np.arange(len(text), dtype=np.int32) for text in texts]
+    counts = []
+    for n in range(1, order + 1):
+        if n > 1:
+            bound = (1 + int(numbers[0].max(initial=0))) * width
+            for place, text in enumerate(words):
+                last = text[starts[place] + (n - 1)]
+                starts[place], numbers[place], last = _known(last >= 0, starts[place], numbers[place], last)
+                numbers[place] = numbers[place].astype(np.int64)
+                numbers[place] *= width
+                numbers[place] += last
+            numbers = _numbered(numbers, bound)
+        for place, number in enumerate(numbers):
+            starts[place], numbers[place] = _known(number >= 0, starts[place], number)
+        own = np.bincount(numbers[0])
+        best = np.zeros(len(own), np.int64)
+        for number in numbers[1:]:
+            np.maximum(best, np.bincount(number, minlength=len(own)), out=best)
+        counts.append(int(np.minimum(own, best).sum()))
+    return counts
+
+
+def _known(known: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    return arrays if known.all() else tuple(each[known] for each in arrays)
+
+
+def _numbered(keys: Sequence[NDArray[Any]], bound: int) -> list[NDArray[Any]]:
+    """Number the keys, all below a bound, that the first text has; -1 stands for others."""
+    if bound > min(_TABLE, _ENTRIES * sum(map(len, keys))):
+        distinct, found = np.unique(np.concatenate(keys), return_inverse=True)
+        keys, bound = np.split(found, np.cumsum([len(each) for each in keys])[:-1]), len(distinct)
+    there = np.zeros(bound, bool)
+    there[keys[0]] = True
+    table = np.cumsum(there, dtype=np.int32)
+    table[~there] = 0
+    table -= 1
+    return [table[each] for each in keys]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.kernels.scale import SCALE
+from softbleu.text.tokens import chosen_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,10 +48,7 @@ def _spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordPar
     width = parts.kinds
 
     def incidence(codes: NDArray[Any]) -> csr_array:
-        starts, ends = parts.bounds[codes], parts.bounds[codes + 1]
-        counts = ends - starts
-        bounds = np.concatenate(([0], np.cumsum(counts)))
-        places = np.arange(bounds[-1]) + np.repeat(starts - bounds[:-1], counts)
+        places, bounds = chosen_places(parts.bounds, codes)
         ids = parts.codes[places]
         return csr_array((np.ones(len(ids), np.float32), ids, bounds), shape=(len(codes), width))
 
@@ -100,7 +98,7 @@ def _weights_of_order(table: Floats, own: Floats, others: Floats, order: int, gr
             row, column = _paired(alike, own, others)
             matched[row] += (1 - greedy) * alike[row, column]
             met[column] += (1 - greedy) * alike[row, column]
-    # One after the other, as compiled: sums of pieces would differ in the last bits.
+    # One after the other, as compiled: partial sums would differ in the last bits.
     sums = (np.cumsum(values) for values in (matched * own, own * SCALE, met * others, others * SCALE))
     return [float(np.rint(each[-1])) if len(each) else 0.0 for each in sums]
 

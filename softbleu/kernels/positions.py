@@ -45,7 +45,7 @@ class Positions:
     line: Integers  # Line of the token: the candidates', then the references'
     segment: Integers
     local: Integers  # Place among the positions of its segment: the candidates' first, then each reference's
-    room: Integers  # Tokens from here to the end of the line; an n-gram starts where ``room >= n``
+    remaining: Integers  # Tokens from here to the end of the line; an n-gram starts where ``remaining >= n``
     side: Integers  # Which reference of its segment, from 0; -1 in a candidate
     sizes: Integers  # Positions of each segment
     places: Integers
@@ -85,7 +85,7 @@ class Positions:
             line=line,
             segment=np.concatenate((np.tile(segments, len(by_system)), owner))[line],
             local=positions - (starts - np.concatenate((in_candidates, in_references)))[line],
-            room=(starts + lengths)[line] - positions,
+            remaining=(starts + lengths)[line] - positions,
             side=sides[line],
             sizes=sizes,
             places=np.cumsum(sizes) - sizes,
@@ -114,7 +114,7 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iter
     words, width = _numbered(positions, starts, ids, words, compact)
     numbers, height = words, width
     for n in range(2, order + 1):
-        fits = positions.room[starts] >= n
+        fits = positions.remaining[starts] >= n
         if shared:
             ends = np.zeros(len(positions.codes) + 1, bool)
             ends[starts] = begins = _on_both_sides(positions, starts, ids)

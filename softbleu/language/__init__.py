@@ -1,35 +1,28 @@
 """What judges a text by itself: language models, spelling, error detectors."""
 
 from softbleu.language.arpa import read_arpa, write_arpa
-from softbleu.language.detector import ErrorDetector, FoundError, Harper
+from softbleu.language.detector import FoundError, Harper
 from softbleu.language.gguf_model import convert_gguf
-from softbleu.language.locate import ModelChoice, detector_names, model_names, open_language
+from softbleu.language.locate import ModelChoice, detector_names, open_language
 from softbleu.language.neural import NeuralModel
-from softbleu.language.ngrams import LineJudgements, NgramModel, NgramTable, train_ngrams
-from softbleu.language.spelling import Spelling, WordList, as_written, split_words
-from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageModel, LanguageSet, default_language
+from softbleu.language.ngrams import train_ngrams
+from softbleu.language.spelling import WordList, as_written, split_words
+from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, LanguageSet, default_language
 
 __all__ = [
     "DEFAULT_LANGUAGE",
     "VALUES",
-    "ErrorDetector",
     "Finding",
     "FoundError",
     "Harper",
-    "LanguageModel",
     "LanguageSet",
-    "LineJudgements",
     "ModelChoice",
     "NeuralModel",
-    "NgramModel",
-    "NgramTable",
-    "Spelling",
     "WordList",
     "as_written",
     "convert_gguf",
     "default_language",
     "detector_names",
-    "model_names",
     "open_language",
     "read_arpa",
     "split_words",

@@ -24,8 +24,6 @@ Entry = tuple[Sequence[str], float, float]
 def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
     r"""Read an n-gram model from a file in ARPA form, plain or packed (gzip, bzip2).
 
-    Raises `InputError`, which names the line, for anything else.
-
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "one.arpa"
     >>> words = "-99\t<s>\n-0.3\t</s>\n-0.3\ta\n"

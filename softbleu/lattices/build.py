@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.aligned import link_rules
+from softbleu.corpora.aligned import alternations_of
 from softbleu.lattices.lattice import NetworkArc, WordNetwork
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def merge_references(
     new = len(first) + 1
     for reference in references[1:]:
         path = [0]
-        for start, end, words, same in _stretches(first, reference, shared):
+        for start, end, words, same in _spans(first, reference, shared):
             if same:
                 path += range(start + 1, end + 1)
                 continue
@@ -50,9 +50,7 @@ def merge_references(
     return arcs, paths
 
 
-def _stretches(
-    first: Sequence[str], other: Sequence[str], shared: int
-) -> Iterator[tuple[int, int, Sequence[str], bool]]:
+def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[tuple[int, int, Sequence[str], bool]]:
     """Places of the first text, and the words of the other there; whether they are the same."""
     matcher = SequenceMatcher(None, first, other, autojunk=False)
     blocks = [tuple(block) for block in matcher.get_matching_blocks() if block.size >= shared]
@@ -91,10 +89,7 @@ class _Meaning:
     def __init__(self, derivations: Derivations) -> None:
         self._words = derivations.words
         grammar = derivations.grammar
-        self._forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
-        for first, second in grammar.alternations:
-            origins = {other: place for place, other in link_rules(grammar, first, second)}
-            self._forms.setdefault(first, []).append((second, origins))
+        self._forms = alternations_of(grammar)
         mates: dict[object, list[str]] = {}
         keys = []
         for rule in grammar.rules:

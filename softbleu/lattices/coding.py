@@ -1,4 +1,4 @@
-"""References that are lattices, coded: the words that they spell as tokens, and their arcs as arrays."""
+"""References that are lattices, coded: their surface forms as tokens, and their arcs as arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NetworkTokenizer(Tokenizer):
     """
 
     rules: NetworkRules = field(default_factory=NetworkRules)
-    spelt: bool = field(default=False, repr=False)
+    all_words: bool = field(default=False, repr=False)
     """Whether all words of networks are tokens, so that their vectors can be looked up."""
 
     @property
@@ -43,18 +43,18 @@ class NetworkTokenizer(Tokenizer):
         """Words of a network that are tokens: those of the reference itself, or all.
 
         >>> network = WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])
-        >>> NetworkTokenizer().words_of(network), NetworkTokenizer(spelt=True).words_of(network)
+        >>> NetworkTokenizer().words_of(network), NetworkTokenizer(all_words=True).words_of(network)
         (['dog'], ['dog', 'hound'])
         """
-        plain = (self.spelt | ((network.costs == 0) & (network.kinds == 0))).tolist()
+        plain = (self.all_words | ((network.costs == 0) & (network.kinds == 0))).tolist()
         return [word for word, known in zip(network.words, plain, strict=True) if word and known]
 
 
-def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules, *, spelt: bool = False) -> Tokenizer:
+def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules, *, all_words: bool = False) -> Tokenizer:
     """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
     if rules.notation == "text" and not rules.active:
         return Tokenizer(tokenizer.tokenize, tokenizer.lowercase)
-    return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, rules, spelt)
+    return NetworkTokenizer(tokenizer.tokenize, tokenizer.lowercase, rules, all_words)
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def lattices_of(references: Tokens) -> Lattices:
     )
 
 
-def arc_words(references: Tokens, spelt: Sequence[str]) -> list[str]:
-    """Words of the arcs that `lattices_of` finds, in order, `spelt` having the words of the codes."""
+def arc_words(references: Tokens, surface_forms: Sequence[str]) -> list[str]:
+    """Words of the arcs that `lattices_of` finds, in order, `surface_forms` being those of the codes."""
     if isinstance(references, LatticeLines):
         return list(references.arc_words)
-    return [spelt[code] for code in references.codes.tolist()]
+    return [surface_forms[code] for code in references.codes.tolist()]

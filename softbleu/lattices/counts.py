@@ -35,13 +35,13 @@ _Step = tuple[int, int, int]  # Source, target, word; below 0 there is no word
 
 @dataclass(frozen=True)
 class PoolChunk(Chunk):
-    """Segments whose references are pieces of paths: together they have each n-gram as often as some path has it."""
+    """Segments whose references are parts of paths: together they have each n-gram as often as some path has it."""
 
     closest: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
     """Of each segment the length nearest to its candidate's that a path has; of two equally near, the shorter."""
 
     def closest_reference_lengths(self) -> Integers:
-        """Lengths of paths, not of their pieces."""
+        """Lengths of paths, not of their parts."""
         return self.closest
 
     def by_reference(self) -> Self:
@@ -64,12 +64,12 @@ def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
     for size, text in zip(lattices.sizes.tolist(), texts, strict=True):
         _LIMIT.check(size, f"a network of {size:,} arcs, of a candidate of {len(text):,} words,")
     lengths = [path_lengths(steps, last) for steps, last in _networks(lattices)]
-    pieces = [
-        list(_pieces(steps, None if whole else text, order))
+    parts = [
+        list(_parts(steps, None if whole else text, order))
         for (steps, _), text in zip(_networks(lattices), texts, strict=True)
     ]
     groups = list(pairwise(chunk.segment_offsets.tolist()))
-    lines = [list(dict.fromkeys(line for own in pieces[start:end] for line in own)) for start, end in groups]
+    lines = [list(dict.fromkeys(line for own in parts[start:end] for line in own)) for start, end in groups]
     closest = [
         min((abs(length - own), length) for each in lengths[start:end] for length in each)[1]
         for (start, end), own in zip(groups, chunk.candidates.lengths.tolist(), strict=True)
@@ -118,8 +118,8 @@ def path_lengths(steps: Sequence[_Step], last: int) -> list[int]:
     return [length for length in range(lengths[last].bit_length()) if lengths[last] >> length & 1]
 
 
-def _pieces(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[Words]:
-    """Pieces of paths that have the n-grams of a text, or all there are, as often as a path has them."""
+def _parts(steps: Sequence[_Step], text: Words | None, order: int) -> Iterator[Words]:
+    """Parts of paths that have the n-grams of a text, or all there are, as often as a path has them."""
     if text is not None and _is_path(steps):
         yield tuple(word for _, _, word in steps if word != -2)
         return

@@ -76,7 +76,10 @@ class WordNetwork:
             last = 1 + max(max(arc.source, arc.target) for arc in listed)
             listed += [NetworkArc(end, last, "") for end in ends]
             ends = [last]
-        _check_costs(listed, where)
+        for arc in listed:
+            if not 0 <= arc.cost <= MOST_COST:
+                step = f"{arc.source} to {arc.target}"
+                raise InputError(f"{where}: the arc from {step} costs {arc.cost:g}, not 0 to {MOST_COST:g}: mend it")
         order = _ordered(listed, where)
         _check_reached(listed, order, start, ends[0], where)
         numbers = {state: number for number, state in enumerate(order)}
@@ -169,13 +172,6 @@ class NetworkPath(NamedTuple):
     words: tuple[str, ...]
     cost: float  # In words
     arcs: tuple[NetworkArc, ...]
-
-
-def _check_costs(arcs: Sequence[NetworkArc], where: str) -> None:
-    for arc in arcs:
-        if not 0 <= arc.cost <= MOST_COST:
-            step = f"{arc.source} to {arc.target}"
-            raise InputError(f"{where}: the arc from {step} costs {arc.cost:g}, not 0 to {MOST_COST:g}: mend it")
 
 
 def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:

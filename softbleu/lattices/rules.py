@@ -299,15 +299,11 @@ class Expander:
         if node not in self._phrases:
             self._phrases[node] = []
             if not all(map(is_function_word, self._tables.phrase(node))):
-                _, targets, _ = self._tables.paraphrases(np.array([node]), self._all)
+                _, targets, _ = self._tables.paraphrases(np.array([node]), np.ones(self._tables.nodes, bool))
                 texts = map(self._tables.phrase, targets.tolist())
                 told = (text for text in texts if not all(map(is_function_word, text)))
                 self._phrases[node] = [*told][: self._rules.alternatives]
         return self._phrases[node]
-
-    @cached_property
-    def _all(self) -> Any:
-        return np.ones(self._tables.nodes, bool)
 
 
 def _ending(word: str) -> str:

@@ -97,7 +97,7 @@ class WeighedText:
 
 @dataclass(frozen=True)
 class Pool:
-    """The n-grams of one order, spread over a chunk's positions (and one more, for padding)."""
+    """Clipped counts of references' n-grams, of one order, spread over a chunk's positions and one for padding."""
 
     ngrams: Ngrams
     index: Integers  # Number of the candidate n-gram that starts here, -1 for none

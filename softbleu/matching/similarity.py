@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from softbleu.text.tokens import Tokens
     from softbleu.types import Flags, Floats, Integers
 
-_STRETCH = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
+_TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
 SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
 
 
@@ -260,8 +260,8 @@ class UnitVectors:
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
         """`inverse_norms` of the n-grams that start at each token of one long text; 0 beyond its end."""
         found = [np.zeros(len(codes)) for _ in range(order)]
-        for start in range(0, len(codes), _STRETCH):
-            some = codes[start : start + _STRETCH + order - 1]
+        for start in range(0, len(codes), _TOKENS_AT_ONCE):
+            some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
             for norms, inverse in zip(found, self.inverse_norms(some[None], order), strict=False):
                 norms[start : start + inverse.shape[1]] = inverse[0]
         return found

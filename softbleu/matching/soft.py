@@ -1,22 +1,37 @@
-"""The matching of a whole chunk: in batches of similar segments, or in one pass of kernels."""
+"""The matching of a whole chunk: in batches of similar segments, a stripe of a long one at a time, or by kernels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.io.limits import Limit
 from softbleu.kernels.scale import SCALE
+from softbleu.matching.assignment import OPTIMAL, assign_links, consumed
 from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
-from softbleu.matching.long import MATCHED_WORDS, match_long_segment
 from softbleu.matching.similarity import Mean, TokenVectors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from softbleu.kernels import Kernels
+    from softbleu.matching.batches import Batch, Tables
     from softbleu.matching.matches import Matches, Rules
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors
     from softbleu.types import Integers
+
+STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time
+_LIMIT = Limit(
+    "soft matching", "pairs of words", 1 << 31, "a document of 3,000 words with 20 references: 180,000,000"
+)
+"""Of one segment, of which a stripe is held at a time."""
+MATCHED_WORDS = Limit("soft matching", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
+"""Of a candidate and its references together: what is known of their n-grams takes memory before any comparison."""
 
 
 def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
@@ -50,3 +65,82 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
         rules.threshold,
         SCALE if rules.consumption == "unit" else 0,
     )
+
+
+def match_long_segment(
+    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
+) -> None:
+    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory."""
+    height, width = batch.candidate.shape[1], batch.reference.shape[1]
+    words = f"a segment of {height:,} candidate and {width:,} reference words"
+    _LIMIT.check(height * width, words)
+    stripes = _stripes(rules, pools, batch, text)
+    if rules.assignment == "optimal":
+        _match_optimally(rules, batch, stripes, matches, words)
+    else:
+        _match_greedily(rules, stripes, matches)
+
+
+def _stripes(
+    rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText
+) -> Iterator[tuple[int, BatchMatching, Tables]]:
+    """Let some n-grams of the candidate meet the pool, then the next; each time where the first of them begins."""
+    pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
+    stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
+    for start in range(0, batch.candidate.shape[1], stripe):
+        # N-grams that begin here may end beyond, and those that begin there are not to be matched yet.
+        end = start + stripe + rules.max_order - 1
+        part = replace(batch, candidate=batch.candidate[:, start:end])
+        matching = BatchMatching(rules, pools, part, text.products(part))
+        tables = matching.tables()
+        if tables is not None:
+            tables.similarities[:, :, stripe:] = 0
+            yield start, matching, tables
+
+
+def _match_greedily(
+    rules: Rules, stripes: Iterator[tuple[int, BatchMatching, Tables]], matches: list[Matches]
+) -> None:
+    """Match the n-grams from left to right: each stripe takes from what those before it have left."""
+    left: dict[int, Integers] = {}
+    for _, matching, tables in stripes:
+        for capacity, order in zip(tables.capacity[:, 0], tables.orders, strict=True):
+            if order in left:
+                capacity[:] = left[order][: len(capacity)]
+            left[order] = capacity
+        partner, value = tables.assign(rules)
+        matching.note(tables, partner, value, matches)
+        for order, columns, found in zip(tables.orders, partner, value, strict=True):
+            matched = columns >= 0
+            np.subtract.at(left[order], columns[matched], consumed(found[matched], rules))
+        # Memory is for the next.
+        del matching, tables
+
+
+def _match_optimally(
+    rules: Rules,
+    batch: Batch,
+    stripes: Iterator[tuple[int, BatchMatching, Tables]],
+    matches: list[Matches],
+    words: str,
+) -> None:
+    """Gather the pairs that may match, stripe by stripe, and match those of each order together."""
+    links: dict[int, list[tuple[NDArray[Any], ...]]] = {}
+    first: tuple[BatchMatching, Tables] | None = None
+    for start, matching, tables in stripes:
+        first = first or (replace(matching, batch=batch), tables)
+        for similarities, order in zip(tables.similarities[:, 0], tables.orders, strict=True):
+            row, column = np.nonzero(similarities > max(rules.threshold, 0))
+            links.setdefault(order, []).append(
+                ((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column])
+            )
+            OPTIMAL.check(sum(len(each[0]) for each in links[order]), words)
+        del matching, tables
+    if first is not None:
+        whole, tables = first
+        found = []
+        for order, capacity in zip(tables.orders, tables.capacity[:, 0], strict=True):
+            rows, columns, values = map(np.concatenate, zip(*links.pop(order), strict=True))
+            found.append(assign_links(rows, columns, values, capacity, batch.candidate.shape[1]))
+        partner, value = (np.stack(each) for each in zip(*found, strict=True))
+        whole.note(tables, partner, value, matches)

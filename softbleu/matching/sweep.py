@@ -13,9 +13,9 @@ from softbleu.kernels import choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import Matcher, SoftMatcher
 from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
-from softbleu.matching.long import MATCHED_WORDS
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import threshold_in_millionths
+from softbleu.matching.soft import MATCHED_WORDS
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

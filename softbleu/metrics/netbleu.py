@@ -42,8 +42,8 @@ class NetBleu(ClippedPrecision):
 
     def complete(self) -> None:
         """Take a tokenizer that makes networks of references."""
-        spelt = self.matching.needs_vectors(self.order)
-        object.__setattr__(self, "tokenizer", network_tokenizer(self.tokenizer, self.rules, spelt=spelt))
+        all_words = self.matching.needs_vectors(self.order)
+        object.__setattr__(self, "tokenizer", network_tokenizer(self.tokenizer, self.rules, all_words=all_words))
 
     def resolved(self) -> Self:
         """With the resources that rules look at."""

@@ -221,7 +221,7 @@ class WordParts:
 
 
 def chosen_places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Places of the entries of chosen stretches one after the other, and the bounds of these stretches."""
+    """Places of the entries of chosen lines one after the other, and the bounds of these lines."""
     lengths = bounds[chosen + 1] - bounds[chosen]
     offsets = np.zeros(len(chosen) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])

@@ -22,7 +22,7 @@ from softbleu.io.data_files import bounded_lines, read_bounded
 from softbleu.io.files import Content
 from softbleu.io.progress import note
 from softbleu.io.resources import package_folder
-from softbleu.text.tokens import Vocabulary
+from softbleu.text.tokens import Vocabulary, chosen_places
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
@@ -165,10 +165,7 @@ class MeteorData(Content):
         return _Files.of(location).all
 
     def open(self) -> MeteorTables:
-        """Map the tables; they are made the first time.
-
-        Raises `InputError`: the files are damaged, or one is missing.
-        """
+        """Map the tables; they are made the first time."""
         return _open(self)
 
 
@@ -354,12 +351,8 @@ class MeteorTables:
 
     def paraphrases(self, nodes: Integers, wanted: Flags) -> tuple[Integers, Integers, Integers]:
         """Paraphrases of phrases, those that are wanted: which phrase, the other's node, its rank in the table."""
-        bounds = self._array("phrase_bounds")
-        starts = bounds[nodes].astype(np.int64)
-        counts = bounds[nodes + 1] - starts
-        owner = np.repeat(np.arange(len(nodes)), counts)
-        offsets = np.cumsum(counts) - counts
-        ranks = np.arange(len(owner)) + np.repeat(starts - offsets, counts)
+        ranks, offsets = chosen_places(self._array("phrase_bounds"), nodes)
+        owner = np.repeat(np.arange(len(nodes)), np.diff(offsets))
         others = self._array("phrase_targets")[ranks]
         kept = wanted[others]
         return owner[kept], others[kept].astype(np.int64), ranks[kept]

@@ -11,7 +11,7 @@ import pytest
 
 from softbleu.cli.app import make_program
 from softbleu.cli.command import EARLIER, spread_values
-from softbleu.corpora.systems import name_systems
+from softbleu.corpora.parallel import name_systems
 from softbleu.errors import InputError
 from softbleu.report.layout import align, fit
 

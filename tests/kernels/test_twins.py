@@ -138,7 +138,7 @@ def test_clipped_counts_of_long_segments(
     kernels = kernels_of(name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numpy_backend, "LONG", 0)
-        patch.setattr("softbleu.kernels.long_texts._TABLE", table)
+        patch.setattr("softbleu.kernels.numpy_backend._TABLE", table)
         if name == "numba":
             patch.setattr("softbleu.kernels.numba_ngrams.LONG", 0)
         assert clipped(kernels, *segments, order) == expected

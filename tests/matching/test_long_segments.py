@@ -47,7 +47,7 @@ def test_a_long_line_is_matched_as_a_short_one_would_be(
     monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
     monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
     for cells in (1, 5_000, 1 << 21):
-        monkeypatch.setattr("softbleu.matching.long.STRIPE_CELLS", cells)
+        monkeypatch.setattr("softbleu.matching.soft.STRIPE_CELLS", cells)
         assert matches(candidate, reference, **options) == expected
 
 
@@ -62,6 +62,6 @@ def test_what_hangs_together_is_matched_optimally_by_itself(
     monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
     assert matches(*lines, **options) == expected
     monkeypatch.setattr("softbleu.matching.assignment.OPTIMAL", replace(OPTIMAL, most=50))
-    monkeypatch.setattr("softbleu.matching.long.OPTIMAL", replace(OPTIMAL, most=50))
+    monkeypatch.setattr("softbleu.matching.soft.OPTIMAL", replace(OPTIMAL, most=50))
     with pytest.raises(InputError, match=r"too much for assignment 'optimal' .*'exact-first', or allow .*--limits"):
         matches(*lines, **options)
