@@ -1,4 +1,4 @@
-"""How well metrics agree with people: about systems, about single outputs, and about pairs of outputs."""
+"""How well metrics agree with judges: about systems, about single outputs, and about pairs of outputs."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ TESTED = ("pearson", "spearman")  # Coefficients whose differences are tested
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Scores of the same points by people and by metrics."""
+    """Scores of the same points by judges and by metrics."""
 
     human: str  # What the human scores are called
     points: tuple[str, ...]  # Names of the points; empty for single outputs
-    people: Floats  # Of shape (points,)
+    judges: Floats  # Of shape (points,)
     metrics: Mapping[str, Floats]  # The same by the name of the metric
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
 
     @property
     def constant(self) -> list[str]:
         """Names of what scores all points the same: no correlation with it is defined."""
-        columns = {self.human: self.people, **self.metrics}
+        columns = {self.human: self.judges, **self.metrics}
         return [name for name, column in columns.items() if np.ptp(column) == 0]
 
 
 @dataclass(frozen=True)
 class MetricAgreement:
-    """How a metric agrees with people."""
+    """How a metric agrees with judges."""
 
     metric: str
     human: str
@@ -63,19 +63,19 @@ class MetricPair:
     coefficient: str  # What was correlated with, and how
     better: str
     worse: str
-    values: tuple[float, float]  # Their correlations with people
+    values: tuple[float, float]  # Their correlations with judges
     between: float  # Of both metrics
     test: WilliamsTest
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that people and all metrics scored. InputError: fewer than 3; the missing ones are named.
+    """Find the systems that judges and all metrics scored. InputError: fewer than 3; the missing ones are named.
 
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
-    >>> joined = join_systems([table], "people", {"A": 0.6, "B": 0.5, "C": 0.4})
+    >>> joined = join_systems([table], "judges", {"A": 0.6, "B": 0.5, "C": 0.4})
     >>> joined.points, dict(joined.left_out)
-    (('A', 'B', 'C'), {'people': ('D',)})
+    (('A', 'B', 'C'), {'judges': ('D',)})
     """
     for table in metrics:
         if not table.systems:
@@ -95,50 +95,50 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
             + (f": {lacking}" * bool(lacking))
         )
     columns = {side: np.array([given[name] for name in points], np.float64) for side, given in sides.items()}
-    people = columns.pop(human)
-    return Columns(human, points, people, columns, left_out)
+    judges = columns.pop(human)
+    return Columns(human, points, judges, columns, left_out)
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
     """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
     columns: dict[str, Floats] = {}
-    people: Floats | None = None
+    judges: Floats | None = None
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
         judged, found = assessments.pick(table.segments, table.name)
-        if people is not None and len(judged) != len(people):
+        if judges is not None and len(judged) != len(judges):
             raise InputError(f"{table.name} scored other systems than {metrics[0].name}: score the same with both")
-        people, columns[table.name] = judged, found
-    if people is None:
-        raise InputError("there is no metric to compare with people")
-    if len(people) < FEWEST_POINTS:
-        raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(people)}")
-    return Columns(human, (), people, columns, {})
+        judges, columns[table.name] = judged, found
+    if judges is None:
+        raise InputError("there is no metric to compare with judges")
+    if len(judges) < FEWEST_POINTS:
+        raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(judges)}")
+    return Columns(human, (), judges, columns, {})
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with people: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
     found = []
     for name, column in columns.metrics.items():
-        correlations = {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS}
+        correlations = {each: correlate(column, columns.judges, each, samples, seed) for each in COEFFICIENTS}
         found.append(MetricAgreement(name, columns.human, len(column), correlations))
     return found
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
     """Correlate again without each of the points, 4 or more: which of them makes the correlation what it is."""
-    if len(columns.people) <= FEWEST_POINTS:
-        raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.people)}")
+    if len(columns.judges) <= FEWEST_POINTS:
+        raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.judges)}")
     for place, point in enumerate(columns.points):
         rest = {name: np.delete(column, place) for name, column in columns.metrics.items()}
-        others = Columns(columns.human, (), np.delete(columns.people, place), rest, {})
+        others = Columns(columns.human, (), np.delete(columns.judges, place), rest, {})
         for each in agreements(others, samples=0):
             yield point, each
 
 
 def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:
-    """Test of every pair of metrics whether one agrees with people more than the other, beyond chance.
+    """Test of every pair of metrics whether one agrees with judges more than the other, beyond chance.
 
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
@@ -148,18 +148,18 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     usable = [name for name in columns.metrics if name not in columns.constant]
     if len(usable) < 2 or columns.human in columns.constant:
         raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
-    if len(columns.people) < FEWEST_TO_TEST:
-        raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.people)}")
+    if len(columns.judges) < FEWEST_TO_TEST:
+        raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
     found = []
     for coefficient in TESTED:
-        values = {name: _value(columns.metrics[name], columns.people, coefficient) for name in usable}
+        values = {name: _value(columns.metrics[name], columns.judges, coefficient) for name in usable}
         for one, other in combinations(usable, 2):
             if against not in (None, one, other):
                 continue
             better, worse = (one, other) if values[one] >= values[other] else (other, one)
             between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
             both = (values[better], values[worse])
-            test = williams(*both, between, len(columns.people))
+            test = williams(*both, between, len(columns.judges))
             found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
     return found
 

@@ -1,4 +1,4 @@
-"""Settings chosen by how well they agree with people on some data, and what they give on the rest."""
+"""Settings chosen by how well they agree with judges on some data, and what they give on the rest."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def calibrate(
     scores each, `question` is `systems` or `outputs`.
 
     >>> texts = {"A": ["a b c", "d e"], "B": ["a b x", "d x"], "C": ["a x y", "d e"], "D": ["x y z", "x y"]}
-    >>> judged = {"people": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
+    >>> judged = {"judges": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
     >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}
     >>> two = {**one, "references": ["a x y", "d x"]}
     >>> found = calibrate({"metric": "bleu"}, {"order": [1, 2]}, {"one": one, "two": two})

@@ -31,7 +31,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """How likely a correlation with people is greater by chance than another one with the same people."""
+    """How likely a correlation with judges is greater by chance than another one with the same judges."""
 
     t: float
     """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
@@ -74,7 +74,7 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
     InputError: fewer than 4 points.
 
-    `first` and `second` are of either metric with people, `between` is of both with each other.
+    `first` and `second` are of either metric with judges, `between` is of both with each other.
 
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)

@@ -89,7 +89,7 @@ class Definition:
         return str(self.path.parent / name)
 
     def data(self) -> dict[str, dict[str, Any]]:
-        """What people said of which texts, by name, as `softbleu.metaeval` takes it."""
+        """What judges said of which texts, by name, as `softbleu.metaeval` takes it."""
         if not self.tables.get("data"):
             raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
         found = self._data_tables()
@@ -118,7 +118,7 @@ class Definition:
         for name, text in self.tables.get("metrics", {}).items():
             try:
                 head, own = read_settings(str(text))
-                found[name] = make_metric(head, idle=[], **common | self._located(f"metrics.{name}", own))
+                found[name] = make_metric(head, unused=[], **common | self._located(f"metrics.{name}", own))
             except InputError as error:
                 raise InputError(f"{self.path}: [metrics] {name!r}: {error}") from error
         return found
@@ -139,7 +139,7 @@ class Definition:
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
         try:
-            make_metric(idle=[], **options)
+            make_metric(unused=[], **options)
         except InputError as error:
             raise InputError(f"{self.path}: [{name}] {error}") from error
         placed = dict(options)
@@ -177,7 +177,7 @@ class Definition:
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
-            tokenizer = make_metric(idle=[], **self.settings()).tokenizer
+            tokenizer = make_metric(unused=[], **self.settings()).tokenizer
             with self.corpus() as corpus:
                 for system in corpus.systems:
                     yield system, MatchedText.of_corpus(corpus.only(system), tokenizer)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """Where people's comparisons put a system."""
+    """Where judges' comparisons put a system."""
 
     name: str
     score: float  # Expected wins, or mean TrueSkill

@@ -17,7 +17,7 @@ from softbleu.meta.grids import read_thresholds
 from softbleu.meta.metaeval import MetaEvaluation, metaeval
 from softbleu.meta.spurious import find_spurious
 from softbleu.meta.sweep import SweepRow, sweep_corpus, sweep_points
-from softbleu.meta.variants import COMBINATIONS, REMEDIES, make_variants
+from softbleu.meta.variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Outcome:
     sweep: list[SweepRow] = field(default_factory=list)
     analyses: dict[str, list[Analysis]] = field(default_factory=dict)  # Analyses of matches, by the name of the text
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
-    """How metrics agree with people, by question and the name of the data."""
+    """How metrics agree with judges, by question and the name of the data."""
     calibration: Calibration | None = None  # Settings chosen on all data but one
 
     def manifest(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
 def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, list[Analysis]]]:
     table = definition.table("spurious", {"matchers", "remedies", "thresholds", "at"}, {"matchers", "thresholds"})
     base = definition.settings()
-    remedies = table.get("remedies", [*REMEDIES, *COMBINATIONS])
+    remedies = table.get("remedies", [*VARIANTS, *COMBINATIONS])
     variants = make_variants(base, table["matchers"], remedies)
     thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
     order = base.get("order", 4)

@@ -316,19 +316,19 @@ METRICS = Registry("metric", "softbleu.metrics", Metric)
 
 
 def with_settings(
-    metric: Metric, given: Mapping[str, Any], idle: list[str] | None = None, *, plain: bool = False
+    metric: Metric, given: Mapping[str, Any], unused: list[str] | None = None, *, plain: bool = False
 ) -> Metric:
     """Change settings of a metric, of whatever part; those that are given go before those of a `preset`.
 
-    Names of settings that the metric does not have are added to `idle`, or refused without it. `plain` leaves out
+    Names of settings that the metric does not have are added to `unused`, or refused without it. `plain` leaves out
     what the metric takes for vectors in context (`Metric.in_context`).
     """
     given = dict(given)
     preset = given.pop("preset", None)
     if preset is not None and preset not in preset_names():
         raise UnknownNameError("preset", preset, preset_names())
-    if preset is not None and preset not in metric.presets and idle is not None:
-        idle.append("preset")
+    if preset is not None and preset not in metric.presets and unused is not None:
+        unused.append("preset")
     # A preset says nothing about what a metric or matcher does not have.
     usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and is_encoder(given.get("vectors")) else {}
     parts = {"matcher": getattr(metric, "matcher", None), **given}
@@ -340,12 +340,12 @@ def with_settings(
         if name not in every:
             soft = {**parts, "matcher": "vleu"} if "matcher" in known else parts
             valid = [each.name for each in all_settings(type(metric), soft, shared=True)]
-            raise UnknownNameError("setting", name, valid if idle is None else sorted(every))
+            raise UnknownNameError("setting", name, valid if unused is None else sorted(every))
         # What does nothing here must be right all the same.
         check_given(every[name], given[name])
-        if idle is None:
+        if unused is None:
             raise InputError(f"{_named(metric, parts)} has no setting {name!r}; it has: {', '.join(known)}")
-        idle.append(name)
+        unused.append(name)
     return metric.revised({**usual, **metric.presets.get(preset or "", {}), **given})
 
 

@@ -71,7 +71,7 @@ def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[
         if found[0].tally.judged:
             yield f".{name}", draw(spurious_lines(found), picture_format)
             # The matchers as they are, side by side.
-            plain = [each for each in found if each.variant.remedy == PLAIN] or found[:1]
+            plain = [each for each in found if each.variant.name == PLAIN] or found[:1]
             yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
         else:
             yield f".{name}", draw(partner_histograms(found), picture_format)

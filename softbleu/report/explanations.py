@@ -88,8 +88,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines += _steps(explanation.path, digits)
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
-        mass = sum(match.similarity for match in matches)
-        lines.append((BOLD, f"{order}-grams: {mass:.{digits}f} of {len(matches)}"))
+        matched = sum(match.similarity for match in matches)
+        lines.append((BOLD, f"{order}-grams: {matched:.{digits}f} of {len(matches)}"))
         rows = [_row(match, digits, several) for match in matches]
         right = [False, False, True, False, *([False] if several else [])]
         lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, align(rows, right), strict=True)]

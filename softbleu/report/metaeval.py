@@ -1,4 +1,4 @@
-"""Agreement of metrics with people as tables and pictures."""
+"""Agreement of metrics with judges as tables and pictures."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def draw_metaeval(found: MetaEvaluation, picture_format: str) -> bytes:
 
 
 def metaeval_panels(found: MetaEvaluation) -> Rows:
-    """Scores of people against each metric's, a panel each with Pearson's r; of `williams` p-values, a panel a test.
+    """Scores of judges against each metric's, a panel each with Pearson's r; of `williams` p-values, a panel a test.
 
-    Panels that stand in a row have the same people. A p-value is how likely the row's metric is better than the
+    Panels that stand in a row have the same judges. A p-value is how likely the row's metric is better than the
     column's by chance alone.
     """
     check_picture(found.question)
@@ -46,7 +46,7 @@ def metaeval_panels(found: MetaEvaluation) -> Rows:
 
 def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:
     metric, pearson = agreement.metric, agreement.correlations["pearson"]
-    points = list(zip(columns.metrics[metric].tolist(), columns.people.tolist(), strict=True))
+    points = list(zip(columns.metrics[metric].tolist(), columns.judges.tolist(), strict=True))
     note = "r is not defined" if pearson.value is None else f"r = {pearson.value:.3f}"
     if pearson.interval is not None:
         note += " [{:.3f}, {:.3f}]".format(*pearson.interval)

@@ -20,29 +20,29 @@ def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
 
 
 def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
-    """Spurious share by threshold, then precision by recall: a panel a remedy, a line a matcher.
+    """Spurious share by threshold, then precision by recall: a panel a variant, a line a matcher.
 
-    Where the matchers were tried without a remedy, too, every other panel has that in grey.
+    Where the matchers were tried as they are, too, every other panel has that in grey.
     """
     shares: dict[str, dict[str, Points]] = {}
     trades: dict[str, dict[str, Points]] = {}
     for each in analyses:
-        remedy, matcher = each.variant.remedy, each.variant.matcher
+        variant, matcher = each.variant.name, each.variant.matcher
         spurious = zip(each.thresholds, (credit.spurious_share for credit in each.curve), strict=True)
-        shares.setdefault(remedy, {})[matcher] = [(at, 100 * share) for at, share in spurious if share is not None]
+        shares.setdefault(variant, {})[matcher] = [(at, 100 * share) for at, share in spurious if share is not None]
         both = ((credit.recall, credit.precision) for credit in each.curve)
-        trades.setdefault(remedy, {})[matcher] = [
+        trades.setdefault(variant, {})[matcher] = [
             (100 * x, 100 * y) for x, y in both if x is not None and y is not None
         ]
     return [
-        *_remedy_panels("threshold", "spurious credit, per cent", shares),
-        *_remedy_panels("recall, per cent", "precision of the credit, per cent", trades),
+        *_variant_panels("threshold", "spurious credit, per cent", shares),
+        *_variant_panels("recall, per cent", "precision of the credit, per cent", trades),
     ]
 
 
-def _remedy_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str, Points]]) -> Rows:
+def _variant_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str, Points]]) -> Rows:
     plain = curves.get(PLAIN, {})
-    behind = {remedy: {} if remedy == PLAIN else plain for remedy in curves}
+    behind = {variant: {} if variant == PLAIN else plain for variant in curves}
     return in_rows([Lines(name, x_label, y_label, curves[name], behind[name], PLAIN) for name in curves])
 
 
@@ -60,18 +60,18 @@ def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
 def partner_histograms(analyses: Sequence[Analysis]) -> Rows:
     """How many reference n-grams were matched by how many different candidate n-grams, in powers of two.
 
-    A panel a remedy.
+    A panel a variant.
     """
     numbers: dict[str, dict[str, list[int]]] = {}
     for each in analyses:
-        numbers.setdefault(each.variant.remedy, {})[each.variant.matcher] = [
+        numbers.setdefault(each.variant.name, {})[each.variant.matcher] = [
             partner.candidates.bit_length() - 1 for partner in each.partners.partners()
         ]
     found = [number for matchers in numbers.values() for each in matchers.values() for number in each]
     bins = range(1 + max(found, default=0))
     label = "different candidate n-grams (logarithm to base 2, rounded down)"
     panels = []
-    for remedy, matchers in numbers.items():
+    for variant, matchers in numbers.items():
         counts = {matcher: [each.count(number) for number in bins] for matcher, each in matchers.items()}
-        panels.append(Histogram(remedy, label, "reference n-grams", [*bins, len(bins)], counts))
+        panels.append(Histogram(variant, label, "reference n-grams", [*bins, len(bins)], counts))
     return in_rows(panels)

@@ -230,6 +230,6 @@ def test_both_files_of_direct_assessment_agree(direction: str) -> None:
     by_text, _ = make_score_tables(texts.texts, read_metrics(["bleu"]), segments=True)  # type: ignore[arg-type]
     one = join_assessments(by_number, "da", numbered)
     other = join_assessments(by_text, "da", texts)
-    both = [np.array(sorted(zip(side.people, side.metrics["bleu"], strict=True))) for side in (one, other)]
+    both = [np.array(sorted(zip(side.judges, side.metrics["bleu"], strict=True))) for side in (one, other)]
     assert both[0].shape == (560, 2)
     assert np.abs(both[0] - both[1]).max() < 1e-9

@@ -179,8 +179,8 @@ def find_edits(
     )
     try:
         # An edit that changes nothing may be of words that would be left out.
-        idle = any(source[start:end] in texts for edits in gold for start, end, texts in edits if start < end)
-        make = Excerpt.whole if idle else Excerpt.of
+        unused = any(source[start:end] in texts for edits in gold for start, end, texts in edits if start < end)
+        make = Excerpt.whole if unused else Excerpt.of
         graph: Excerpt | EditTables = make(source, candidate, most_unchanged)
     except LatticeTooLargeError:
         graph = EditTables(source, candidate, most_unchanged)
