@@ -108,11 +108,11 @@ def choose_lines(
     statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
     upward = np.array([1 if each.measure.higher_is_better else -1 for each in statistics])
-    place = corpus.systems.index(baseline)
+    index = corpus.systems.index(baseline)
     if kind == "different":
-        values = scores[:, :, 0] - scores[place, :, 0]
+        values = scores[:, :, 0] - scores[index, :, 0]
         keys = -np.abs(values)
-        keys[place] = np.inf
+        keys[index] = np.inf
     elif kind == "worst":
         values = scores[:, :, 0]
         keys = values * upward[0]
@@ -125,7 +125,7 @@ def choose_lines(
     texts = pick_segments(corpus, [segment + 1 for _, segment in chosen])
     lines = []
     for at, (system, segment) in enumerate(chosen):
-        shown = (place, system) if kind == "different" else (system,)
+        shown = (index, system) if kind == "different" else (system,)
         lines.append(
             ChosenLine(
                 segment + 1,

@@ -147,9 +147,9 @@ def _piece_names(metric: Metric, lines: list[list[str]]) -> list[list[str]]:
     pieces = metric.vector_choice.encoder.tokenize(lines)
     found = []
     for line, (start, stop) in zip(lines, pairwise(pieces.offsets.tolist()), strict=True):
-        places = pieces.words[start:stop].tolist()
-        new = [place >= 0 and place != before for before, place in pairwise([-1, *places])]
-        found.append([line[place] if first else "…" for place, first in zip(places, new, strict=True)])
+        indices = pieces.words[start:stop].tolist()
+        new = [index >= 0 and index != before for before, index in pairwise([-1, *indices])]
+        found.append([line[index] if first else "…" for index, first in zip(indices, new, strict=True)])
     return found
 
 
@@ -205,10 +205,8 @@ def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
             kind = "missed"
         else:
             continue
-        places = ((CANDIDATE, candidate, 0), (REFERENCE, reference, shift), (SOURCE, source, 0))
-        yield from (
-            (side, place + more, 1, kind, link, said[kind]) for side, place, more in places if place is not None
-        )
+        sides = ((CANDIDATE, candidate, 0), (REFERENCE, reference, shift), (SOURCE, source, 0))
+        yield from ((side, at + more, 1, kind, link, said[kind]) for side, at, more in sides if at is not None)
 
 
 def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> Iterator[list[Mark]]:
@@ -224,9 +222,9 @@ def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> I
             marks: list[Mark] = []
             for link, number in enumerate(order[first:end].tolist()):
                 stage = names[int(matches.stage[number])]
-                place = int(matches.start[number] - candidates[line])
+                index = int(matches.start[number] - candidates[line])
                 other = int(matches.place[number] - starts[segment])
-                marks.append((CANDIDATE, place, int(matches.width[number]), stage, link, stage))
+                marks.append((CANDIDATE, index, int(matches.width[number]), stage, link, stage))
                 marks.append((REFERENCE, other, int(matches.size[number]), stage, link, stage))
             yield marks
 
@@ -248,7 +246,7 @@ def _gleu_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) 
         kinds = [names[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]
         for start, stop in pairwise(offsets.tolist()):
             own = kinds[start:stop]
-            yield [(CANDIDATE, place, 1, kind, place, said[kind]) for place, kind in enumerate(own)]
+            yield [(CANDIDATE, index, 1, kind, index, said[kind]) for index, kind in enumerate(own)]
 
 
 _MARKERS: dict[type, Callable[..., Iterator[list[Mark]]]] = {

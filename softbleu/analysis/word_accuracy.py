@@ -97,10 +97,10 @@ def differences_in(
         for number, chunk in enumerate(block.chunks(0, len(block))):
             for piece in chunk.pieces(_AT_ONCE):
                 _count(piece, order, matched[number], None if number else offered)
-    place = prepared.systems.index(baseline)
+    index = prepared.systems.index(baseline)
     found = NgramDifferences()
     for other, name in enumerate(prepared.systems):
-        for one, two in ((place, other), (other, place)) if name != baseline else ():
+        for one, two in ((index, other), (other, index)) if name != baseline else ():
             apart = [(count - matched[two][ngram], ngram) for ngram, count in matched[one].items()]
             texts = [
                 (-gain, tuple(prepared.words[code] for code in ngram), ngram) for gain, ngram in apart if gain > 0

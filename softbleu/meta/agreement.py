@@ -130,9 +130,9 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
     """Correlate again without each of the points, 4 or more: which of them makes the correlation what it is."""
     if len(columns.judges) <= FEWEST_POINTS:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.judges)}")
-    for place, point in enumerate(columns.points):
-        rest = {name: np.delete(column, place) for name, column in columns.metrics.items()}
-        others = Columns(columns.human, (), np.delete(columns.judges, place), rest, {})
+    for index, point in enumerate(columns.points):
+        rest = {name: np.delete(column, index) for name, column in columns.metrics.items()}
+        others = Columns(columns.human, (), np.delete(columns.judges, index), rest, {})
         for each in agreements(others, samples=0):
             yield point, each
 

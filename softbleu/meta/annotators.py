@@ -47,13 +47,13 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
     said: defaultdict[tuple[int, int], Outcomes] = defaultdict(Counter)
     for by_annotator in _groups(comparisons):
         annotators = sorted(by_annotator)
-        for place, one in enumerate(annotators):
+        for index, one in enumerate(annotators):
             mine = by_annotator[one]
             if mine.total() > 1:
                 same[one, one] += sum(count * (count - 1) // 2 for count in mine.values())
                 total[one, one] += mine.total() * (mine.total() - 1) // 2
                 said[one, one] += mine
-            for other in annotators[place + 1 :]:
+            for other in annotators[index + 1 :]:
                 theirs = by_annotator[other]
                 same[one, other] += sum(count * theirs[outcome] for outcome, count in mine.items())
                 total[one, other] += mine.total() * theirs.total()
@@ -95,8 +95,8 @@ def _groups(comparisons: Comparisons) -> Iterator[dict[int, Outcomes]]:
         if end - start < 2:
             continue
         group: defaultdict[int, Outcomes] = defaultdict(Counter)
-        for place in order[start:end]:
-            group[int(comparisons.annotator[place])][int(comparisons.outcome[place])] += 1
+        for index in order[start:end]:
+            group[int(comparisons.annotator[index])][int(comparisons.outcome[index])] += 1
         yield dict(group)
 
 

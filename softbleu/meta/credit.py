@@ -153,10 +153,10 @@ def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
     """Say which matches pair n-grams of different spelling."""
     codes = np.append(chunk.positions.codes, -1)
     equal = intervals.order == intervals.partner_orders
-    for place in range(int(intervals.order.max(initial=0))):
-        beyond = place >= intervals.order
-        left = np.minimum(intervals.starts + place, chunk.size)
-        right = np.minimum(intervals.partner_starts + place, chunk.size)
+    for index in range(int(intervals.order.max(initial=0))):
+        beyond = index >= intervals.order
+        left = np.minimum(intervals.starts + index, chunk.size)
+        right = np.minimum(intervals.partner_starts + index, chunk.size)
         equal &= beyond | (codes[left] == codes[right])
     different: Flags = ~equal
     return different
@@ -171,12 +171,12 @@ class Judge:
 
     def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:
         split, segment = chunk.positions.split, chunk.positions.segment
-        met = np.flatnonzero(aligned >= 0)
-        other = chunk.reference_positions[segment[met]] + aligned[met]
+        matched = np.flatnonzero(aligned >= 0)
+        other = chunk.reference_positions[segment[matched]] + aligned[matched]
         # For each position the one that it is aligned to; one position more, which stands for all beyond the end.
         self._link = np.full(chunk.size + 1, -1)
-        self._link[met] = other
-        self._link[other] = met
+        self._link[matched] = other
+        self._link[other] = matched
         self._occurrences = [_Occurrences(*found, split) for found in ngram_ids(chunk.positions, max_order)]
         self._exact = [(ngrams.starts, ngrams.exact) for ngrams in chunk.ngrams(max_order)]
 
@@ -197,8 +197,8 @@ class Judge:
         for order, (starts, exact) in enumerate(self._exact, start=1):
             link = self._link[starts]
             adjacent = ~exact & (link >= 0)
-            for place in range(1, order):
-                adjacent &= self._link[starts + place] == link + place
+            for index in range(1, order):
+                adjacent &= self._link[starts + index] == link + index
             found.append(starts[adjacent])
         return found
 
@@ -209,9 +209,9 @@ class Judge:
         length, room = np.minimum(left_order, right_order), np.maximum(left_order, right_order)
         inside, ordered = np.ones(len(left), bool), np.ones(len(left), bool)
         before = np.full(len(left), -1)
-        for place in range(int(length.max(initial=0))):
-            beyond = place >= length
-            link = self._link[np.minimum(start + place, len(self._link) - 1)]
+        for index in range(int(length.max(initial=0))):
+            beyond = index >= length
+            link = self._link[np.minimum(start + index, len(self._link) - 1)]
             inside &= beyond | ((link >= other) & (link < other + room))
             ordered &= beyond | (link > before)
             before = link
@@ -233,8 +233,8 @@ class _Occurrences:
         low = np.searchsorted(self._sorted_cells, cells)
         many = np.searchsorted(self._sorted_cells, cells, side="right") - low
         number = np.repeat(np.arange(len(starts)), many)
-        place = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
-        return number, self._by_cell[low[number] + place]
+        index = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
+        return number, self._by_cell[low[number] + index]
 
 
 Ngram = tuple[str, ...]
@@ -400,9 +400,9 @@ class PartnerTally:
         contexts = [
             Context(
                 tuple(self._words[code] for code in tokens.lines(number, number + 1).codes.tolist()),
-                place - int(tokens.offsets[number]),
+                index - int(tokens.offsets[number]),
                 order,
             )
-            for tokens, number, place, order in ((candidates, segment, left, n), (references, line, right, m))
+            for tokens, number, index, order in ((candidates, segment, left, n), (references, line, right, m))
         ]
         return segment + 1, contexts[0], contexts[1]

@@ -80,8 +80,8 @@ def credit_table(
     - `thresholds`: every variant at every threshold;
     - `orders`: every variant at the given threshold, order by order;
     - `partners`: reference n-grams by how often they were matched spuriously (or at all, if nobody knows);
-    - `offenders`: spurious matches (or any) of greatest weight whose partner has function words only, or is among those
-      that the most different n-grams were matched with; with the words around them.
+    - `offenders`: spurious matches (or any) of greatest weight whose partner has function words only, or is among
+      those that the most different n-grams were matched with; with the words around them.
 
     Of each variant `partners` and `offenders` have so many rows at most; facts are what else to say of all rows.
     """
@@ -111,14 +111,14 @@ def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Ite
     by_name = {(each.variant.matcher, each.variant.name): each for each in analyses}
     plain = by_name.get((analysis.variant.matcher, PLAIN))
     recall = plain.tally.credit(plain.at).recall if plain else None
-    places = {
+    thresholds = {
         "given": analysis.at,
         "best F1": analysis.best(),
         "recall of plain": None if recall is None else analysis.at_recall(recall),
     }
-    for place, number in places.items():
+    for at, number in thresholds.items():
         if number is not None:
-            yield [place, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
+            yield [at, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
 
 
 def _plain_summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:

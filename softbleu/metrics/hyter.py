@@ -324,9 +324,9 @@ def _path(
     lattices, texts, weights, edits = task
     own_costs, whole = lattices.own_costs(weights, edits.full), HUNDRED * edits.full
     steps = []
-    for arc, place in way:
-        own = candidate[place] if place >= 0 else ""
-        found = edits.extra * int(texts.weights[number, place]) if place >= 0 else 0
+    for arc, index in way:
+        own = candidate[index] if index >= 0 else ""
+        found = edits.extra * int(texts.weights[number, index]) if index >= 0 else 0
         word, kind, lost, arc_cost = "", "", 0, 0
         if arc >= 0:
             word, kind = arc_words[arc], ARC_KINDS[lattices.kinds[arc]]

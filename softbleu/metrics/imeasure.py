@@ -78,10 +78,10 @@ class IMeasure(Metric):
         references = tuple(chunk.references.by_line())
         unchanged = _unchanged_rows(tuple(sources[owner] for owner in owners), references)
         rows = np.column_stack((unchanged, unchanged[:, (TRUE_NEGATIVE, FALSE_NEGATIVE)]))
-        changed = [place for place, owner in enumerate(owners) if candidates[owner] != sources[owner]]
-        for place in changed:
-            owner = owners[place]
-            rows[place, :COLUMNS] = count_alignment((sources[owner], candidates[owner], references[place]))
+        changed = [index for index, owner in enumerate(owners) if candidates[owner] != sources[owner]]
+        for index in changed:
+            owner = owners[index]
+            rows[index, :COLUMNS] = count_alignment((sources[owner], candidates[owner], references[index]))
         return rows
 
     def score(self, row: Integers | Floats) -> IMeasureScore:
@@ -181,10 +181,10 @@ def align_columns(triple: Triple) -> list[AlignedColumn]:
     """
     _, (prefix, suffix), middle = _aligned(triple)
     moved = [
-        (tuple(None if place is None else prefix + place for place in places), kinds) for places, kinds in middle
+        (tuple(None if index is None else prefix + index for index in indices), kinds) for indices, kinds in middle
     ]
-    before: list[Any] = [((place,) * 3, (TRUE_NEGATIVE,)) for place in range(prefix)]
-    after = [(tuple(len(text) - suffix + place for text in triple), (TRUE_NEGATIVE,)) for place in range(suffix)]
+    before: list[Any] = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
+    after = [(tuple(len(text) - suffix + index for text in triple), (TRUE_NEGATIVE,)) for index in range(suffix)]
     return [*before, *moved, *after]
 
 
@@ -249,8 +249,8 @@ def _follow(
         kinds = _kinds_of(one, other, third)
         for kind in kinds:
             counts[kind] += 1
-        places = zip(cell, (down, across, onward), strict=True)
-        columns.append((tuple(place if taken else None for place, taken in places), kinds[:2]))
+        indices = zip(cell, (down, across, onward), strict=True)
+        columns.append((tuple(index if taken else None for index, taken in indices), kinds[:2]))
         here = before
     return counts, columns
 
@@ -481,10 +481,10 @@ def _spread(here: Costs, between: Costs) -> None:
         if (before >= here[1:, 1:]).all():
             return
         np.minimum(here[1:, 1:], before, out=here[1:, 1:])
-    for place, line in enumerate(here):
-        if place:
-            np.minimum(line, here[place - 1] + two_gaps, out=line)
-            np.minimum(line[1:], here[place - 1, :-1] + both[place - 1], out=line[1:])
+    for index, line in enumerate(here):
+        if index:
+            np.minimum(line, here[index - 1] + two_gaps, out=line)
+            np.minimum(line[1:], here[index - 1, :-1] + both[index - 1], out=line[1:])
         line -= across
         np.minimum.accumulate(line, out=line)
         line += across

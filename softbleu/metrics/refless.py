@@ -200,8 +200,8 @@ _ANY = "surrogatepass"  # Characters that are none, as they stand in broken text
 Aggregate = Literal["mean", "share"]
 
 
-def _weight(criterion: str, place: int) -> Any:
-    small, other = (str(weights[place]) for weights in (_SMALL_WEIGHTS, _WEIGHTS))
+def _weight(criterion: str, index: int) -> Any:
+    small, other = (str(weights[index]) for weights in (_SMALL_WEIGHTS, _WEIGHTS))
     unset = f"{small} with {DEFAULT_LANGUAGE}, {other} with other models"
     return setting(None, f"Weight of {criterion}", least=0, most=1, unset=unset)
 

@@ -212,11 +212,11 @@ class Softbleu(Metric):
         tables = None if self.meteor_data is None else self.meteor_data.open()
         matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
         starts = matches.start - piece.candidates.offsets[matches.segment]
-        places = matches.place - piece.references.offsets[matches.segment]
+        indices = matches.place - piece.references.offsets[matches.segment]
         least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
-        columns = (matches.segment, starts, starts + matches.width, places, places + matches.size, least)
-        for segment, start, end, place, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
-            block = pairs.block(similarities, segment)[start:end, place:stop]
+        columns = (matches.segment, starts, starts + matches.width, indices, indices + matches.size, least)
+        for segment, start, end, index, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
+            block = pairs.block(similarities, segment)[start:end, index:stop]
             np.maximum(block, similarity, out=block)
 
     def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:

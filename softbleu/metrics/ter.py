@@ -209,10 +209,10 @@ class _Search:
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """Where each word of the reference stands."""
-        places: dict[str, list[int]] = {word: [] for word in self._reference}
-        for place, word in enumerate(self._reference):
-            places[word].append(place)
-        return places
+        indices: dict[str, list[int]] = {word: [] for word in self._reference}
+        for index, word in enumerate(self._reference):
+            indices[word].append(index)
+        return indices
 
     def _distance(self, candidate: str, most: int) -> int:
         """Edit distance of the table, if the plain one, which is never greater, is at most so much."""
@@ -248,29 +248,29 @@ class _Search:
     def _shifts(self, candidate: str, most: int) -> tuple[Iterable[Shift], int]:
         """Find shifts of words to where they are missed, and how many there were to try; from `most` on it stops."""
         behind, wrong, missed = self._table.alignment(candidate)
-        places = self._places
+        indices = self._places
         # What ends a text is equal to nothing.
         ours, theirs = candidate + "\0", self._reference + "\1"
         found: set[Shift] = set()
         tried = 0
         long = len(self._reference) > _FARTHEST
         for start, word in enumerate(candidate):
-            alike = places.get(word, [])
+            alike = indices.get(word, [])
             if long or start > _FARTHEST:
                 alike = alike[bisect_left(alike, start - _FARTHEST) : bisect_right(alike, start + _FARTHEST)]
-            for place in alike:
+            for index in alike:
                 # Words that are to go within themselves stay.
-                ahead = behind[place + 1] - start
+                ahead = behind[index + 1] - start
                 if ahead == 1:
                     continue
                 longest = min(_LONGEST, ahead - 1) if ahead > 1 else _LONGEST
                 length = 1
                 while length <= longest:
-                    if wrong[start + length] > wrong[start] and missed[place + length] > missed[place]:
-                        targets = dict.fromkeys(behind[place : place + length + 1])
+                    if wrong[start + length] > wrong[start] and missed[index + length] > missed[index]:
+                        targets = dict.fromkeys(behind[index : index + length + 1])
                         tried += len(targets)
                         found.update([(length, -start, -target) for target in targets])
-                    if ours[start + length] != theirs[place + length]:
+                    if ours[start + length] != theirs[index + length]:
                         break
                     length += 1
                 if tried >= most:
@@ -352,8 +352,8 @@ class Table:
         else:
             self._rows = _rows(length, len(reference))
         self._masks = dict.fromkeys(reference, 0)
-        for place, letter in enumerate(reference):
-            self._masks[letter] |= 1 << place
+        for index, letter in enumerate(reference):
+            self._masks[letter] |= 1 << index
 
     def distance(self, candidate: str) -> int:
         """Edit distance of a candidate."""

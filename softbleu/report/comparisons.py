@@ -125,8 +125,8 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if place < number else _p(pair.corrected)
-            for place, pair in enumerate(pairs)
+            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if index < number else _p(pair.corrected)
+            for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)

@@ -171,8 +171,8 @@ def _rounded(values: Sequence[Sequence[float]]) -> list[list[float]]:
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
     """Cells as the page shows them."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    places = [digits + 2 if name in _PROBABILITIES else digits for name in columns]
-    cells = [[_cell(row.get(name), n) for name, n in zip(columns, places, strict=True)] for row in table.rows]
+    decimals = [digits + 2 if name in _PROBABILITIES else digits for name in columns]
+    cells = [[_cell(row.get(name), n) for name, n in zip(columns, decimals, strict=True)] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
 

@@ -132,7 +132,7 @@ class _ChosenAnnotators(BestReference):
         before = (0, 0, 0)
         chosen = []
         for start, stop in pairwise(offsets.tolist()):
-            best, place = (-math.inf, 0, 0.0), start
+            best, index = (-math.inf, 0, 0.0), start
             for number in range(start, stop):
                 correct, proposed, gold = (a + b for a, b in zip(before, counts[number], strict=True))
                 below = weight * gold + proposed
@@ -140,10 +140,10 @@ class _ChosenAnnotators(BestReference):
                 measure = (1 + weight) * correct / below if below else float(not correct)
                 key = (measure, correct, -below)
                 if key > best:
-                    best, place = key, number
-            chosen.append(place)
+                    best, index = key, number
+            chosen.append(index)
             if self.metric.annotators == "running":
-                correct, proposed, gold = (a + b for a, b in zip(before, counts[place], strict=True))
+                correct, proposed, gold = (a + b for a, b in zip(before, counts[index], strict=True))
                 before = (correct, proposed, gold)
         return np.array(chosen, np.int64)
 
