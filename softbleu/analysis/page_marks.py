@@ -56,7 +56,7 @@ class ShownMarks:
 
 @dataclass(frozen=True)
 class ShownHeat:
-    """How alike the tokens of each candidate and of its best reference are, row by row."""
+    """Similarities of the tokens of each candidate and of its best reference, row by row."""
 
     labels: list[str]
     heights: Integers  # Tokens of the candidate, of each row
@@ -80,7 +80,7 @@ def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable
 
 
 def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
-    """Find how alike tokens are, for a metric that goes by that."""
+    """Find the similarities of tokens, for a metric that goes by them."""
     if words is None or not isinstance(metric, Softbleu | BertScore):
         return None
     heights, widths, names, values = [], [], [], []

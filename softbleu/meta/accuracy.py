@@ -42,7 +42,7 @@ class Tau:
     skipped: int  # Comparisons of systems that the metric did not score
 
 
-VARIANTS = tuple(_COUNTED)
+TAUS = tuple(_COUNTED)
 
 
 def judged_scores(
@@ -88,7 +88,7 @@ def tau_of(counts: Integers, variant: str) -> float | None:
     >>> tau_of(counts, "noties"), round(tau_of(counts, "hties"), 4)
     (0.5555555555555556, 0.6154)
     """
-    above, below = _COUNTED[known_name("variant", variant, VARIANTS)]
+    above, below = _COUNTED[known_name("variant", variant, TAUS)]
     pairs = int((counts * below).sum())
     return int((counts * above).sum()) / pairs if pairs else None
 

@@ -206,13 +206,13 @@ class Judge:
         """Judge n-grams by where they start and their orders."""
         swap = left_order > right_order
         start, other = np.where(swap, right, left), np.where(swap, left, right)
-        length, room = np.minimum(left_order, right_order), np.maximum(left_order, right_order)
+        length, width = np.minimum(left_order, right_order), np.maximum(left_order, right_order)
         inside, ordered = np.ones(len(left), bool), np.ones(len(left), bool)
         before = np.full(len(left), -1)
         for index in range(int(length.max(initial=0))):
             beyond = index >= length
             link = self._link[np.minimum(start + index, len(self._link) - 1)]
-            inside &= beyond | ((link >= other) & (link < other + room))
+            inside &= beyond | ((link >= other) & (link < other + width))
             ordered &= beyond | (link > before)
             before = link
         return np.where(inside, np.where(ordered, DESERVED, ORDER), SPURIOUS)

@@ -124,7 +124,7 @@ class Hyter(Metric):
         plain = self.idf is None and (self.window, self.extra, self.replacing) == (1, 1.0, "greater")
         if self.shifts and not plain:
             raise InputError(
-                "shifts are counted in words that weigh alike: leave out idf, window, extra and replacing"
+                "shifts are counted in words of equal weight: leave out idf, window, extra and replacing"
             )
 
     @property
@@ -188,7 +188,7 @@ class Hyter(Metric):
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
             what = f"a segment of {length:,} candidate words and a network of {states:,} states"
             _LIMIT.check(orders * states * length, what)
-        full = 1 if self._all_alike else HUNDRED
+        full = 1 if self._weighs_equally else HUNDRED
         texts = self._texts(single.candidates, words)
         weights = self._weights(lattices, words)
         longest = lattices.greatest(weights)
@@ -213,14 +213,14 @@ class Hyter(Metric):
         return np.where(lattices.empty, 0, self._word_weights(words, codes))
 
     @property
-    def _all_alike(self) -> bool:
+    def _weighs_equally(self) -> bool:
         """Whether all words have full weight, of which whole hundredths are counted."""
         return (self.idf is None or not self.rarity) and round(_FULL * self.move) % HUNDRED == 0
 
     def _word_weights(self, words: WordTable | None, codes: Integers) -> Integers:
         """Weights of words in hundredths; words that no text has are of full weight."""
         if words is None or self.idf is None or not self.rarity:
-            return np.full(len(codes), 1 if self._all_alike else HUNDRED)
+            return np.full(len(codes), 1 if self._weighs_equally else HUNDRED)
         rarity = np.maximum(words.feature("rarity") / _RARE, 0) ** self.rarity
         by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)
         return np.where(codes >= 0, by_word[codes], HUNDRED)
@@ -277,7 +277,7 @@ class ClosestPath:
 
 
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
-    """Show the path of a network to which a candidate is closest; words weigh alike and are taken in order.
+    """Show the path of a network to which a candidate is closest; words have equal weights and are taken in order.
 
     Examples
     --------

@@ -256,7 +256,7 @@ def _follow(
 
 
 def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:
-    """Say what a column means; a gap is alike a gap, and unlike any word."""
+    """Say what a column means; a gap equals a gap, and no word."""
     if candidate == reference:
         return (TRUE_NEGATIVE if source == candidate else TRUE_POSITIVE,)
     if source == candidate:
@@ -267,13 +267,13 @@ def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:
 Triple = tuple[Words, Words, Words]  # Source, candidate and reference
 Node = tuple[int, int, int]  # How many words of each lie behind
 
-GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; alike: 0
+GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; equal words: 0
 PAIRS = ((0, 1), (0, 2), (1, 2))
 MOVES = tuple(  # Which texts have a word in a column, what its gaps cost, and which pairs of words meet in it
     (move, GAP * sum(move[a] != move[b] for a, b in PAIRS), tuple(bool(move[a] and move[b]) for a, b in PAIRS))
     for move in ((1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 )
-# Moves and their costs, where these texts have words left and these pairs of their next words are not alike
+# Moves and their costs, where these texts have words left and these pairs of their next words differ
 _STEPS = {
     (have, unlike): tuple(
         (*move, gaps + MISMATCH * sum(map(operator.and_, meet, unlike)))
@@ -426,7 +426,7 @@ class Band:
         """Make a text an array whose entry ``row + a`` is the word that entry a of a row has last."""
         before = 1 - self.low[number - 1]
         text = self.triple[number]
-        # Fillers of its own: nothing is alike beyond the words of a text.
+        # Fillers of its own: nothing is equal beyond the words of a text.
         padded = np.full(max(len(self.triple[0]) + self.width[number - 1], before + len(text)), -1 - number, np.int32)
         padded[before : before + len(text)] = text
         return padded

@@ -173,7 +173,7 @@ def _single_pairs(found: list[WordMatches], words: int) -> Integers:
 
 
 def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Integers, Integers]:
-    """Positions of the words of candidates and of their references that are more alike than a threshold."""
+    """Positions of the words of candidates and of their references that are more similar than a threshold."""
     unit, indices = vectors.unit(chunk, by_frequency=False)
     split, least = len(chunk.candidates.codes), threshold_in_millionths(threshold)
     ours, theirs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
@@ -314,7 +314,7 @@ class Meteor(Metric):
     stages
         How words may match.
     soft
-        Words whose vectors are more alike than this match as well, a stage of its own; 1 lets none.
+        Words whose vectors are more similar than this match as well, a stage of its own; 1 lets none.
     soft_weight
         Of such matches, beside 1 of exact ones.
     meteor_data

@@ -165,7 +165,7 @@ def _normalized(line: str) -> str:
 
 _LONG = 500  # Words from which a table has the cells about its diagonal only, for it is smaller
 _LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
-"""Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
+"""Words of a shift, distance between the indices of equal words, and shifts that are tried for a segment."""
 _LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")  # Of a segment
 
 Shift = tuple[int, int, int]
@@ -183,7 +183,7 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     if max(len(candidate), len(reference)) > _LONG:
         words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"
         _LIMIT.check(len(candidate) * len(reference), words)
-    # A letter a word; those that the reference does not have are all alike.
+    # A letter a word; those that the reference does not have share one.
     letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
     ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
     # No order of the candidate's words costs less.
@@ -255,10 +255,10 @@ class _Search:
         tried = 0
         long = len(self._reference) > _FARTHEST
         for start, word in enumerate(candidate):
-            alike = indices.get(word, [])
+            equal = indices.get(word, [])
             if long or start > _FARTHEST:
-                alike = alike[bisect_left(alike, start - _FARTHEST) : bisect_right(alike, start + _FARTHEST)]
-            for index in alike:
+                equal = equal[bisect_left(equal, start - _FARTHEST) : bisect_right(equal, start + _FARTHEST)]
+            for index in equal:
                 # Words that are to go within themselves stay.
                 ahead = behind[index + 1] - start
                 if ahead == 1:

@@ -47,7 +47,7 @@ def _variant_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str
 
 
 def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
-    """How alike deserved and spurious matches are, a panel a variant: matches at the lowest threshold."""
+    """Similarities of deserved and spurious matches, a panel a variant: matches at the lowest threshold."""
     edges = [number / BINS for number in range(BINS + 1)]
     panels = []
     for each in analyses:

@@ -418,7 +418,7 @@ def _check_size(source: Words, candidate: Words) -> None:
 
 
 def _lattice_of(source: Words, candidate: Words, most_unchanged: int, plain: int, odd: bool) -> Lattice:
-    """A lattice, which depends on what words are the same only: many short ones are alike."""
+    """A lattice, which depends only on which words are equal: many short texts share theirs."""
     numbers: dict[int, int] = {}
     texts = (tuple(numbers.setdefault(word, len(numbers)) for word in text) for text in (source, candidate))
     short = len(source) + len(candidate) <= _LONGEST_KNOWN

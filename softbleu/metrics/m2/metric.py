@@ -137,8 +137,8 @@ class _ChosenAnnotators(BestReference):
                 correct, proposed, gold = (a + b for a, b in zip(before, counts[number], strict=True))
                 below = weight * gold + proposed
                 # What the official scorer compares, in the same order of operations.
-                measure = (1 + weight) * correct / below if below else float(not correct)
-                key = (measure, correct, -below)
+                f_measure = (1 + weight) * correct / below if below else float(not correct)
+                key = (f_measure, correct, -below)
                 if key > best:
                     best, index = key, number
             chosen.append(index)
