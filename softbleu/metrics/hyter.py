@@ -22,9 +22,10 @@ from softbleu.kernels.lattices import (
     greatest_exponent,
     least_ratios,
 )
-from softbleu.lattices.coding import arc_words, lattices_of, network_tokenizer
+from softbleu.lattices.coding import LatticeLines, NetworkTokenizer, arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows, keep_best
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, idf_setting
@@ -34,7 +35,6 @@ from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.types import Integers
 
@@ -159,7 +159,7 @@ class Hyter(Metric):
             rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(task[0], single.candidates, ways))
         return keep_best(rows, chunk.segment_offsets, lambda rows: -self.scores(rows))
 
-    def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
+    def paths(self, chunk: Chunk, words: WordTable | None, forms: Sequence[str]) -> list[ClosestPath]:
         """Show the path behind the statistics of each segment; `forms` are the words of the codes.
 
         Raises
@@ -288,27 +288,12 @@ def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter |
     EditStep(candidate='hound', word='hound', kind='synonym', cost=0.2)
     EditStep(candidate='barks', word='', kind='', cost=1.0)
     """
-    metric = metric or Hyter()
-    edits = EditPrices(round(HUNDRED * metric.extra), metric.replacing == "both")
+    plain = Hyter() if metric is None else Hyter(extra=metric.extra, replacing=metric.replacing)
     codes = Vocabulary()
     text = codes.encode([candidate])
-    words = np.array([codes[word] if word else -2 for word in network.words], np.int32)
-    lattices = Lattices(
-        np.array([0, len(network)]),
-        np.array([network.states]),
-        np.array([network.states - 1]),
-        network.sources,
-        network.targets,
-        words,
-        network.costs,
-        network.kinds,
-    )
-    weights = np.where(lattices.empty, 0, HUNDRED)
-    texts = CandidateTexts(text.codes[None], text.lengths, np.full((1, len(candidate)), HUNDRED))
-    task = lattices, texts, weights, edits
-    costs, lengths, _ = least_ratios(*task)
-    (way,) = closest_ways(*task, costs, lengths)
-    return _path(0, candidate, network.words, task, way, costs, lengths)
+    references = LatticeLines.coded([network], NetworkTokenizer(), codes)
+    (found,) = plain.paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
+    return found
 
 
 def _path(
