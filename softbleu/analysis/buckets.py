@@ -199,13 +199,10 @@ def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[In
     )
 
 
-def _shares(matched: float, own: float, offered: float) -> tuple[float | None, float | None, float | None]:
+def _shares(matched: float, own: float, offered: float) -> list[float | None]:
     """Precision, recall and F1 in per cent."""
-    return tuple(100 * part / whole if whole else None for part, whole in _parts(matched, own, offered))  # type: ignore[return-value]
-
-
-def _parts(matched: float, own: float, offered: float) -> list[tuple[float, float]]:
-    return [(matched, own), (matched, offered), (2 * matched, own + offered)]
+    parts = (matched, own), (matched, offered), (2 * matched, own + offered)
+    return [100 * part / whole if whole else None for part, whole in parts]
 
 
 def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[str]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.errors import InputError, known_name
 from softbleu.io.limits import Limit
-from softbleu.meta.resampling import draw_counts, interval_of, redraw
+from softbleu.meta.correlation import draw_counts, interval_of, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable

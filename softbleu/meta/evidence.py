@@ -16,8 +16,8 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, pl
 from softbleu.engine.plan import resolve_metric
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
+from softbleu.meta.correlation import check_samples
 from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
-from softbleu.meta.resampling import check_samples
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of

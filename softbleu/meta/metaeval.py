@@ -29,8 +29,16 @@ from softbleu.meta.accuracy import (
     soft_accuracy,
     system_accuracies,
 )
-from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair, agreements, compare_metrics, leave_one_out
-from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.agreement import (
+    Columns,
+    MetricAgreement,
+    MetricPair,
+    agreements,
+    annotator_agreement,
+    compare_metrics,
+    leave_one_out,
+    mean_agreement,
+)
 from softbleu.meta.correlation import COEFFICIENTS
 from softbleu.meta.evidence import (
     ASSESSMENT,

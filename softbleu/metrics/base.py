@@ -164,7 +164,8 @@ class Metric(Declared, metaclass=MetricClass):
     def __str__(self) -> str:
         written = {}
         head = self._head
-        usual = {each.name: value for part in _shared_defaults(type(self)) for each, value in part.settings()}
+        shared = [each.default for each in own_settings(type(self)) if each.shared]
+        usual = {each.name: value for part in shared for each, value in part.settings()}
         for each, value in self.settings("" if self.requires.vectors else "vector_choice"):
             default = usual.get(each.name, each.default)
             if each.part is not None:
@@ -362,11 +363,6 @@ def every_setting() -> dict[str, Setting]:
         for owner in (*MATCHERS.classes(), *METRICS.classes())
         for each in all_settings(owner, shared=True)
     }
-
-
-def _shared_defaults(kind: type[Metric]) -> list[Declared]:
-    """The tokenizer and the vectors that a metric has unless others are given."""
-    return [each.default for each in own_settings(kind) if each.shared]
 
 
 def _written(value: Any) -> Any:

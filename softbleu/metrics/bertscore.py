@@ -44,8 +44,8 @@ class BertScore(Metric):
 
     Each piece of the candidate is matched with the most similar piece of the reference, and each of the reference
     with that of the candidate. Pieces have equal weights, or ln((D + 1) / (d + 1)), d of D references having the
-    piece. What an encoder puts at the ends of a line has no weight but can be matched. Of several references each segment
-    takes the best. The digits are those of bert_score 0.3.13 with the same weights and layer.
+    piece. What an encoder puts at the ends of a line has no weight but can be matched. Of several references each
+    segment takes the best. The digits are those of bert_score 0.3.13 with the same weights and layer.
 
     Parameters
     ----------

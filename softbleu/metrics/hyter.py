@@ -190,7 +190,7 @@ class Hyter(Metric):
             _LIMIT.check(orders * states * length, what)
         full = 1 if self._weighs_equally else HUNDRED
         texts = self._texts(single.candidates, words)
-        weights = self._weights(lattices, words)
+        weights = np.where(lattices.empty, 0, self._word_weights(words, lattices.words.astype(np.int64)))
         longest = lattices.greatest(weights)
         move = round(HUNDRED * full * self.move)
         edits = EditPrices(round(HUNDRED * self.extra), self.replacing == "both", self.window, move, full)
@@ -207,10 +207,6 @@ class Hyter(Metric):
         weights = np.zeros(table.shape, np.int64)
         weights[there] = self._word_weights(words, candidates.codes.astype(np.int64))
         return CandidateTexts(table, lengths, weights)
-
-    def _weights(self, lattices: Lattices, words: WordTable | None) -> Integers:
-        codes = lattices.words.astype(np.int64)
-        return np.where(lattices.empty, 0, self._word_weights(words, codes))
 
     @property
     def _weighs_equally(self) -> bool:

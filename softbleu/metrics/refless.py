@@ -206,10 +206,6 @@ def _weight(criterion: str, index: int) -> Any:
     return setting(None, f"Weight of {criterion}", least=0, most=1, unset=unset)
 
 
-def _read_model(text: str) -> ModelChoice | None:
-    return None if text == "none" else ModelChoice.of(text)
-
-
 @dataclass(frozen=True)
 class SurfaceForms:
     """Surface forms of words: their bytes, and where each begins."""
@@ -269,7 +265,7 @@ class Refless(Metric):
     language_model: ModelChoice | None = setting(
         None,
         "What says how likely lines are: a name, a GGUF file, a folder for ctranslate2, or an ARPA file",
-        read=_read_model,
+        read=lambda text: None if text == "none" else ModelChoice.of(text),
         hashed=True,
         metavar="NAME|PATH",
         unset=f"{DEFAULT_LANGUAGE}, the small one in the box",

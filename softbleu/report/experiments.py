@@ -18,7 +18,7 @@ from softbleu.report.spurious import partner_histograms, similarity_histograms, 
 from softbleu.report.sweeps import draw_ranks, draw_sweep
 
 if TYPE_CHECKING:
-    from softbleu.meta.running import Outcome
+    from softbleu.meta.experiments import Outcome
 
 _JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
 _COUNTED = ("summary", "partners", "offenders")

@@ -79,8 +79,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in align(heads, [False, False])]
     if explanation.numbers is not None:
-        numbers = explanation.numbers
-        shown = [(each.short, getattr(numbers, each.name)) for each in numbers.columns()]
+        shown = explanation.numbers.shown().items()
         lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
         rows = [_finding(found, digits) for found in explanation.findings]
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]

@@ -56,7 +56,7 @@ def test_intervals_are_those_of_single_samples(points: list[tuple[int, int]], na
 def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
     found = correlate(one, other, name, samples=50)
-    monkeypatch.setattr("softbleu.meta.resampling._AT_ONCE", 100)
+    monkeypatch.setattr("softbleu.meta.correlation._AT_ONCE", 100)
     assert correlate(one, other, name, samples=50) == found
     monkeypatch.setattr("softbleu.meta.correlation._MOST_SQUARED", 10)
     assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)

@@ -20,8 +20,14 @@ from softbleu.corpora.judgements import (
     read_scores,
 )
 from softbleu.meta.accuracy import preference_taus
-from softbleu.meta.agreement import agreements, compare_metrics, join_assessments, join_systems
-from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.agreement import (
+    agreements,
+    annotator_agreement,
+    compare_metrics,
+    join_assessments,
+    join_systems,
+    mean_agreement,
+)
 from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
 from softbleu.meta.rankings import SkillSettings, expected_wins, rank_by_skill, rank_by_wins
 

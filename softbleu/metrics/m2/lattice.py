@@ -425,9 +425,7 @@ def _lattice_of(source: Words, candidate: Words, most_unchanged: int, plain: int
     return (_known_lattice if short else Lattice.of)(next(texts), next(texts), most_unchanged, plain, odd)
 
 
-@lru_cache(1 << 11)
-def _known_lattice(source: Words, candidate: Words, most_unchanged: int, plain: int, odd: bool) -> Lattice:
-    return Lattice.of(source, candidate, most_unchanged, plain, odd)
+_known_lattice = lru_cache(1 << 11)(Lattice.of)
 
 
 def match_edits(edits: Sequence[Edit], gold: Coded) -> list[tuple[int, int]]:
