@@ -1,4 +1,4 @@
-"""Samples drawn with replacement and the intervals that they give; correlations, and the test of the difference of two."""
+"""The bootstrap and its intervals; correlations, and the test of the difference of two that share a variable."""
 
 from __future__ import annotations
 

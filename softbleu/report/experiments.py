@@ -13,9 +13,8 @@ from softbleu.meta.credit_tables import credit_table
 from softbleu.meta.metaeval import QUESTIONS
 from softbleu.meta.sweep import table_of
 from softbleu.meta.variants import PLAIN
+from softbleu.report.figures import draw_ranks, draw_sweep, partner_histograms, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw
-from softbleu.report.spurious import partner_histograms, similarity_histograms, spurious_lines
-from softbleu.report.sweeps import draw_ranks, draw_sweep
 
 if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome

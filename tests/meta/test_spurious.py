@@ -27,8 +27,8 @@ from softbleu.meta.spurious import PIECE, find_spurious
 from softbleu.meta.text import MatchedText
 from softbleu.meta.variants import COMBINATIONS, VARIANTS, find_variant, make_variants
 from softbleu.metrics.making import make_metric
+from softbleu.report.figures import partner_histograms, spurious_lines
 from softbleu.report.plots import Histogram, Lines
-from softbleu.report.spurious import partner_histograms, spurious_lines
 from softbleu.results import score_corpus
 from softbleu.results.explain import explain_corpus
 

@@ -45,7 +45,7 @@ def spurious(given: Given) -> None:
     from softbleu.meta.spurious import spurious as analyse
     from softbleu.meta.text import GRAMMAR
     from softbleu.meta.variants import COMBINATIONS, PLAIN, VARIANTS
-    from softbleu.report.spurious import draw_spurious
+    from softbleu.report.figures import draw_spurious
 
     table = known_name("table", given.table, CREDIT_TABLES)
     if given.most < 1:
