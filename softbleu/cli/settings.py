@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from softbleu.cli.completion import completion_of
-from softbleu.cli.options import MATCHING, METRIC, OptionLine
+from softbleu.cli.options import MATCHING, METRIC, OptionLine, completion_of
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
