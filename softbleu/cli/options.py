@@ -1,4 +1,4 @@
-"""Options that commands share and that are no settings of metrics; how tables declare options, what completes them."""
+"""Options that commands share and that are no settings of metrics, how tables declare them and what completes them."""
 
 from __future__ import annotations
 
