@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.page_matches import ShownText, shown_text
+from softbleu.analysis.page_matches import shown_text
 from softbleu.corpora.files import open_text
 from softbleu.engine.plan import resolve_metric
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
@@ -129,15 +129,12 @@ def bucket_scores(
 
 def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> BucketScores:
     """Score segments by length, as `bucket_scores` does, where they were scored before."""
-    buckets, names = numbered(_lengths(shown_text(prepared, len(prepared))), LENGTHS)
+    text = shown_text(prepared, len(prepared))
+    source_only = not len(text.references.lengths)
+    lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
+    buckets, names = numbered(lengths, LENGTHS)
     rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
     return BucketScores("length", "segments", prepared.systems, rows)
-
-
-def _lengths(text: ShownText) -> Integers:
-    if len(text.references.lengths) or text.source is None:
-        return text.references.lengths[text.offsets[:-1]]
-    return text.source.lengths
 
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:

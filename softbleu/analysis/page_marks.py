@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)
@@ -180,18 +179,13 @@ def _imeasure_marks(corpus: Corpus, metric: Any, text: ShownText, words: object)
         rows = metric.statistics(chunk, None, None)
         chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
         sources, candidates, references = (
-            tokens.by_line() for tokens in (_source(chunk), chunk.candidates, chunk.references)
+            tokens.by_line() for tokens in (chunk.source or chunk.candidates, chunk.candidates, chunk.references)
         )
         starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
         for segment, line in enumerate(chosen):
             shift = int(chunk.references.offsets[line] - starts[segment])
             columns = align_columns((sources[segment], candidates[segment], references[line]))
             yield list(_column_marks(columns, shift))
-
-
-def _source(chunk: Chunk) -> Tokens:
-    # The metric has refused a corpus without.
-    return chunk.source if chunk.source is not None else chunk.candidates
 
 
 def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
@@ -240,7 +234,7 @@ def _gleu_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) 
     names = [["spoiled", "missed"], ["corrected", "kept"]]
     for chunk in text.chunks():
         (right,) = chunk.ngrams(1)
-        (left,) = Chunk(chunk.candidates, _source(chunk), np.arange(len(chunk) + 1)).ngrams(1)
+        (left,) = Chunk(chunk.candidates, chunk.source or chunk.candidates, np.arange(len(chunk) + 1)).ngrams(1)
         offsets = chunk.candidates.offsets
         # Every candidate token starts a 1-gram, in both.
         kinds = [names[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]

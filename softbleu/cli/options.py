@@ -1,4 +1,4 @@
-"""Options that commands share and that are no settings of metrics, how tables declare them and what completes them."""
+"""Options that commands share: how tables declare them, and what completes them."""
 
 from __future__ import annotations
 
@@ -53,22 +53,14 @@ Complete = Callable[[], list[str]]
 
 @dataclass(frozen=True)
 class OptionLine:
-    """An option or an argument, as a line of a table declares it.
+    """An option or an argument, as a line of a table declares it."""
 
-    Attributes
-    ----------
-    name : of the value in a command
-    flags : spellings; an argument has none
-    metavar : what the value is, none of a flag; by it the value is text, a number, or a list, unless `kind` says more
-    default : as text
-    """
-
-    name: str
-    flags: Sequence[str]
-    metavar: str | None
+    name: str  # Of the value in a command
+    flags: Sequence[str]  # Spellings; an argument has none
+    metavar: str | None  # What the value is: text, a number or a list, unless `kind` says more; a flag has none
     help: str
     panel: str | None = None
-    default: str | None = None
+    default: str | None = None  # As text
     complete: Complete | None = None
     required: bool = False
     kind: type | None = None
