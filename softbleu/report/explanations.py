@@ -112,17 +112,11 @@ def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
 
 
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:
-    if match.reference is None:
-        cells = [_words(match.candidate), "-", f"{0:.{digits}f}", ""]
-        return [*cells, ""] if several else cells
-    number = 0 if match.reference_number is None else match.reference_number
-    cells = [
-        _words(match.candidate),
-        "=" if match.exact else "~",
-        f"{match.similarity:.{digits}f}",
-        _words(match.reference),
-    ]
-    return [*cells, f"reference {number + 1}"] if several else cells
+    sign = "-" if match.reference is None else "=" if match.exact else "~"
+    similarity = 0.0 if match.reference is None else match.similarity
+    cells = [_words(match.candidate), sign, f"{similarity:.{digits}f}", _words(match.reference or ())]
+    number = "" if match.reference is None else f"reference {(match.reference_number or 0) + 1}"
+    return [*cells, number] if several else cells
 
 
 def _words(words: Sequence[str]) -> str:
