@@ -12,148 +12,116 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from softbleu.config.hook import put_in
-from softbleu.version import __version__
+from softbleu.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from softbleu.corpora import ParallelFiles, Segments, read_m2, read_segments
-    from softbleu.embeddings import open_vectors
-    from softbleu.errors import InputError, SoftbleuError, VectorError
-    from softbleu.matching import Matcher, SoftMatcher, make_matcher
-    from softbleu.meta.metaeval import metaeval
-    from softbleu.meta.spurious import spurious
-    from softbleu.meta.sweep import sweep
-    from softbleu.metrics import Metric
-    from softbleu.metrics.bertscore import BertScore
-    from softbleu.metrics.bleu import Bleu, Sleu, Vleu, Xleu
-    from softbleu.metrics.chrf import Chrf
-    from softbleu.metrics.gleu import Gleu
-    from softbleu.metrics.green import Green
-    from softbleu.metrics.hyter import Hyter
-    from softbleu.metrics.imeasure import IMeasure
-    from softbleu.metrics.m2 import M2
-    from softbleu.metrics.making import read_metric
-    from softbleu.metrics.meteor import Meteor
-    from softbleu.metrics.refless import Refless
-    from softbleu.metrics.result import Result, Results
-    from softbleu.metrics.softbleu import Softbleu
-    from softbleu.metrics.ter import Ter
-    from softbleu.results import (
-        VectorChoice,
-        compare,
-        compare_corpus,
-        explain_corpus,
-        score,
-        score_corpus,
+    from softbleu.corpora import (
+        ParallelFiles as ParallelFiles,
     )
-    from softbleu.results.accumulator import Accumulator
-    from softbleu.results.explain import explain
-    from softbleu.results.pairs import pairwise, select
-    from softbleu.text.tokens import Tokenizer
+    from softbleu.corpora import (
+        Segments as Segments,
+    )
+    from softbleu.corpora import (
+        read_m2 as read_m2,
+    )
+    from softbleu.corpora import (
+        read_segments as read_segments,
+    )
+    from softbleu.embeddings import open_vectors as open_vectors
+    from softbleu.errors import InputError as InputError
+    from softbleu.errors import SoftbleuError as SoftbleuError
+    from softbleu.errors import VectorError as VectorError
+    from softbleu.matching import Matcher as Matcher
+    from softbleu.matching import SoftMatcher as SoftMatcher
+    from softbleu.matching import make_matcher as make_matcher
+    from softbleu.meta.metaeval import metaeval as metaeval
+    from softbleu.meta.spurious import spurious as spurious
+    from softbleu.meta.sweep import sweep as sweep
+    from softbleu.metrics import Metric as Metric
+    from softbleu.metrics.bertscore import BertScore as BertScore
+    from softbleu.metrics.bleu import Bleu as Bleu
+    from softbleu.metrics.bleu import Sleu as Sleu
+    from softbleu.metrics.bleu import Vleu as Vleu
+    from softbleu.metrics.bleu import Xleu as Xleu
+    from softbleu.metrics.chrf import Chrf as Chrf
+    from softbleu.metrics.gleu import Gleu as Gleu
+    from softbleu.metrics.green import Green as Green
+    from softbleu.metrics.hyter import Hyter as Hyter
+    from softbleu.metrics.imeasure import IMeasure as IMeasure
+    from softbleu.metrics.m2 import M2 as M2
+    from softbleu.metrics.making import read_metric as read_metric
+    from softbleu.metrics.meteor import Meteor as Meteor
+    from softbleu.metrics.refless import Refless as Refless
+    from softbleu.metrics.result import Result as Result
+    from softbleu.metrics.result import Results as Results
+    from softbleu.metrics.softbleu import Softbleu as Softbleu
+    from softbleu.metrics.ter import Ter as Ter
+    from softbleu.results import (
+        VectorChoice as VectorChoice,
+    )
+    from softbleu.results import (
+        compare as compare,
+    )
+    from softbleu.results import (
+        compare_corpus as compare_corpus,
+    )
+    from softbleu.results import (
+        explain_corpus as explain_corpus,
+    )
+    from softbleu.results import (
+        score as score,
+    )
+    from softbleu.results import (
+        score_corpus as score_corpus,
+    )
+    from softbleu.results.accumulator import Accumulator as Accumulator
+    from softbleu.results.explain import explain as explain
+    from softbleu.results.pairs import pairwise as pairwise
+    from softbleu.results.pairs import select as select
+    from softbleu.text.tokens import Tokenizer as Tokenizer
 
 # Loaded when first asked for: `import softbleu` and `softbleu --help` stay fast.
-_HOMES = {
-    "Accumulator": "results.accumulator",
-    "Bleu": "metrics.bleu",
-    "BertScore": "metrics.bertscore",
-    "Chrf": "metrics.chrf",
-    "Gleu": "metrics.gleu",
-    "Green": "metrics.green",
-    "Hyter": "metrics.hyter",
-    "Meteor": "metrics.meteor",
-    "IMeasure": "metrics.imeasure",
-    "InputError": "errors",
-    "M2": "metrics.m2",
-    "Matcher": "matching",
-    "Metric": "metrics",
-    "ParallelFiles": "corpora",
-    "Refless": "metrics.refless",
-    "Result": "metrics.result",
-    "Results": "metrics.result",
-    "Segments": "corpora",
-    "Sleu": "metrics.bleu",
-    "SoftMatcher": "matching",
-    "Softbleu": "metrics.softbleu",
-    "SoftbleuError": "errors",
-    "Ter": "metrics.ter",
-    "Tokenizer": "text.tokens",
-    "VectorChoice": "results",
-    "VectorError": "errors",
-    "Vleu": "metrics.bleu",
-    "Xleu": "metrics.bleu",
-    "compare": "results",
-    "compare_corpus": "results",
-    "explain": "results.explain",
-    "explain_corpus": "results",
-    "make_matcher": "matching",
-    "metaeval": "meta.metaeval",
-    "open_vectors": "embeddings",
-    "pairwise": "results.pairs",
-    "read_m2": "corpora",
-    "read_metric": "metrics.making",
-    "read_segments": "corpora",
-    "score": "results",
-    "score_corpus": "results",
-    "select": "results.pairs",
-    "spurious": "meta.spurious",
-    "sweep": "meta.sweep",
+_HOMES = {  # Modules, and what is theirs
+    "corpora": "ParallelFiles Segments read_m2 read_segments",
+    "embeddings": "open_vectors",
+    "errors": "InputError SoftbleuError VectorError",
+    "matching": "Matcher SoftMatcher make_matcher",
+    "meta.metaeval": "metaeval",
+    "meta.spurious": "spurious",
+    "meta.sweep": "sweep",
+    "metrics": "Metric",
+    "metrics.bertscore": "BertScore",
+    "metrics.bleu": "Bleu Sleu Vleu Xleu",
+    "metrics.chrf": "Chrf",
+    "metrics.gleu": "Gleu",
+    "metrics.green": "Green",
+    "metrics.hyter": "Hyter",
+    "metrics.imeasure": "IMeasure",
+    "metrics.m2": "M2",
+    "metrics.making": "read_metric",
+    "metrics.meteor": "Meteor",
+    "metrics.refless": "Refless",
+    "metrics.result": "Result Results",
+    "metrics.softbleu": "Softbleu",
+    "metrics.ter": "Ter",
+    "results": "VectorChoice compare compare_corpus explain_corpus score score_corpus",
+    "results.accumulator": "Accumulator",
+    "results.explain": "explain",
+    "results.pairs": "pairwise select",
+    "text.tokens": "Tokenizer",
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = [
-    "M2",
-    "Accumulator",
-    "BertScore",
-    "Bleu",
-    "Chrf",
-    "Gleu",
-    "Green",
-    "Hyter",
-    "IMeasure",
-    "InputError",
-    "Matcher",
-    "Meteor",
-    "Metric",
-    "ParallelFiles",
-    "Refless",
-    "Result",
-    "Results",
-    "Segments",
-    "Sleu",
-    "SoftMatcher",
-    "Softbleu",
-    "SoftbleuError",
-    "Ter",
-    "Tokenizer",
-    "VectorChoice",
-    "VectorError",
-    "Vleu",
-    "Xleu",
-    "__version__",
-    "compare",
-    "compare_corpus",
-    "explain",
-    "explain_corpus",
-    "make_matcher",
-    "metaeval",
-    "open_vectors",
-    "pairwise",
-    "read_m2",
-    "read_metric",
-    "read_segments",
-    "score",
-    "score_corpus",
-    "select",
-    "spurious",
-    "sweep",
-]
+__all__ = sorted([*_HOME_OF, "__version__"])
 
 # Metrics score by what is above them; it is loaded when the first one does.
 put_in(lambda: import_module("softbleu.engine.entry"))
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'softbleu' has no attribute {name!r}")
-    return getattr(import_module(f"softbleu.{_HOMES[name]}"), name)
+    return getattr(import_module(f"softbleu.{_HOME_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.resampling import INTERVAL, draw_counts
+from softbleu.meta.correlation import INTERVAL, draw_counts
 from softbleu.results.human_agreement import AgreementCurve
 
 if TYPE_CHECKING:

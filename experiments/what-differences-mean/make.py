@@ -99,7 +99,7 @@ def scored(
     unescape: bool = False,
 ) -> list[list[Any]]:
     """Score the systems of a set."""
-    measures = {key: make_metric(each, idle=[], **settings) for key, each in read_metrics(metrics).items()}
+    measures = {key: make_metric(each, unused=[], **settings) for key, each in read_metrics(metrics).items()}
     given = {"texts": None, "references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
         tables, signatures = make_score_tables(corpus, measures, segments=False)
@@ -123,7 +123,7 @@ def make_accuracies() -> None:
     for pair in LANGUAGES:
         file = str(WMT17 / f"testset_{pair}.tsv")
         measures = {
-            key: make_metric(each, idle=[], tokenize="none") for key, each in read_metrics(OF_OUTPUTS).items()
+            key: make_metric(each, unused=[], tokenize="none") for key, each in read_metrics(OF_OUTPUTS).items()
         }
         answer = metaeval("accuracy", metrics=measures, assessments=file, unescape=True)
         found.append((f"WMT17 into English: {pair}", answer.records()))

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from softbleu.analysis.buckets import BucketScores, bucket_scores
 from softbleu.analysis.corrections import KindScore, KindScores, correction_kinds, find_corrections
-from softbleu.analysis.lines import ChosenLine, ChosenLines, choose_lines
-from softbleu.analysis.word_accuracy import NgramDifference, NgramDifferences, ngram_differences
+from softbleu.analysis.differences import (
+    ChosenLine,
+    ChosenLines,
+    NgramDifference,
+    NgramDifferences,
+    choose_lines,
+    ngram_differences,
+)
 
 __all__ = [
     "BucketScores",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.analysis.page_matches import ShownText, shown_text
+from softbleu.analysis.page_matches import shown_text
 from softbleu.corpora.files import open_text
 from softbleu.engine.plan import resolve_metric
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
@@ -129,15 +129,12 @@ def bucket_scores(
 
 def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> BucketScores:
     """Score segments by length, as `bucket_scores` does, where they were scored before."""
-    buckets, names = numbered(_lengths(shown_text(prepared, len(prepared))), LENGTHS)
+    text = shown_text(prepared, len(prepared))
+    source_only = not len(text.references.lengths)
+    lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
+    buckets, names = numbered(lengths, LENGTHS)
     rows = [row for each in statistics for row in _segment_rows(each, buckets, names)]
     return BucketScores("length", "segments", prepared.systems, rows)
-
-
-def _lengths(text: ShownText) -> Integers:
-    if len(text.references.lengths) or text.source is None:
-        return text.references.lengths[text.offsets[:-1]]
-    return text.source.lengths
 
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
@@ -199,13 +196,10 @@ def _word_counts(chunk: Any, bucket_of_word: Integers, buckets: int) -> tuple[In
     )
 
 
-def _shares(matched: float, own: float, offered: float) -> tuple[float | None, float | None, float | None]:
+def _shares(matched: float, own: float, offered: float) -> list[float | None]:
     """Precision, recall and F1 in per cent."""
-    return tuple(100 * part / whole if whole else None for part, whole in _parts(matched, own, offered))  # type: ignore[return-value]
-
-
-def _parts(matched: float, own: float, offered: float) -> list[tuple[float, float]]:
-    return [(matched, own), (matched, offered), (2 * matched, own + offered)]
+    parts = (matched, own), (matched, offered), (2 * matched, own + offered)
+    return [100 * part / whole if whole else None for part, whole in parts]
 
 
 def numbered(values: Integers, starts: Sequence[int]) -> tuple[Integers, list[str]]:

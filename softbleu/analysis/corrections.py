@@ -183,8 +183,8 @@ def _choose(lines: Sequence[_Line], metric: M2) -> Iterator[tuple[_Line, int]]:
             rows.append((len(match_edits(edits, gold)), len(edits), len(gold), 0))
     offsets = np.array([0, *accumulate(counts)])
     chosen = metric.aggregation.chosen(np.array(rows, np.int64).reshape(-1, 4), offsets)
-    for line, place, start in zip(lines, chosen.tolist(), offsets.tolist(), strict=False):
-        yield line, place - start
+    for line, index, start in zip(lines, chosen.tolist(), offsets.tolist(), strict=False):
+        yield line, index - start
 
 
 def _told(line: _Line, annotator: int, words: Sequence[str], by: By, classify: Classify | None) -> LineCorrections:
@@ -196,12 +196,12 @@ def _told(line: _Line, annotator: int, words: Sequence[str], by: By, classify: C
     proposed, wanted = [], []
     for number, (spans, text) in enumerate(_placed(edits)):
         near = [other for other, each in enumerate(gold) if other not in theirs and _touch(spans, each)]
-        own = next((other for place, other in hits if place == number), next(iter(near), None))
+        own = next((other for index, other in hits if index == number), next(iter(near), None))
         verdict: Verdict = "hit" if number in ours else "wrong" if near else "over"
         kind = OTHER if own is None else kinds[own].kind
         proposed.append(JudgedEdit(spans, _spell(text, words), verdict, kind))
     for number, (spans, text) in enumerate(_placed([(start, end, texts[0]) for start, end, texts in gold])):
-        touched = any(place not in ours and _touch(spans, each) for place, each in enumerate(edits))
+        touched = any(index not in ours and _touch(spans, each) for index, each in enumerate(edits))
         verdict = "hit" if number in theirs else "wrong" if touched else "missed"
         wanted.append(JudgedEdit(spans, _spell(text, words), verdict, kinds[number].kind))
     if by == "operation":

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Metric
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)
@@ -56,7 +55,7 @@ class ShownMarks:
 
 @dataclass(frozen=True)
 class ShownHeat:
-    """How alike the tokens of each candidate and of its best reference are, row by row."""
+    """Similarities of the tokens of each candidate and of its best reference, row by row."""
 
     labels: list[str]
     heights: Integers  # Tokens of the candidate, of each row
@@ -80,7 +79,7 @@ def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable
 
 
 def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> ShownHeat | None:
-    """Find how alike tokens are, for a metric that goes by that."""
+    """Find the similarities of tokens, for a metric that goes by them."""
     if words is None or not isinstance(metric, Softbleu | BertScore):
         return None
     heights, widths, names, values = [], [], [], []
@@ -147,9 +146,9 @@ def _piece_names(metric: Metric, lines: list[list[str]]) -> list[list[str]]:
     pieces = metric.vector_choice.encoder.tokenize(lines)
     found = []
     for line, (start, stop) in zip(lines, pairwise(pieces.offsets.tolist()), strict=True):
-        places = pieces.words[start:stop].tolist()
-        new = [place >= 0 and place != before for before, place in pairwise([-1, *places])]
-        found.append([line[place] if first else "…" for place, first in zip(places, new, strict=True)])
+        indices = pieces.words[start:stop].tolist()
+        new = [index >= 0 and index != before for before, index in pairwise([-1, *indices])]
+        found.append([line[index] if first else "…" for index, first in zip(indices, new, strict=True)])
     return found
 
 
@@ -180,18 +179,13 @@ def _imeasure_marks(corpus: Corpus, metric: Any, text: ShownText, words: object)
         rows = metric.statistics(chunk, None, None)
         chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
         sources, candidates, references = (
-            tokens.by_line() for tokens in (_source(chunk), chunk.candidates, chunk.references)
+            tokens.by_line() for tokens in (chunk.source or chunk.candidates, chunk.candidates, chunk.references)
         )
         starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
         for segment, line in enumerate(chosen):
             shift = int(chunk.references.offsets[line] - starts[segment])
             columns = align_columns((sources[segment], candidates[segment], references[line]))
             yield list(_column_marks(columns, shift))
-
-
-def _source(chunk: Chunk) -> Tokens:
-    # The metric has refused a corpus without.
-    return chunk.source if chunk.source is not None else chunk.candidates
 
 
 def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
@@ -205,10 +199,8 @@ def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
             kind = "missed"
         else:
             continue
-        places = ((CANDIDATE, candidate, 0), (REFERENCE, reference, shift), (SOURCE, source, 0))
-        yield from (
-            (side, place + more, 1, kind, link, said[kind]) for side, place, more in places if place is not None
-        )
+        sides = ((CANDIDATE, candidate, 0), (REFERENCE, reference, shift), (SOURCE, source, 0))
+        yield from ((side, at + more, 1, kind, link, said[kind]) for side, at, more in sides if at is not None)
 
 
 def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> Iterator[list[Mark]]:
@@ -224,9 +216,9 @@ def _meteor_marks(corpus: Corpus, metric: Any, text: ShownText, words: Any) -> I
             marks: list[Mark] = []
             for link, number in enumerate(order[first:end].tolist()):
                 stage = names[int(matches.stage[number])]
-                place = int(matches.start[number] - candidates[line])
+                index = int(matches.start[number] - candidates[line])
                 other = int(matches.place[number] - starts[segment])
-                marks.append((CANDIDATE, place, int(matches.width[number]), stage, link, stage))
+                marks.append((CANDIDATE, index, int(matches.width[number]), stage, link, stage))
                 marks.append((REFERENCE, other, int(matches.size[number]), stage, link, stage))
             yield marks
 
@@ -242,13 +234,13 @@ def _gleu_marks(corpus: Corpus, metric: Metric, text: ShownText, words: object) 
     names = [["spoiled", "missed"], ["corrected", "kept"]]
     for chunk in text.chunks():
         (right,) = chunk.ngrams(1)
-        (left,) = Chunk(chunk.candidates, _source(chunk), np.arange(len(chunk) + 1)).ngrams(1)
+        (left,) = Chunk(chunk.candidates, chunk.source or chunk.candidates, np.arange(len(chunk) + 1)).ngrams(1)
         offsets = chunk.candidates.offsets
         # Every candidate token starts a 1-gram, in both.
         kinds = [names[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]
         for start, stop in pairwise(offsets.tolist()):
             own = kinds[start:stop]
-            yield [(CANDIDATE, place, 1, kind, place, said[kind]) for place, kind in enumerate(own)]
+            yield [(CANDIDATE, index, 1, kind, index, said[kind]) for index, kind in enumerate(own)]
 
 
 _MARKERS: dict[type, Callable[..., Iterator[list[Mark]]]] = {

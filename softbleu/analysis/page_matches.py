@@ -53,10 +53,10 @@ class ShownText:
             np.concatenate([tokens.codes for tokens in texts]), return_index=True, return_inverse=True
         )
         order = np.argsort(first)
-        places = np.empty(len(order), np.int32)
-        places[order] = np.arange(len(order))
+        indices = np.empty(len(order), np.int32)
+        indices[order] = np.arange(len(order))
         bounds = np.cumsum([len(tokens.codes) for tokens in texts])[:-1]
-        parts = zip(np.split(places[again], bounds), texts, strict=True)
+        parts = zip(np.split(indices[again], bounds), texts, strict=True)
         lines = [Tokens(part, tokens.offsets) for part, tokens in parts]
         systems = len(self.candidates)
         source = None if self.source is None else lines[-1]

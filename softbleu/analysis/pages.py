@@ -15,9 +15,9 @@ import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds, has_corrections
+from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
-from softbleu.analysis.word_accuracy import differences_in
 from softbleu.engine.plan import resolve_metric, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.engine.vectors import CorpusWords
-    from softbleu.matching import Matcher
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result, Score
     from softbleu.text.tokens import Tokenizer
@@ -125,7 +124,7 @@ def make_page(
 @contextmanager
 def _page_runner(corpus: Corpus, metrics: Sequence[Metric], options: RunOptions) -> Iterator[Runner]:
     """Run the metrics of a page, of which the first may be swept."""
-    swept = [with_threshold(metrics[0], threshold) for threshold in _thresholds(metrics[0])[:1]]
+    swept = [with_threshold(metrics[0], threshold) for threshold in _slider(metrics[0])[0][:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
         kernels = choose_kernels(options.kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
@@ -151,7 +150,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
     shown_metric: Any = metric.at_level(level)
     order: int = 0 if matcher_of(metric) is None else shown_metric.order
     text = shown_text(prepared, shown)
-    thresholds = _thresholds(metric)
+    thresholds, run = _slider(metric)
     table = _table_of(prepared, metric, thresholds)
     words = None if table is None else table.words
     matches, clipped, too_long = _matched(runner, metric, order, text, table)
@@ -171,7 +170,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
         intervals=_intervals(statistics, shown_metric, significance),
         significance=significance,
         thresholds=thresholds,
-        run=_run_of(metric, thresholds),
+        run=run,
         clipped_matches=clipped,
         rows=statistics.rows[:, : shown if isinstance(shown_metric, BleuFormula) else 0],
         segments=len(corpus),
@@ -202,11 +201,11 @@ def _matched(
     runner: Runner, metric: Metric, order: int, text: ShownText, table: CorpusWords | None
 ) -> tuple[ShownMatches, Integers, list[int]]:
     """Match what is shown at every threshold, and add up the matches of the whole corpus."""
-    matcher, thresholds = matcher_of(metric), _thresholds(metric)
+    matcher, (thresholds, run) = matcher_of(metric), _slider(metric)
     if matcher is None:
         return ShownMatches.joined([]), np.zeros((len(text.candidates), 0, order), np.int64), []
     vectors = None if table is None else table.words.vectors
-    matching = Matching(matcher, order, thresholds, _run_of(metric, thresholds), vectors, runner.kernels)
+    matching = Matching(matcher, order, thresholds, run, vectors, runner.kernels)
     matches, clipped, too_long = matching.of(text)
     if thresholds and (too_long or len(text) < len(runner.corpus)):
         swept = runner.collect([with_threshold(metric, threshold) for threshold in thresholds])
@@ -226,26 +225,16 @@ def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
     }
 
 
-def _own_threshold(matcher: Matcher) -> float:
-    return matcher.least_similarity if isinstance(matcher, SoftMatcher) else 0.0
-
-
-def _run_of(metric: Metric, thresholds: Sequence[float]) -> int:
-    """Which of the thresholds is the run's own."""
-    matcher = matcher_of(metric)
-    return thresholds.index(_own_threshold(matcher)) if thresholds and matcher else 0
-
-
-def _thresholds(metric: Metric) -> tuple[float, ...]:
-    """Thresholds of the slider, ascending; none where there is nothing to slide."""
+def _slider(metric: Metric) -> tuple[tuple[float, ...], int]:
+    """Thresholds of the slider, ascending, and which is the run's own; none where there is nothing to slide."""
     matcher = matcher_of(metric)
     if not isinstance(metric, BleuFormula) or not isinstance(matcher, SoftMatcher):
-        return ()
+        return (), 0
     if not with_threshold(metric, 0.0).requires.vectors:
-        return ()
-    quick = matcher.assignment != "optimal" and matcher.consumption == "unit"
-    steps = STEPS if quick else COARSE_STEPS
-    return tuple(sorted({*(step / steps for step in range(steps + 1)), _own_threshold(matcher)}))
+        return (), 0
+    steps = STEPS if matcher.assignment != "optimal" and matcher.consumption == "unit" else COARSE_STEPS
+    thresholds = tuple(sorted({*(step / steps for step in range(steps + 1)), matcher.least_similarity}))
+    return thresholds, thresholds.index(matcher.least_similarity)
 
 
 def _intervals(

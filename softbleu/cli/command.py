@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from softbleu.cli.completion import find
 from softbleu.cli.errors import say
-from softbleu.cli.options import OptionLine, choose_options
+from softbleu.cli.options import OptionLine, choose_options, find
 from softbleu.cli.settings import FindOptions, Options, SettingOption, declared_options
 from softbleu.errors import InputError
 from softbleu.io.limits import allow

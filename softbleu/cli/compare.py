@@ -72,8 +72,8 @@ def _write_view(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import LINE_WRITERS, VIEWS
 
-    idle = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "resume")
-    other = next((name for name in idle if given.get(name)), "by" if given.show and given.by else None)
+    unused = ("distribution", "plot", "all_pairs", "test", "samples", "trials", "correction", "resume")
+    other = next((name for name in unused if given.get(name)), "by" if given.show and given.by else None)
     if other is not None:
         raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
     lines = given.show not in (None, "ngrams")

@@ -117,7 +117,7 @@ def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
             # What is given is no quantile of the signature's.
             each = with_threshold(each, 0.0)
         unused: list[str] = []
-        measures.append(make_metric(each, idle=unused, **settings))
+        measures.append(make_metric(each, unused=unused, **settings))
         if not measures[-1].requires.vectors:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))

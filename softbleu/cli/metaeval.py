@@ -45,7 +45,7 @@ def metaeval(given: Given) -> None:
     from softbleu.errors import InputError, known_name
     from softbleu.meta.metaeval import QUESTIONS, default_question
     from softbleu.meta.metaeval import metaeval as evaluate
-    from softbleu.report.metaeval import check_picture, draw_metaeval
+    from softbleu.report.figures import check_picture, draw_metaeval
 
     asked = given.table or default_question(given.scores or given.metric, given.human or given.rankings, given.da)
     question = known_name("table", asked, QUESTIONS)

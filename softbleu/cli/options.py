@@ -1,15 +1,49 @@
-"""Options that commands share and that are no settings of metrics, and how a table declares options."""
+"""Options that commands share: how tables declare them, and what completes them."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, get_args
 
 import typer
 
-from softbleu.cli.completion import completion_of
+
+def find(place: str) -> Any:
+    """Find what a module of the package has: `report:WRITERS`."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"softbleu.{module}"), name)
+
+
+def completion_of(what: str) -> Callable[[], list[str]]:
+    """Find names that complete an option: `a,b,c`, or by place a table, a registry, a function or a literal type."""
+
+    def found() -> list[str]:
+        if ":" not in what:
+            return what.split(",")
+        table = find(what)
+        table = getattr(table, "names", table)
+        return list(get_args(table) or (table() if callable(table) else table))
+
+    return found
+
+
+def score_formats() -> list[str]:
+    """Names of the formats of scores."""
+    from softbleu.report import PAGES, WRITERS
+
+    return [*WRITERS, *PAGES]
+
+
+def metric_names() -> list[str]:
+    """Names of metrics and matchers, those of plug-ins too."""
+    from softbleu.matching import MATCHERS
+    from softbleu.metrics.base import METRICS
+
+    return [*METRICS.names(), *MATCHERS.names()]
+
 
 MATCHING, METRIC = "Matching", "Score"
 _KINDS = {None: bool, "N": int, "0|1": int, "X": float, "0..1": float}
@@ -19,22 +53,14 @@ Complete = Callable[[], list[str]]
 
 @dataclass(frozen=True)
 class OptionLine:
-    """An option or an argument, as a line of a table declares it.
+    """An option or an argument, as a line of a table declares it."""
 
-    Attributes
-    ----------
-    name : of the value in a command
-    flags : spellings; an argument has none
-    metavar : what the value is, none of a flag; by it the value is text, a number, or a list, unless `kind` says more
-    default : as text
-    """
-
-    name: str
-    flags: Sequence[str]
-    metavar: str | None
+    name: str  # Of the value in a command
+    flags: Sequence[str]  # Spellings; an argument has none
+    metavar: str | None  # What the value is: text, a number or a list, unless `kind` says more; a flag has none
     help: str
     panel: str | None = None
-    default: str | None = None
+    default: str | None = None  # As text
     complete: Complete | None = None
     required: bool = False
     kind: type | None = None
@@ -109,7 +135,7 @@ Input
   --input-format NAME <pairs,tsv,jsonl>: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score
-  --metric -m NAME… <cli.completion:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with
+  --metric -m NAME… <cli.options:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with
     settings, as 'vleu(threshold=0.8)' (default: bleu).
   --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Options given beside it go before it.
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
@@ -141,7 +167,7 @@ Differences
     coverage (of words), order (of n-grams), by a file with a label a segment (FILE:COLUMN of a table with a header);
     of M2's edits by type, operation or errant.
 Output
-  page_format --format -f NAME =text <cli.completion:score_formats>: {_FORMATS}, or html, a page to look at (default:
+  page_format --format -f NAME =text <cli.options:score_formats>: {_FORMATS}, or html, a page to look at (default:
     =).
   --format -f NAME =text <report:WRITERS>: {_FORMATS} (default: =).
   table_format --format -f NAME <report:WRITERS>: {_FORMATS} (default: by the suffix of --output, else text).

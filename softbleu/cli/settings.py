@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from softbleu.cli.completion import completion_of
-from softbleu.cli.options import MATCHING, METRIC, OptionLine
+from softbleu.cli.options import MATCHING, METRIC, OptionLine, completion_of
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,22 +27,13 @@ FindOptions = Callable[[], Options]
 
 @dataclass
 class SettingOption:
-    """The option of all settings of one name; those of a plug-in have one of their own.
+    """The option of all settings of one name; those of a plug-in have one of their own."""
 
-    Attributes
-    ----------
-    setting : the first of them
-    panel : where the help has it
-    plug_in : name of the metric or matcher whose own it is; empty for all others
-    owners : all of them, by the name of what has them
-    kinds : what kinds of things have them: metrics, matchers, …
-    """
-
-    setting: Setting
-    panel: str | None
-    plug_in: str = ""
-    owners: dict[str, Setting] = field(default_factory=dict)
-    kinds: set[str] = field(default_factory=set)
+    setting: Setting  # The first of them
+    panel: str | None  # Where the help has it
+    plug_in: str = ""  # Name of the metric or matcher whose own it is; empty for all others
+    owners: dict[str, Setting] = field(default_factory=dict)  # All of them, by the name of what has them
+    kinds: set[str] = field(default_factory=set)  # What kinds of things have them: metrics, matchers, …
 
     @property
     def name(self) -> str:

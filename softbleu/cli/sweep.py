@@ -34,7 +34,7 @@ def sweep(given: Given) -> None:
     from softbleu.cli.output import Output
     from softbleu.meta import sweep_corpus
     from softbleu.meta.sweep import table_of
-    from softbleu.report.sweeps import check_ranks, draw_ranks, draw_sweep
+    from softbleu.report.figures import check_ranks, draw_ranks, draw_sweep
 
     inputs = input_files(given)
     output = given.open_output(inputs)

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.errors import InputError, known_name
 from softbleu.io.limits import Limit
-from softbleu.meta.resampling import draw_counts, interval_of, redraw
+from softbleu.meta.correlation import draw_counts, interval_of, redraw
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 _ALIKE = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
-# What each pair of outcomes (people, metric: worse, tied, better) adds to the numerator and the denominator
+# What each pair of outcomes (judges, metric: worse, tied, better) adds to the numerator and the denominator
 _COUNTED: dict[str, tuple[Integers, Integers]] = {
     "hties": (_ALIKE + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
     "noties": (_ALIKE, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
@@ -36,13 +36,13 @@ class Tau:
     value: float | None  # -1 to 1; None where no pair counts
     interval: tuple[float, float] | None  # Between the percentiles 2.5 and 97.5 of the bootstrap samples
     pairs: int  # In the denominator
-    untied: int  # Those of them that neither people nor the metric tie
+    untied: int  # Those of them that neither judges nor the metric tie
     concordant: int
     discordant: int  # Pairs; with `hties`, ties on both sides are concordant
     skipped: int  # Comparisons of systems that the metric did not score
 
 
-VARIANTS = tuple(_COUNTED)
+TAUS = tuple(_COUNTED)
 
 
 def judged_scores(
@@ -65,9 +65,9 @@ def judged_scores(
 
 
 def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], metric: str) -> Integers:
-    """Count what people and a metric say of the same pairs of outputs; the greater score is the better one.
+    """Count what judges and a metric say of the same pairs of outputs; the greater score is the better one.
 
-    Of shape (3, 3): people's outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
+    Of shape (3, 3): judges' outcome and the metric's, each worse, tied, better. Comparisons of which the metric did
     not score both systems are not counted. `segments` has the metric's scores of each system.
     """
     taken, scores = judged_scores(comparisons, segments, metric)
@@ -80,7 +80,7 @@ def count_outcomes(comparisons: Comparisons, segments: Mapping[str, Floats], met
 def tau_of(counts: Integers, variant: str) -> float | None:
     """Kendall's tau of counted outcomes.
 
-    `noties` leaves people's ties out, and a tie of the metric only adds to the denominator; `hties` takes a tie on
+    `noties` leaves judges' ties out, and a tie of the metric only adds to the denominator; `hties` takes a tie on
     both sides as concordant, and one on either side only adds to the denominator (Machacek and Bojar 2013;
     Chollampatt and Ng 2018, section 4.2).
 
@@ -88,7 +88,7 @@ def tau_of(counts: Integers, variant: str) -> float | None:
     >>> tau_of(counts, "noties"), round(tau_of(counts, "hties"), 4)
     (0.5555555555555556, 0.6154)
     """
-    above, below = _COUNTED[known_name("variant", variant, VARIANTS)]
+    above, below = _COUNTED[known_name("variant", variant, TAUS)]
     pairs = int((counts * below).sum())
     return int((counts * above).sum()) / pairs if pairs else None
 
@@ -117,7 +117,7 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How often a metric says of two what people say, and what that is worth."""
+    """How often a metric says of two what judges say, and what that is worth."""
 
     metric: str
     human: str
@@ -127,14 +127,14 @@ class Accuracy:
     chance: float  # What is to be had without looking at the texts
     epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
     pairs: int
-    ties: int | None  # Of people's, among the pairs; None where people are not asked for a preference
+    ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Pairs of which people say which is better, and by how much a metric has the first one above the second."""
+    """Pairs of which judges say which is better, and by how much a metric has the first one above the second."""
 
-    people: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
+    judges: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
     differences: Floats  # Of the metric
     one: Integers
     other: Integers
@@ -143,25 +143,25 @@ class JudgedPairs:
     base: Floats  # How much each pair weighs
 
     @classmethod
-    def among(cls, people: Floats, scores: Floats) -> Self:
+    def among(cls, judges: Floats, scores: Floats) -> Self:
         """Pair all points with one another.
 
         >>> JudgedPairs.among(np.array([1.0, 0.0, 0.0]), np.array([5.0, 2.0, 1.0])).accuracy(calibrated=True)
         (1.0, 1.0)
         """
-        _LIMIT.check(len(people) * (len(people) - 1) // 2, f"a table of {len(people):,} rows")
-        one, other = np.triu_indices(len(people), 1)
-        said = np.sign(people[one] - people[other]).astype(np.int64)
+        _LIMIT.check(len(judges) * (len(judges) - 1) // 2, f"a table of {len(judges):,} rows")
+        one, other = np.triu_indices(len(judges), 1)
+        said = np.sign(judges[one] - judges[other]).astype(np.int64)
         return cls(said, scores[one] - scores[other], one, other, np.ones(len(one)))
 
     @property
     def chance(self) -> float:
         """What a metric reaches that knows nothing: it ties all pairs, or none and is right in half of the others."""
-        tied = float(self.base[self.people == 0].sum() / self.base.sum())
+        tied = float(self.base[self.judges == 0].sum() / self.base.sum())
         return max(tied, (1 - tied) / 2)
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
-        """Share of the pairs of which the metric says what people say, and its tie threshold; None without pairs.
+        """Share of the pairs of which the metric says what judges say, and its tie threshold; None without pairs.
 
         Where it is calibrated, differences up to the threshold that gives the greatest accuracy count as ties, the
         smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
@@ -200,23 +200,23 @@ class JudgedPairs:
         other = one if self.one is self.other else self.other[order]
         ranked = replace(
             self,
-            people=self.people[order],
+            judges=self.judges[order],
             differences=self.differences[order],
             one=one,
             other=other,
             base=self.base[order],
         )
-        right = (np.sign(ranked.differences) == ranked.people).astype(np.float64)
-        gain = (ranked.people == 0) - right
+        right = (np.sign(ranked.differences) == ranked.judges).astype(np.float64)
+        gain = (ranked.judges == 0) - right
         last = np.flatnonzero(np.append(np.diff(sizes[order]) != 0, True))
         return ranked, right, gain, last
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:
-    """Share of the pairs of systems that each metric orders as people do (Kocmi et al. 2021), drawn by system."""
+    """Share of the pairs of systems that each metric orders as judges do (Kocmi et al. 2021), drawn by system."""
     found = []
     for name, scores in columns.metrics.items():
-        pairs = JudgedPairs.among(columns.people, scores)
+        pairs = JudgedPairs.among(columns.judges, scores)
         found.append(_accuracy(name, columns.human, "systems", pairs, samples, seed, calibrated=False))
     return found
 
@@ -239,10 +239,10 @@ def assessment_accuracies(
     table: ScoreTable, human: str, assessments: Assessments, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
     """Tie-calibrated accuracy over all pairs of assessed outputs, which are drawn."""
-    people, scores = assessments.pick(table.segments, table.name)
-    if len(people) < 2:
-        raise InputError(f"an accuracy needs 2 outputs or more, here are {len(people)}")
-    pairs = JudgedPairs.among(people, scores)
+    judges, scores = assessments.pick(table.segments, table.name)
+    if len(judges) < 2:
+        raise InputError(f"an accuracy needs 2 outputs or more, here are {len(judges)}")
+    pairs = JudgedPairs.among(judges, scores)
     return [_accuracy(table.name, human, "outputs", pairs, samples, seed, calibrated=True)]
 
 
@@ -251,21 +251,21 @@ def _accuracy(
 ) -> Accuracy:
     value, epsilon = pairs.accuracy(calibrated=calibrated) or (0.0, 0.0)
     interval = pairs.interval(samples, seed, calibrated=calibrated)
-    ties = int((pairs.people == 0).sum())
+    ties = int((pairs.judges == 0).sum())
     shown = epsilon if calibrated else None
-    return Accuracy(metric, human, of, value, interval, pairs.chance, shown, len(pairs.people), ties)
+    return Accuracy(metric, human, of, value, interval, pairs.chance, shown, len(pairs.judges), ties)
 
 
 def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 1000, seed: int = 12345) -> Accuracy:
-    """Soft pairwise accuracy (Thompson et al. 2024): 1 - the mean |p of people - p of the metric| over pairs of systems.
+    """Soft pairwise accuracy (Thompson et al. 2024): 1 - the mean |p of judges - p of the metric| over pairs of systems.
 
-    p is one-sided, from sign flips of the differences segment by segment, on the segments on which people compared the
-    two; a difference of people is wins less losses. Systems are drawn for the interval.
+    p is one-sided, from sign flips of the differences segment by segment, on the segments on which judges compared the
+    two; a difference of judges is wins less losses. Systems are drawn for the interval.
     """  # noqa: E501
     taken, scores = judged_scores(comparisons, table.segments, table.name)
-    people, metric = paired_differences(taken, scores)
-    pairs = list(people)
-    both = [flip_p_values(np.array([side[pair] for pair in pairs]), samples, seed) for side in (people, metric)]
+    judges, metric = paired_differences(taken, scores)
+    pairs = list(judges)
+    both = [flip_p_values(np.array([side[pair] for pair in pairs]), samples, seed) for side in (judges, metric)]
     error = np.abs(both[0] - both[1])
     one, other = np.array(pairs).T
 
@@ -284,8 +284,8 @@ def soft_accuracy(table: ScoreTable, comparisons: Comparisons, samples: int = 10
 def paired_differences(
     comparisons: Comparisons, scores: Floats
 ) -> tuple[Mapping[tuple[int, int], Floats], Mapping[tuple[int, int], Floats]]:
-    """Differences of each pair of systems on each segment, of people and of a metric; 0 where people said nothing."""
-    people: dict[tuple[int, int], Floats] = {}
+    """Differences of each pair of systems on each segment, of judges and of a metric; 0 where judges said nothing."""
+    judges: dict[tuple[int, int], Floats] = {}
     metric: dict[tuple[int, int], Floats] = {}
     systems, segments = scores.shape
     for pair in combinations(range(systems), 2):
@@ -293,10 +293,10 @@ def paired_differences(
         if not own.any():
             continue
         judged = comparisons.segment[own]
-        people[pair] = np.bincount(judged, comparisons.outcome[own], segments).astype(np.float64)
+        judges[pair] = np.bincount(judged, comparisons.outcome[own], segments).astype(np.float64)
         metric[pair] = np.zeros(segments)
         metric[pair][judged] = scores[pair[0], judged] - scores[pair[1], judged]
-    return people, metric
+    return judges, metric
 
 
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:

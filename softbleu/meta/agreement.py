@@ -1,7 +1,8 @@
-"""How well metrics agree with people: about systems, about single outputs, and about pairs of outputs."""
+"""How well metrics agree with judges, about systems and about single outputs; and judges with one another."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -21,33 +22,32 @@ from softbleu.meta.correlation import (
 )
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import Assessments, ScoreTable
+    from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
     from softbleu.types import Floats
-
 
 TESTED = ("pearson", "spearman")  # Coefficients whose differences are tested
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Scores of the same points by people and by metrics."""
+    """Scores of the same points by judges and by metrics."""
 
     human: str  # What the human scores are called
     points: tuple[str, ...]  # Names of the points; empty for single outputs
-    people: Floats  # Of shape (points,)
+    judges: Floats  # Of shape (points,)
     metrics: Mapping[str, Floats]  # The same by the name of the metric
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
 
     @property
     def constant(self) -> list[str]:
         """Names of what scores all points the same: no correlation with it is defined."""
-        columns = {self.human: self.people, **self.metrics}
+        columns = {self.human: self.judges, **self.metrics}
         return [name for name, column in columns.items() if np.ptp(column) == 0]
 
 
 @dataclass(frozen=True)
 class MetricAgreement:
-    """How a metric agrees with people."""
+    """How a metric agrees with judges."""
 
     metric: str
     human: str
@@ -63,19 +63,19 @@ class MetricPair:
     coefficient: str  # What was correlated with, and how
     better: str
     worse: str
-    values: tuple[float, float]  # Their correlations with people
+    values: tuple[float, float]  # Their correlations with judges
     between: float  # Of both metrics
     test: WilliamsTest
 
 
 def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float]) -> Columns:
-    """Find the systems that people and all metrics scored. InputError: fewer than 3; the missing ones are named.
+    """Find the systems that judges and all metrics scored. InputError: fewer than 3; the missing ones are named.
 
     >>> from softbleu.corpora.judgements import ScoreTable
     >>> table = ScoreTable("bleu", {"A": 30.0, "B": 20.0, "C": 10.0, "D": 5.0})
-    >>> joined = join_systems([table], "people", {"A": 0.6, "B": 0.5, "C": 0.4})
+    >>> joined = join_systems([table], "judges", {"A": 0.6, "B": 0.5, "C": 0.4})
     >>> joined.points, dict(joined.left_out)
-    (('A', 'B', 'C'), {'people': ('D',)})
+    (('A', 'B', 'C'), {'judges': ('D',)})
     """
     for table in metrics:
         if not table.systems:
@@ -95,50 +95,50 @@ def join_systems(metrics: Sequence[ScoreTable], human: str, scores: Mapping[str,
             + (f": {lacking}" * bool(lacking))
         )
     columns = {side: np.array([given[name] for name in points], np.float64) for side, given in sides.items()}
-    people = columns.pop(human)
-    return Columns(human, points, people, columns, left_out)
+    judges = columns.pop(human)
+    return Columns(human, points, judges, columns, left_out)
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
     """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems."""
     columns: dict[str, Floats] = {}
-    people: Floats | None = None
+    judges: Floats | None = None
     for table in metrics:
         if not table.segments:
             raise InputError(f"{table.name} has scores of systems only: give those of segments, too")
         judged, found = assessments.pick(table.segments, table.name)
-        if people is not None and len(judged) != len(people):
+        if judges is not None and len(judged) != len(judges):
             raise InputError(f"{table.name} scored other systems than {metrics[0].name}: score the same with both")
-        people, columns[table.name] = judged, found
-    if people is None:
-        raise InputError("there is no metric to compare with people")
-    if len(people) < FEWEST_POINTS:
-        raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(people)}")
-    return Columns(human, (), people, columns, {})
+        judges, columns[table.name] = judged, found
+    if judges is None:
+        raise InputError("there is no metric to compare with judges")
+    if len(judges) < FEWEST_POINTS:
+        raise InputError(f"a correlation needs {FEWEST_POINTS} outputs or more, here are {len(judges)}")
+    return Columns(human, (), judges, columns, {})
 
 
 def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[MetricAgreement]:
-    """Correlate every metric with people: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
+    """Correlate every metric with judges: Pearson, Spearman and Kendall, with bootstrap intervals over the points."""
     found = []
     for name, column in columns.metrics.items():
-        correlations = {each: correlate(column, columns.people, each, samples, seed) for each in COEFFICIENTS}
+        correlations = {each: correlate(column, columns.judges, each, samples, seed) for each in COEFFICIENTS}
         found.append(MetricAgreement(name, columns.human, len(column), correlations))
     return found
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
     """Correlate again without each of the points, 4 or more: which of them makes the correlation what it is."""
-    if len(columns.people) <= FEWEST_POINTS:
-        raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.people)}")
-    for place, point in enumerate(columns.points):
-        rest = {name: np.delete(column, place) for name, column in columns.metrics.items()}
-        others = Columns(columns.human, (), np.delete(columns.people, place), rest, {})
+    if len(columns.judges) <= FEWEST_POINTS:
+        raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.judges)}")
+    for index, point in enumerate(columns.points):
+        rest = {name: np.delete(column, index) for name, column in columns.metrics.items()}
+        others = Columns(columns.human, (), np.delete(columns.judges, index), rest, {})
         for each in agreements(others, samples=0):
             yield point, each
 
 
 def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:
-    """Test of every pair of metrics whether one agrees with people more than the other, beyond chance.
+    """Test of every pair of metrics whether one agrees with judges more than the other, beyond chance.
 
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
@@ -148,18 +148,18 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
     usable = [name for name in columns.metrics if name not in columns.constant]
     if len(usable) < 2 or columns.human in columns.constant:
         raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
-    if len(columns.people) < FEWEST_TO_TEST:
-        raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.people)}")
+    if len(columns.judges) < FEWEST_TO_TEST:
+        raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {len(columns.judges)}")
     found = []
     for coefficient in TESTED:
-        values = {name: _value(columns.metrics[name], columns.people, coefficient) for name in usable}
+        values = {name: _value(columns.metrics[name], columns.judges, coefficient) for name in usable}
         for one, other in combinations(usable, 2):
             if against not in (None, one, other):
                 continue
             better, worse = (one, other) if values[one] >= values[other] else (other, one)
             between = _value(columns.metrics[better], columns.metrics[worse], coefficient)
             both = (values[better], values[worse])
-            test = williams(*both, between, len(columns.people))
+            test = williams(*both, between, len(columns.judges))
             found.append(MetricPair(columns.human, coefficient, better, worse, both, between, test))
     return found
 
@@ -169,3 +169,96 @@ def _value(one: Floats, other: Floats, coefficient: str) -> float:
     if value is None:
         raise InputError("scores that are all the same have no correlation")
     return value
+
+
+FEWEST_COMMON = 50  # Comparisons in common that two annotators need to count for the mean (Grundkiewicz et al. 2015).
+Outcomes = Counter[int]
+
+
+@dataclass(frozen=True)
+class AnnotatorAgreement:
+    """Agreement of two annotators, or of one with itself where both are the same."""
+
+    one: str
+    other: str  # Names; both empty for the weighted mean over all pairs
+    kappa: float | None
+    """(observed - expected) / (1 - expected); None where everything that both said was the same outcome."""
+    observed: float
+    expected: float  # Share of equal outcomes, and that of chance
+    comparisons: int  # Pairs of judgements of the same two outputs
+
+
+def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
+    """Cohen's kappa of every pair of annotators who judged the same two outputs, and of each with itself.
+
+    Chance is that of WMT (Bojar et al. 2014, section 3.2): the squared shares of the three outcomes in all that both
+    said, of the pairs in common; `a` better and `b` better are told apart by the order of the systems' names.
+
+    >>> from softbleu.corpora.judgements import Comparisons
+    >>> rows = [(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y"), (1, "A", "B", -1, "x"), (1, "A", "B", 0, "y")]
+    >>> [(each.one, each.other, each.observed, each.expected) for each in annotator_agreement(Comparisons.of(rows))]
+    [('x', 'y', 0.5, 0.375)]
+    """
+    same: Counter[tuple[int, int]] = Counter()
+    total: Counter[tuple[int, int]] = Counter()
+    said: defaultdict[tuple[int, int], Outcomes] = defaultdict(Counter)
+    for by_annotator in _groups(comparisons):
+        annotators = sorted(by_annotator)
+        for index, one in enumerate(annotators):
+            mine = by_annotator[one]
+            if mine.total() > 1:
+                same[one, one] += sum(count * (count - 1) // 2 for count in mine.values())
+                total[one, one] += mine.total() * (mine.total() - 1) // 2
+                said[one, one] += mine
+            for other in annotators[index + 1 :]:
+                theirs = by_annotator[other]
+                same[one, other] += sum(count * theirs[outcome] for outcome, count in mine.items())
+                total[one, other] += mine.total() * theirs.total()
+                said[one, other] += mine + theirs
+    names = comparisons.annotators
+    return [
+        _agreement((names[one], names[other]), same[one, other], total[one, other], said[one, other])
+        for one, other in sorted(total)
+    ]
+
+
+def mean_agreement(
+    agreements: list[AnnotatorAgreement], *, within: bool, fewest: int = FEWEST_COMMON
+) -> AnnotatorAgreement:
+    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons. InputError: none is left."""
+    kept = [
+        each
+        for each in agreements
+        if (each.one == each.other) == within and each.comparisons >= fewest and each.kappa is not None
+    ]
+    if not kept:
+        who = "annotator judged the same outputs twice" if within else "two annotators judged the same outputs"
+        raise InputError(f"no {who} at least {fewest} times: there is no agreement to measure")
+    weights = [each.comparisons for each in kept]
+    kappa, observed, expected = (
+        float(np.average([getattr(each, name) for each in kept], weights=weights))
+        for name in ("kappa", "observed", "expected")
+    )
+    return AnnotatorAgreement("", "", kappa, observed, expected, sum(weights))
+
+
+def _groups(comparisons: Comparisons) -> Iterator[dict[int, Outcomes]]:
+    """Outcomes by annotator, of each two outputs that were judged more than once."""
+    order = np.lexsort((comparisons.second, comparisons.first, comparisons.segment))
+    keys = np.stack([comparisons.segment, comparisons.first, comparisons.second])[:, order]
+    starts = np.flatnonzero(np.r_[True, (np.diff(keys) != 0).any(axis=0)])
+    ends = np.r_[starts[1:], len(order)]
+    for start, end in zip(starts, ends, strict=True):
+        if end - start < 2:
+            continue
+        group: defaultdict[int, Outcomes] = defaultdict(Counter)
+        for index in order[start:end]:
+            group[int(comparisons.annotator[index])][int(comparisons.outcome[index])] += 1
+        yield dict(group)
+
+
+def _agreement(names: tuple[str, str], same: int, total: int, said: Outcomes) -> AnnotatorAgreement:
+    observed = same / total
+    expected = sum((count / said.total()) ** 2 for count in said.values())
+    kappa = None if expected == 1 else (observed - expected) / (1 - expected)
+    return AnnotatorAgreement(*names, kappa, observed, expected, total)

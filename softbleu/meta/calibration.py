@@ -1,4 +1,4 @@
-"""Settings chosen by how well they agree with people on some data, and what they give on the rest."""
+"""Settings chosen by how well they agree with judges on some data, and what they give on the rest."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Calibration(Tabular):
     def held_out(self) -> Records:
         """Make a row a set of data: what the settings chosen on the others give on it; and the mean of these."""
         rows: list[list[Value]] = []
-        for place, name in enumerate(self.data):
-            best, others = self.chosen(place)
-            rows.append([name, float(self.values[best, place]), others, *self._settings(best)])
+        for index, name in enumerate(self.data):
+            best, others = self.chosen(index)
+            rows.append([name, float(self.values[best, index]), others, *self._settings(best)])
         mean = float(np.mean([row[1] for row in rows]))
         rows.append(["mean", mean, *[None] * (1 + len(self.varied))])
         return Records(["held out", self.coefficient, "mean of the others", *self.varied], rows)
@@ -87,7 +87,7 @@ def calibrate(
     scores each, `question` is `systems` or `outputs`.
 
     >>> texts = {"A": ["a b c", "d e"], "B": ["a b x", "d x"], "C": ["a x y", "d e"], "D": ["x y z", "x y"]}
-    >>> judged = {"people": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
+    >>> judged = {"judges": {"A": 4.0, "B": 3.0, "C": 1.0, "D": 2.0}}
     >>> one = {"candidates": texts, "references": ["a b c", "d e"], "human": judged}
     >>> two = {**one, "references": ["a x y", "d x"]}
     >>> found = calibrate({"metric": "bleu"}, {"order": [1, 2]}, {"one": one, "two": two})
@@ -114,5 +114,5 @@ def calibrate(
             progress(number, len(data))
     values = np.array(columns).T
     made = Calibration(coefficient, tuple(vary), tuple(points), tuple(data), values, ())
-    best = dict.fromkeys(made.chosen(place)[0] for place in range(len(data)))
+    best = dict.fromkeys(made.chosen(index)[0] for index in range(len(data)))
     return replace(made, signatures=tuple(signatures[str(each)] for each in best))

@@ -1,18 +1,61 @@
-"""Correlations with bootstrap intervals, and the test of the difference of two that share a variable."""
+"""The bootstrap and its intervals; correlations, and the test of the difference of two that share a variable."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError, known_name
-from softbleu.meta.resampling import draw_points, interval_of
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
+
+MOST_SAMPLES = 100_000
+INTERVAL = (2.5, 97.5)  # Percentiles
+_AT_ONCE = 1 << 24  # Points of samples that are looked at together
+
+
+def check_samples(samples: int, seed: int) -> None:
+    """Raise InputError if so many samples cannot be drawn."""
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
+    if seed < 0:
+        raise InputError(f"the seed must be at least 0, not {seed}")
+
+
+def draw_points(points: int, samples: int, seed: int) -> Iterator[Integers]:
+    """Samples of points, (samples, points), some at a time; which are together makes no difference."""
+    check_samples(samples, seed)
+    generator = np.random.default_rng(seed)
+    step = max(1, _AT_ONCE // points)
+    for start in range(0, samples, step):
+        yield generator.integers(points, size=(min(step, samples - start), points))
+
+
+def draw_counts(things: int, samples: int, seed: int) -> Iterator[Integers]:
+    """How often each of so many things is drawn, in each of the samples of as many; there may be 0 samples."""
+    check_samples(samples or 1, seed)
+    for drawn in np.random.default_rng(seed).integers(things, size=(samples, things)):
+        yield np.bincount(drawn, minlength=things)
+
+
+def redraw(counts: Integers, samples: int, seed: int) -> Integers:
+    """Draw as many things as were counted, by their kinds: the counts of each sample, (samples, …)."""
+    check_samples(samples, seed)
+    total = int(counts.sum())
+    drawn = np.random.default_rng(seed).multinomial(total, counts.reshape(-1) / total, samples)
+    return drawn.reshape(samples, *counts.shape)
+
+
+def interval_of(values: Floats | Sequence[float], samples: int) -> tuple[float, float] | None:
+    """Interval of what samples gave; None where most of them gave nothing."""
+    if 2 * len(values) < samples:
+        return None
+    low, high = np.percentile(values, INTERVAL)
+    return float(low), float(high)
 
 
 FEWEST_POINTS = 3  # Points a correlation needs to mean anything
@@ -31,7 +74,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """How likely a correlation with people is greater by chance than another one with the same people."""
+    """How likely a correlation with judges is greater by chance than another one with the same judges."""
 
     t: float
     """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
@@ -74,7 +117,7 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
     InputError: fewer than 4 points.
 
-    `first` and `second` are of either metric with people, `between` is of both with each other.
+    `first` and `second` are of either metric with judges, `between` is of both with each other.
 
     >>> test = williams(0.4, 0.5, 0.1, 103)
     >>> round(test.t, 3), round(test.p_value, 3)
@@ -92,10 +135,6 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
     above = (first - second) ** 2 * (points - 1) * (1 + between)
     t = float(np.copysign(np.sqrt(above / below) if below > 0 else np.inf, first - second))
     return WilliamsTest(t, float(student.sf(abs(t), points - 3)))
-
-
-def _pearson(one: Floats, other: Floats, drawn: Integers) -> Floats:
-    return _product_moment(one[drawn], other[drawn])
 
 
 def _spearman(one: Floats, other: Floats, drawn: Integers) -> Floats:
@@ -135,7 +174,7 @@ def _kendall(one: Floats, other: Floats, drawn: Integers) -> Floats:
 
 # Of two columns in samples of their points, (samples, points): one number a sample
 COEFFICIENTS: dict[str, Callable[[Floats, Floats, Integers], Floats]] = {
-    "pearson": _pearson,
+    "pearson": lambda one, other, drawn: _product_moment(one[drawn], other[drawn]),
     "spearman": _spearman,
     "kendall": _kendall,
 }

@@ -1,6 +1,6 @@
 """Is the credit of an approximate match deserved? Judged by gold alignments, summed by threshold and order.
 
-An approximate match pairs a candidate n-gram with a reference n-gram of another spelling; its credit is its mass.
+An approximate match pairs a candidate n-gram with a reference n-gram of another spelling; its credit is its weight.
 It is
 
 - `deserved` if every token of the shorter of the two is aligned to a token inside the other, in the same order (for
@@ -38,18 +38,18 @@ DESERVED, ORDER, SPURIOUS, UNJUDGED = range(len(VERDICTS))
 class JudgedCredit:
     """The approximate matches at one threshold, of one order or of all.
 
-    Masses are in n-grams: 1 is what an exact match counts. What needs alignments is None without them.
+    Weights are in n-grams: 1 is what an exact match counts. What needs alignments is None without them.
 
-    >>> credit = JudgedCredit(4, mass=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
+    >>> credit = JudgedCredit(4, weight=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
     >>> credit.precision, credit.recall, round(credit.f1, 4)
     (0.5, 0.4, 0.4444)
     """
 
     matches: int
-    mass: float
+    weight: float
     deserved: float | None
     misordered: float | None
-    spurious: float | None  # The mass of each class
+    spurious: float | None  # The weight of each class
     rewarded: int | None  # Candidate n-grams that deserve credit and have a deserved match
     deserving: int | None
     """Candidate n-grams that deserve credit: without an exact match by BLEU's counting (the leftmost occurrences
@@ -58,17 +58,17 @@ class JudgedCredit:
 
     @property
     def precision(self) -> float | None:
-        """Deserved share of the mass; None if there is no mass."""
+        """Deserved share of the weight; None if there is no weight."""
         return self._share(self.deserved)
 
     @property
     def order_share(self) -> float | None:
-        """Share of order errors in the mass."""
+        """Share of order errors in the weight."""
         return self._share(self.misordered)
 
     @property
     def spurious_share(self) -> float | None:
-        """Spurious share of the mass."""
+        """Spurious share of the weight."""
         return self._share(self.spurious)
 
     @property
@@ -85,7 +85,7 @@ class JudgedCredit:
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
     def _share(self, part: float | None) -> float | None:
-        return None if part is None or not self.mass else part / self.mass
+        return None if part is None or not self.weight else part / self.weight
 
 
 class CreditTally:
@@ -95,9 +95,9 @@ class CreditTally:
         self.judged = judged
         self.deserving = np.zeros(max_order, np.int64)
         # What begins at each threshold, less what has ended: (thresholds, orders, classes), and once more with
-        # masses in millionths; (thresholds, orders) of the rewarded.
+        # weights in millionths; (thresholds, orders) of the rewarded.
         self._counts = np.zeros((thresholds, max_order, len(VERDICTS)), np.int64)
-        self._masses = np.zeros_like(self._counts)
+        self._weights = np.zeros_like(self._counts)
         self._rewarded = np.zeros((thresholds, max_order), np.int64)
         self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
@@ -107,7 +107,7 @@ class CreditTally:
         cells = (intervals.order - 1) * len(VERDICTS) + classes
         ones = np.ones(len(cells), np.int64)
         self._counts += _changes(intervals, cells, ones, self._counts.shape)
-        self._masses += _changes(intervals, cells, intervals.matched, self._counts.shape)
+        self._weights += _changes(intervals, cells, intervals.matched, self._counts.shape)
         lowest = intervals.first == 0
         bins = np.minimum(intervals.matched[lowest] * BINS // SCALE, BINS - 1)
         self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
@@ -117,7 +117,7 @@ class CreditTally:
         """Add what another tally of the same thresholds and orders has."""
         self.deserving += other.deserving
         self._counts += other._counts
-        self._masses += other._masses
+        self._weights += other._weights
         self._rewarded += other._rewarded
         self.histogram += other.histogram
 
@@ -126,11 +126,11 @@ class CreditTally:
         orders = slice(None) if order is None else slice(order - 1, order)
         until = slice(0, threshold + 1)
         counts = self._counts[until, orders].sum(axis=(0, 1))
-        masses = self._masses[until, orders].sum(axis=(0, 1))
-        parts = [int(mass) / SCALE for mass in masses] if self.judged else [None] * len(VERDICTS)
+        weights = self._weights[until, orders].sum(axis=(0, 1))
+        parts = [int(weight) / SCALE for weight in weights] if self.judged else [None] * len(VERDICTS)
         return JudgedCredit(
             matches=int(counts.sum()),
-            mass=int(masses.sum()) / SCALE,
+            weight=int(weights.sum()) / SCALE,
             deserved=parts[DESERVED],
             misordered=parts[ORDER],
             spurious=parts[SPURIOUS],
@@ -153,10 +153,10 @@ def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
     """Say which matches pair n-grams of different spelling."""
     codes = np.append(chunk.positions.codes, -1)
     equal = intervals.order == intervals.partner_orders
-    for place in range(int(intervals.order.max(initial=0))):
-        beyond = place >= intervals.order
-        left = np.minimum(intervals.starts + place, chunk.size)
-        right = np.minimum(intervals.partner_starts + place, chunk.size)
+    for index in range(int(intervals.order.max(initial=0))):
+        beyond = index >= intervals.order
+        left = np.minimum(intervals.starts + index, chunk.size)
+        right = np.minimum(intervals.partner_starts + index, chunk.size)
         equal &= beyond | (codes[left] == codes[right])
     different: Flags = ~equal
     return different
@@ -171,12 +171,12 @@ class Judge:
 
     def __init__(self, chunk: Chunk, aligned: Integers, max_order: int) -> None:
         split, segment = chunk.positions.split, chunk.positions.segment
-        met = np.flatnonzero(aligned >= 0)
-        other = chunk.reference_positions[segment[met]] + aligned[met]
+        matched = np.flatnonzero(aligned >= 0)
+        other = chunk.reference_positions[segment[matched]] + aligned[matched]
         # For each position the one that it is aligned to; one position more, which stands for all beyond the end.
         self._link = np.full(chunk.size + 1, -1)
-        self._link[met] = other
-        self._link[other] = met
+        self._link[matched] = other
+        self._link[other] = matched
         self._occurrences = [_Occurrences(*found, split) for found in ngram_ids(chunk.positions, max_order)]
         self._exact = [(ngrams.starts, ngrams.exact) for ngrams in chunk.ngrams(max_order)]
 
@@ -197,8 +197,8 @@ class Judge:
         for order, (starts, exact) in enumerate(self._exact, start=1):
             link = self._link[starts]
             adjacent = ~exact & (link >= 0)
-            for place in range(1, order):
-                adjacent &= self._link[starts + place] == link + place
+            for index in range(1, order):
+                adjacent &= self._link[starts + index] == link + index
             found.append(starts[adjacent])
         return found
 
@@ -206,13 +206,13 @@ class Judge:
         """Judge n-grams by where they start and their orders."""
         swap = left_order > right_order
         start, other = np.where(swap, right, left), np.where(swap, left, right)
-        length, room = np.minimum(left_order, right_order), np.maximum(left_order, right_order)
+        length, width = np.minimum(left_order, right_order), np.maximum(left_order, right_order)
         inside, ordered = np.ones(len(left), bool), np.ones(len(left), bool)
         before = np.full(len(left), -1)
-        for place in range(int(length.max(initial=0))):
-            beyond = place >= length
-            link = self._link[np.minimum(start + place, len(self._link) - 1)]
-            inside &= beyond | ((link >= other) & (link < other + room))
+        for index in range(int(length.max(initial=0))):
+            beyond = index >= length
+            link = self._link[np.minimum(start + index, len(self._link) - 1)]
+            inside &= beyond | ((link >= other) & (link < other + width))
             ordered &= beyond | (link > before)
             before = link
         return np.where(inside, np.where(ordered, DESERVED, ORDER), SPURIOUS)
@@ -233,8 +233,8 @@ class _Occurrences:
         low = np.searchsorted(self._sorted_cells, cells)
         many = np.searchsorted(self._sorted_cells, cells, side="right") - low
         number = np.repeat(np.arange(len(starts)), many)
-        place = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
-        return number, self._by_cell[low[number] + place]
+        index = np.arange(len(number)) - np.repeat(np.cumsum(many) - many, many)
+        return number, self._by_cell[low[number] + index]
 
 
 Ngram = tuple[str, ...]
@@ -247,12 +247,12 @@ class Partner:
 
     ngram: Ngram
     matches: int
-    mass: float  # How many there are, and their mass in n-grams
+    weight: float  # How many there are, and their weight in n-grams
     candidates: int  # How many different candidate n-grams matched it
     suspects: int
     """How many of the matches are spurious; of unaligned text, where nobody knows, all but those whose n-grams differ
     in case only."""
-    suspect_mass: float  # Their mass
+    suspect_weight: float  # Their weight
 
     @property
     def is_function(self) -> bool:
@@ -297,7 +297,7 @@ class Context:
 class Offender:
     """A pair of n-grams that are matched and should not be, and the first place where they are."""
 
-    similarity: float  # Mean mass of a match
+    similarity: float  # Mean weight of a match
     matches: int
     segment: int  # Number of the first, from 1
     candidate: Context
@@ -305,7 +305,7 @@ class Offender:
 
 
 Pairs = dict[tuple[bytes, bytes], list[int]]
-"""By the codes of candidate and reference n-gram: matches, mass, suspects, their mass, and the candidate and
+"""By the codes of candidate and reference n-gram: matches, weight, suspects, their weight, and the candidate and
 reference token at which the first suspect starts."""
 
 
@@ -315,16 +315,16 @@ def count_pairs(piece: Chunk, intervals: MatchIntervals, classes: Integers) -> P
     text, split = piece.positions.codes.astype("<i4").tobytes(), piece.positions.split
     names = ("starts", "order", "partner_starts", "partner_orders", "matched")
     columns = [classes.tolist(), *(getattr(intervals, name).tolist() for name in names)]
-    for kind, left, n, right, m, mass in zip(*columns, strict=True):
+    for kind, left, n, right, m, weight in zip(*columns, strict=True):
         key = text[4 * left : 4 * (left + n)], text[4 * right : 4 * (right + m)]
         entry = pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
         entry[0] += 1
-        entry[1] += mass
+        entry[1] += weight
         if kind in (SPURIOUS, UNJUDGED):
             if not entry[2]:
                 entry[4:] = left, right - split
             entry[2] += 1
-            entry[3] += mass
+            entry[3] += weight
     return pairs
 
 
@@ -345,15 +345,15 @@ class PartnerTally:
         whole = self._chunk
         to_candidate = int(whole.candidates.offsets[segment])
         to_reference = int(whole.references.offsets[whole.segment_offsets[segment]])
-        for key, (matches, mass, suspects, suspect_mass, left, right) in pairs.items():
+        for key, (matches, weight, suspects, suspect_weight, left, right) in pairs.items():
             entry = self._pairs.setdefault(key, [0, 0, 0, 0, -1, -1])
             entry[0] += matches
-            entry[1] += mass
+            entry[1] += weight
             if suspects and (self._judged or not self._differ_in_case(*key)):
                 if not entry[2]:
                     entry[4:] = left + to_candidate, right + to_reference
                 entry[2] += suspects
-                entry[3] += suspect_mass
+                entry[3] += suspect_weight
 
     def partners(self) -> list[Partner]:
         """All partners, those with the most suspects first."""
@@ -363,15 +363,15 @@ class PartnerTally:
             for number, value in enumerate((*entry[:4], 1)):
                 total[number] += value
         found = [
-            Partner(self._spell(code), matches, mass / SCALE, candidates, suspects, suspect_mass / SCALE)
-            for code, (matches, mass, suspects, suspect_mass, candidates) in sums.items()
+            Partner(self._spell(code), matches, weight / SCALE, candidates, suspects, suspect_weight / SCALE)
+            for code, (matches, weight, suspects, suspect_weight, candidates) in sums.items()
         ]
-        return sorted(found, key=lambda each: (-each.suspects, -each.suspect_mass, -each.matches, each.ngram))
+        return sorted(found, key=lambda each: (-each.suspects, -each.suspect_weight, -each.matches, each.ngram))
 
     def offenders(self, most: int, partners: Iterable[Partner] | None = None) -> list[Offender]:
-        """The suspects of greatest mass whose partner is of function words, or among the most promiscuous ones.
+        """The suspects of greatest weight whose partner is of function words, or among the most promiscuous ones.
 
-        One entry a pair of n-grams; pairs of equal mass in the order of their number, then of the text.
+        One entry a pair of n-grams; pairs of equal weight in the order of their number, then of the text.
         """
         known = self.partners() if partners is None else list(partners)
         promiscuous = sorted(
@@ -382,8 +382,8 @@ class PartnerTally:
         suspects = [(key, entry) for key, entry in self._pairs.items() if entry[2] and self._spell(key[1]) in chosen]
         suspects.sort(key=lambda pair: (-pair[1][3] / pair[1][2], -pair[1][2], *pair[1][4:6]))
         return [
-            Offender(mass / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
-            for (x, y), (_, _, many, mass, left, right) in suspects[:most]
+            Offender(weight / many / SCALE, many, *self._place(left, len(x) // 4, right, len(y) // 4))
+            for (x, y), (_, _, many, weight, left, right) in suspects[:most]
         ]
 
     def _differ_in_case(self, left: bytes, right: bytes) -> bool:
@@ -400,9 +400,9 @@ class PartnerTally:
         contexts = [
             Context(
                 tuple(self._words[code] for code in tokens.lines(number, number + 1).codes.tolist()),
-                place - int(tokens.offsets[number]),
+                index - int(tokens.offsets[number]),
                 order,
             )
-            for tokens, number, place, order in ((candidates, segment, left, n), (references, line, right, m))
+            for tokens, number, index, order in ((candidates, segment, left, n), (references, line, right, m))
         ]
         return segment + 1, contexts[0], contexts[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.meta.variants import PLAIN, RemediedMatcher
+from softbleu.meta.variants import PLAIN, MatcherVariant
 
 if TYPE_CHECKING:
     from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
@@ -22,7 +22,7 @@ AROUND = 8  # Tokens on each side of an offender that are shown
 class Analysis:
     """What one variant did with a text."""
 
-    variant: RemediedMatcher
+    variant: MatcherVariant
     thresholds: tuple[float, ...]  # Ascending
     at: int  # Number of the threshold at which partners were collected
     tally: CreditTally  # Its credit by threshold and order
@@ -32,7 +32,7 @@ class Analysis:
     @property
     def name(self) -> str:
         """Of the variant."""
-        return f"{self.variant.matcher}, {self.variant.remedy}"
+        return f"{self.variant.matcher}, {self.variant.name}"
 
     @property
     def curve(self) -> list[JudgedCredit]:
@@ -63,7 +63,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class CreditTable:
-    """A table: its columns beside matcher and remedy, and the rows of one analysis."""
+    """A table: its columns beside matcher and variant, and the rows of one analysis."""
 
     columns: Sequence[str]
     rows: Callable[[Analysis, Sequence[Analysis], int], Iterator[_Cells]]
@@ -80,8 +80,8 @@ def credit_table(
     - `thresholds`: every variant at every threshold;
     - `orders`: every variant at the given threshold, order by order;
     - `partners`: reference n-grams by how often they were matched spuriously (or at all, if nobody knows);
-    - `offenders`: spurious matches (or any) of greatest mass whose partner has function words only, or is among those
-      that the most different n-grams were matched with; with the words around them.
+    - `offenders`: spurious matches (or any) of greatest weight whose partner has function words only, or is among
+      those that the most different n-grams were matched with; with the words around them.
 
     Of each variant `partners` and `offenders` have so many rows at most; facts are what else to say of all rows.
     """
@@ -89,7 +89,7 @@ def credit_table(
     plain_text = name == "summary" and not analyses[0].tally.judged
     table = _UNALIGNED if plain_text else CREDIT_TABLES[name]
     rows = [
-        [analysis.variant.matcher, analysis.variant.remedy, *row]
+        [analysis.variant.matcher, analysis.variant.name, *row]
         for analysis in analyses
         for row in table.rows(analysis, analyses, most)
     ]
@@ -100,7 +100,7 @@ def credit_table(
 
 def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
     shares = (credit.precision, credit.order_share, credit.spurious_share, credit.recall, credit.f1)
-    return [threshold, credit.matches, credit.mass, *(_per_cent(share) for share in shares)]
+    return [threshold, credit.matches, credit.weight, *(_per_cent(share) for share in shares)]
 
 
 def _per_cent(share: float | None) -> float | None:
@@ -108,35 +108,35 @@ def _per_cent(share: float | None) -> float | None:
 
 
 def _summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
-    by_name = {(each.variant.matcher, each.variant.remedy): each for each in analyses}
+    by_name = {(each.variant.matcher, each.variant.name): each for each in analyses}
     plain = by_name.get((analysis.variant.matcher, PLAIN))
     recall = plain.tally.credit(plain.at).recall if plain else None
-    places = {
+    thresholds = {
         "given": analysis.at,
         "best F1": analysis.best(),
         "recall of plain": None if recall is None else analysis.at_recall(recall),
     }
-    for place, number in places.items():
+    for at, number in thresholds.items():
         if number is not None:
-            yield [place, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
+            yield [at, *_credit(analysis.thresholds[number], analysis.tally.credit(number))]
 
 
 def _plain_summary(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:
     credit, partners = analysis.tally.credit(analysis.at), analysis.partners.partners()
-    function = sum(each.mass for each in partners if each.is_function)
+    function = sum(each.weight for each in partners if each.is_function)
     words = [each for each in partners if len(each.ngram) == 1]
-    word_mass = sum(each.mass for each in words)
-    function_words = sum(each.mass for each in words if each.is_function)
+    word_weight = sum(each.weight for each in words)
+    function_words = sum(each.weight for each in words if each.is_function)
     promiscuous = max(partners, key=lambda each: each.candidates, default=None)
     yield [
         None if promiscuous is None else " ".join(promiscuous.ngram),
         None if promiscuous is None else promiscuous.candidates,
         analysis.thresholds[analysis.at],
         credit.matches,
-        credit.mass,
+        credit.weight,
         len(partners),
-        _per_cent(function / credit.mass) if credit.mass else None,
-        _per_cent(function_words / word_mass) if word_mass else None,
+        _per_cent(function / credit.weight) if credit.weight else None,
+        _per_cent(function_words / word_weight) if word_weight else None,
     ]
 
 
@@ -154,8 +154,8 @@ def _partners(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> It
     judged = analysis.tally.judged
     for each in analysis.partners.partners()[:most]:
         ngram: _Cells = [" ".join(each.ngram), each.is_function, len(each.ngram)]
-        suspects: _Cells = [each.suspects, each.suspect_mass] if judged else [None, None]
-        yield [*ngram, each.candidates, each.matches, each.mass, *suspects]
+        suspects: _Cells = [each.suspects, each.suspect_weight] if judged else [None, None]
+        yield [*ngram, each.candidates, each.matches, each.weight, *suspects]
 
 
 def _offenders(analysis: Analysis, analyses: Sequence[Analysis], most: int) -> Iterator[_Cells]:

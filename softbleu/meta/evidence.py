@@ -1,4 +1,4 @@
-"""What people said and what metrics said of the same systems, put side by side."""
+"""What judges said and what metrics said of the same systems, put side by side."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, pl
 from softbleu.engine.plan import resolve_metric
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
+from softbleu.meta.correlation import check_samples
 from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
-from softbleu.meta.resampling import check_samples
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
@@ -64,7 +64,7 @@ class Evidence:
 
     metrics: Sequence[ScoreTable] = ()
     human: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Scores of the systems by people, by the name of these scores."""
+    """Scores of the systems by judges, by the name of these scores."""
     comparisons: Comparisons | None = None
     assessments: Assessments | None = None
     rankings: Mapping[str, Sequence[RankedSystem]] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Evidence:
     def need_comparisons(self) -> Comparisons:
         """The comparisons; InputError where there are none."""
         if self.comparisons is None:
-            raise InputError("there are no comparisons by people: give rankings")
+            raise InputError("there are no comparisons by judges: give rankings")
         return self.comparisons
 
 
@@ -111,7 +111,7 @@ def rank_systems(
     return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
 
-# How systems are ranked by people's comparisons
+# How systems are ranked by judges' comparisons
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
     "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
     "trueskill": lambda comparisons, settings, progress: rank_by_skill(

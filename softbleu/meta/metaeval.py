@@ -1,4 +1,4 @@
-"""Meta-evaluation: how well metrics agree with people, in one call."""
+"""Meta-evaluation: how well metrics agree with judges, in one call."""
 
 from __future__ import annotations
 
@@ -29,8 +29,16 @@ from softbleu.meta.accuracy import (
     soft_accuracy,
     system_accuracies,
 )
-from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair, agreements, compare_metrics, leave_one_out
-from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.agreement import (
+    Columns,
+    MetricAgreement,
+    MetricPair,
+    agreements,
+    annotator_agreement,
+    compare_metrics,
+    leave_one_out,
+    mean_agreement,
+)
 from softbleu.meta.correlation import COEFFICIENTS
 from softbleu.meta.evidence import (
     ASSESSMENT,
@@ -60,7 +68,7 @@ class MetaEvaluation(Tabular):
 
     question: str
     table: Records
-    columns: tuple[Columns, ...] = ()  # Scores of people and metrics side by side, where the question is about them
+    columns: tuple[Columns, ...] = ()  # Scores of judges and metrics side by side, where the question is about them
     agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
     """Of `systems` and `outputs`: of each of these the correlations, a metric each."""
     pairs: tuple[MetricPair, ...] = ()  # Of `williams`: the metrics tested
@@ -102,7 +110,7 @@ def metaeval(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> MetaEvaluation:
-    """Measure how well metrics agree with people: about systems, about outputs, and about pairs of outputs.
+    """Measure how well metrics agree with judges: about systems, about outputs, and about pairs of outputs.
 
     Parameters
     ----------
@@ -122,7 +130,7 @@ def metaeval(
     gold
         A file of gold edits, which make references and source.
     rankings
-        Comparisons by people, or a file of them.
+        Comparisons by judges, or a file of them.
     rankings_start
         The number of the first segment in them.
     expand
@@ -158,9 +166,9 @@ def metaeval(
     Examples
     --------
     >>> from softbleu.corpora.judgements import ScoreTable
-    >>> people = {"A": 0.6, "B": 0.5, "C": 0.3, "D": 0.1}
+    >>> judges = {"A": 0.6, "B": 0.5, "C": 0.3, "D": 0.1}
     >>> bleu = ScoreTable("bleu", {"A": 31.0, "B": 32.5, "C": 20.0, "D": 12.0})
-    >>> found = metaeval(scores=[bleu], human={"people": people}, samples=100).table
+    >>> found = metaeval(scores=[bleu], human={"judges": judges}, samples=100).table
     >>> dict(zip(found.columns, found.rows[0]))["spearman"]
     0.8
     """
@@ -172,7 +180,7 @@ def metaeval(
         if rankings is None and given:
             raise InputError(f"--{option} is about --rankings: give a file of them")
     settings = IntervalSettings(samples, runs, seed, against)
-    people = Evidence(
+    judges = Evidence(
         (),
         human if isinstance(human, Mapping) else read_human(human, direction, encoding),
         read_rankings(rankings, start=rankings_start, expand=expand, encoding=encoding)
@@ -188,8 +196,8 @@ def metaeval(
     tables = _read_tables(scores, direction, encoding)
     signatures: dict[str, str] = {}
     if scorers:
-        texts = None if people.assessments is None or candidates else people.assessments.texts
-        unjudged = not (people.human or people.comparisons)
+        texts = None if judges.assessments is None or candidates else judges.assessments.texts
+        unjudged = not (judges.human or judges.comparisons)
         by_output = texts is not None or name in BY_OUTPUT or (name == "williams" and unjudged)
         with open_outputs(texts, candidates, references, source, gold, encoding, unescape=unescape) as corpus:
             computed, signatures = make_score_tables(
@@ -197,9 +205,9 @@ def metaeval(
             )
         tables += computed
     ranked = {}
-    if people.comparisons is not None and name in RANKED:
-        ranked = rank_systems(people.comparisons, rank_by or ["expected-wins"], settings, progress)
-    evidence = replace(people, metrics=merge_scores(tables), rankings=ranked)
+    if judges.comparisons is not None and name in RANKED:
+        ranked = rank_systems(judges.comparisons, rank_by or ["expected-wins"], settings, progress)
+    evidence = replace(judges, metrics=merge_scores(tables), rankings=ranked)
     answer = QUESTIONS[name](evidence, settings)
     table = replace(answer.table, facts={**signatures, **answer.table.facts})
     return replace(answer, table=table, signatures=signatures)
@@ -243,7 +251,7 @@ def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSetti
 
 
 def _williams(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a pair of metrics: their correlations with people and with each other, and Williams' test."""
+    """A row a pair of metrics: their correlations with judges and with each other, and Williams' test."""
     columns = evidence.columns()
     names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
     pairs = tuple(pair for each in columns for pair in compare_metrics(each, settings.against))
@@ -285,7 +293,7 @@ def _preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
 
 
 def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """A row a metric and kind of pair: how often it says of two what people say."""
+    """A row a metric and kind of pair: how often it says of two what judges say."""
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems() if evidence.human or evidence.rankings else []
     found: list[Accuracy] = [each for side in columns for each in system_accuracies(side, *draws)]
@@ -296,7 +304,9 @@ def _accuracies(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluatio
         if table.segments and evidence.assessments is not None:
             found += assessment_accuracies(table, ASSESSMENT, evidence.assessments, *draws)
     if not found:
-        raise InputError("an accuracy needs people: give --human, --rankings or --da, and for outputs their scores")
+        raise InputError(
+            "an accuracy needs judgements: give --human, --rankings or --da, and for outputs their scores"
+        )
     names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
     rows = [
         [each.human, each.metric, each.of, each.value, *_ends(each.interval), *_values(each, names[6:])]
@@ -335,7 +345,7 @@ def _answer(question: str, table: Records, columns: Sequence[Columns], **more: A
         f"{side} lacks {', '.join(names)}: left out" for each in columns for side, names in each.left_out.items()
     ]
     notes += [
-        f"{name} gives the same score to all {len(each.people)}: no correlation with it is defined"
+        f"{name} gives the same score to all {len(each.judges)}: no correlation with it is defined"
         for each in columns
         for name in each.constant
     ]

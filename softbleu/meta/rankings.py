@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.resampling import check_samples, redraw
+from softbleu.meta.correlation import check_samples, redraw
 from softbleu.results.significance import rank_ranges
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """Where people's comparisons put a system."""
+    """Where judges' comparisons put a system."""
 
     name: str
     score: float  # Expected wins, or mean TrueSkill
@@ -77,7 +77,7 @@ def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) ->
     outcomes = comparisons.tallies().sum(axis=2)
     columns = [column[order].tolist() for column in (scores, resampled.mean(axis=0), best, worst)]
     counts = [column[order].tolist() for column in outcomes]
-    names = [comparisons.systems[place] for place in order]
+    names = [comparisons.systems[index] for index in order]
     return [RankedSystem(*each) for each in zip(names, *columns, clusters, *counts, strict=True)]
 
 
@@ -88,8 +88,8 @@ def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers
     [1, 2, 2, 3]
     """
     clusters = [1]
-    for place in range(1, len(best)):
-        apart = max(worst[:place]) < min(best[place:])
+    for index in range(1, len(best)):
+        apart = max(worst[:index]) < min(best[index:])
         clusters.append(clusters[-1] + apart)
     return [int(cluster) for cluster in clusters]
 
@@ -150,23 +150,23 @@ def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Pr
     matches = settings.matches or len(comparisons) + 1
     beta = settings.deviation * matches / settings.pace
     tallies = comparisons.tallies()
-    met = tallies.sum(axis=0).astype(np.float64)
-    shares = np.divide(tallies, met, out=np.zeros(tallies.shape), where=met > 0).cumsum(axis=0)
+    compared = tallies.sum(axis=0).astype(np.float64)
+    shares = np.divide(tallies, compared, out=np.zeros(tallies.shape), where=compared > 0).cumsum(axis=0)
     runs, systems = np.arange(settings.runs), len(comparisons.systems)
     mean, variance = np.zeros((settings.runs, systems)), np.full((settings.runs, systems), settings.deviation**2)
     generator = np.random.default_rng(settings.seed)
     rate = make_rating(beta, settings.draws)
     for match in range(matches):
-        place = match % _PIECE
-        if place == 0:
+        number = match % _PIECE
+        if number == 0:
             drawn = generator.random((min(_PIECE, matches - match), 2, settings.runs))
             if progress is not None:
                 progress(match, matches)
         one = variance.argmax(axis=1)
-        weights = np.exp(-np.abs(mean - mean[runs, one][:, None])) * (met[one] > 0)
+        weights = np.exp(-np.abs(mean - mean[runs, one][:, None])) * (compared[one] > 0)
         weights = weights.cumsum(axis=1)
-        other = (weights <= drawn[place, 0][:, None] * weights[:, -1:]).sum(axis=1)
-        outcome = (drawn[place, 1] >= shares[:, one, other]).sum(axis=0)
+        other = (weights <= drawn[number, 0][:, None] * weights[:, -1:]).sum(axis=1)
+        outcome = (drawn[number, 1] >= shares[:, one, other]).sum(axis=0)
         rate(mean, variance, (runs, one), (runs, other), 1 - outcome)
     return mean
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from softbleu.meta.credit import Pairs
     from softbleu.meta.evidence import Outputs
     from softbleu.meta.text import MatchedText
-    from softbleu.meta.variants import RemediedMatcher
+    from softbleu.meta.variants import MatcherVariant
     from softbleu.metrics.keywords import MatchSettings
     from softbleu.types import Flags, Integers, Progress
 
@@ -140,7 +140,7 @@ def spurious(
 
 def find_spurious(
     text: MatchedText,
-    variants: Sequence[RemediedMatcher],
+    variants: Sequence[MatcherVariant],
     thresholds: Sequence[float | str],
     *,
     at: float = 0.8,
@@ -166,7 +166,7 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    resolved = [resolve_metric(each.measure) for each in variants]
+    resolved = [resolve_metric(each.metric) for each in variants]
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
@@ -208,18 +208,18 @@ def find_spurious(
 
 
 def _read_grids(
-    variants: Sequence[RemediedMatcher], thresholds: Sequence[float | str], at: float
+    variants: Sequence[MatcherVariant], thresholds: Sequence[float | str], at: float
 ) -> list[tuple[float, ...]]:
     """Thresholds of each variant, ascending; quantiles are looked up once for each choice of vectors."""
     known: dict[tuple[object, float | str], float] = {}
     for variant in variants:
         for threshold in (at, *thresholds):
-            key = variant.measure.vector_choice.key, threshold
+            key = variant.metric.vector_choice.key, threshold
             if key not in known:
-                resolved = threshold_of(resolve_metric(with_threshold(variant.measure, threshold)))
+                resolved = threshold_of(resolve_metric(with_threshold(variant.metric, threshold)))
                 known[key] = float(resolved or 0.0)
     return [
-        tuple(sorted({known[variant.measure.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
+        tuple(sorted({known[variant.metric.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
         for variant in variants
     ]
 

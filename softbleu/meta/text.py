@@ -61,15 +61,15 @@ class MatchedText:
 
 
 def _places(number: int, pair: AlignedPair) -> Integers:
-    places = np.full(len(pair.candidate), -1)
+    indices = np.full(len(pair.candidate), -1)
     for left, right in pair.alignment:
-        if not (0 <= left < len(places) and 0 <= right < len(pair.reference)):
+        if not (0 <= left < len(indices) and 0 <= right < len(pair.reference)):
             raise InputError(f"pair {number}: [{left}, {right}] aligns tokens that are not there")
-        places[left] = right
-    met = places[places >= 0]
-    if not len(pair.alignment) == len(met) == len(np.unique(met)):
+        indices[left] = right
+    matched = indices[indices >= 0]
+    if not len(pair.alignment) == len(matched) == len(np.unique(matched)):
         raise InputError(f"pair {number}: a token is aligned twice")
-    return places
+    return indices
 
 
 def generated_text(

@@ -1,4 +1,4 @@
-"""Remedies for spurious matches, by name, and the matchers that they are given to."""
+"""Variants of matchers, by name, that may give less spurious credit (option `--remedy`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of
 
 PLAIN = "plain"
-REMEDIES: dict[str, dict[str, Any]] = {  # Settings by the name of the remedy; several are joined by `+`
+VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; several are joined by `+`
     PLAIN: {},
     "optimal": {"assignment": "optimal"},
     "aligned": {"composition": "aligned"},
@@ -26,40 +26,40 @@ REMEDIES: dict[str, dict[str, Any]] = {  # Settings by the name of the remedy; s
     "context": {"vectors": DEFAULT_ENCODER},
 }
 COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred", "aligned+mutual")
-"""What is tried beside single remedies when all are."""
+"""What is tried beside single variants when all are."""
 
 
 @dataclass(frozen=True)
-class RemediedMatcher:
+class MatcherVariant:
     """One way to match."""
 
     matcher: str
-    remedy: str
-    measure: Metric  # All of it; the threshold is left open
+    name: str
+    metric: Metric  # All of it; the threshold is left open
 
     def make_matcher(self) -> SoftMatcher:
         """Make the matcher."""
-        return cast("SoftMatcher", matcher_of(self.measure))
+        return cast("SoftMatcher", matcher_of(self.metric))
 
 
-def find_remedy(name: str) -> dict[str, Any]:
-    """Find the settings of a remedy, or of several joined by `+`.
+def find_variant(name: str) -> dict[str, Any]:
+    """Find the settings of a variant, or of several joined by `+`.
 
-    >>> find_remedy("aligned+mutual")
+    >>> find_variant("aligned+mutual")
     {'composition': 'aligned', 'neighbours': 10, 'mutual': True}
     """
     found: dict[str, Any] = {}
     for part in name.split("+"):
-        if part not in REMEDIES:
-            raise UnknownNameError("remedy", part, REMEDIES)
-        for setting, value in REMEDIES[part].items():
+        if part not in VARIANTS:
+            raise UnknownNameError("remedy", part, VARIANTS)
+        for setting, value in VARIANTS[part].items():
             if found.setdefault(setting, value) != value:
                 raise InputError(f"remedy {name!r}: its parts want different values of {setting}")
     return found
 
 
-def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Sequence[str]) -> list[RemediedMatcher]:
-    """Make every matcher with every remedy. InputError: a name that is not valid, or a matcher of exact matches.
+def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Sequence[str]) -> list[MatcherVariant]:
+    """Make every variant of every matcher. InputError: a name that is not valid, or a matcher of exact matches.
 
     >>> variants = make_variants({}, ["vleu", "xleu"], ["plain", "aligned"])
     >>> [(each.matcher, each.make_matcher().composition) for each in variants]
@@ -68,12 +68,12 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], remedies: Se
     for name in matchers:
         if not issubclass(MATCHERS.find(name), SoftMatcher):
             raise InputError(f"matcher {name!r} makes no approximate matches: take sleu, vleu or xleu")
-    if not matchers or not remedies:
+    if not matchers or not names:
         raise InputError("nothing to compare: name a matcher and a remedy")
     return [
-        RemediedMatcher(
-            matcher, remedy, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_remedy(remedy)})
+        MatcherVariant(
+            matcher, name, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_variant(name)})
         )
         for matcher in dict.fromkeys(matchers)
-        for remedy in dict.fromkeys(remedies)
+        for name in dict.fromkeys(names)
     ]

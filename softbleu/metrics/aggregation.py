@@ -73,9 +73,9 @@ class Aggregation(ABC):
         """Score each candidate against each of its references."""
         chosen = set(self.chosen(rows, offsets).tolist())
         return [
-            ReferenceScore(segment, place - start + 1, place in chosen, self.single(rows[place]))
+            ReferenceScore(segment, index - start + 1, index in chosen, self.single(rows[index]))
             for segment, (start, stop) in enumerate(pairwise(offsets.tolist()), start=1)
-            for place in range(start, stop)
+            for index in range(start, stop)
         ]
 
     def chosen_rows(self, rows: Integers, offsets: Integers) -> ChosenRows:
@@ -360,11 +360,11 @@ class ReferenceDraws:
     def _drawn(self, iterations: Sequence[int]) -> NDArray[np.uint8]:
         bits = np.empty((self._others, len(iterations), (len(self._counts) + 7) // 8), np.uint8)
         draws = (_drawn(stream, self._counts) for stream in self._streams)
-        for place, drawn in enumerate(
+        for index, drawn in enumerate(
             draws if self._streams else draw_references(self._counts, iterations, self._seed)
         ):
             for other in range(self._others):
-                bits[other, place] = np.packbits(drawn == other + 1)
+                bits[other, index] = np.packbits(drawn == other + 1)
         return bits
 
 
@@ -415,7 +415,7 @@ class ChosenSums:
         for low in range(0, self._segments, _SEGMENTS):
             part = slice(low, min(low + _SEGMENTS, self._segments))
             first, *others = (
-                np.concatenate([own[places[part]] for own, places in zip(self._rows, layer, strict=True)], axis=1)
+                np.concatenate([own[indices[part]] for own, indices in zip(self._rows, layer, strict=True)], axis=1)
                 for layer in zip(*(system.places for system in self._chosen), strict=True)
             )
             yield part, first.astype(np.float64), [(other - first).astype(np.float64) for other in others]

@@ -164,7 +164,8 @@ class Metric(Declared, metaclass=MetricClass):
     def __str__(self) -> str:
         written = {}
         head = self._head
-        usual = {each.name: value for part in _shared_defaults(type(self)) for each, value in part.settings()}
+        shared = [each.default for each in own_settings(type(self)) if each.shared]
+        usual = {each.name: value for part in shared for each, value in part.settings()}
         for each, value in self.settings("" if self.requires.vectors else "vector_choice"):
             default = usual.get(each.name, each.default)
             if each.part is not None:
@@ -316,19 +317,19 @@ METRICS = Registry("metric", "softbleu.metrics", Metric)
 
 
 def with_settings(
-    metric: Metric, given: Mapping[str, Any], idle: list[str] | None = None, *, plain: bool = False
+    metric: Metric, given: Mapping[str, Any], unused: list[str] | None = None, *, plain: bool = False
 ) -> Metric:
     """Change settings of a metric, of whatever part; those that are given go before those of a `preset`.
 
-    Names of settings that the metric does not have are added to `idle`, or refused without it. `plain` leaves out
+    Names of settings that the metric does not have are added to `unused`, or refused without it. `plain` leaves out
     what the metric takes for vectors in context (`Metric.in_context`).
     """
     given = dict(given)
     preset = given.pop("preset", None)
     if preset is not None and preset not in preset_names():
         raise UnknownNameError("preset", preset, preset_names())
-    if preset is not None and preset not in metric.presets and idle is not None:
-        idle.append("preset")
+    if preset is not None and preset not in metric.presets and unused is not None:
+        unused.append("preset")
     # A preset says nothing about what a metric or matcher does not have.
     usual = metric.presets.get(IN_CONTEXT, {}) if plain is False and is_encoder(given.get("vectors")) else {}
     parts = {"matcher": getattr(metric, "matcher", None), **given}
@@ -340,12 +341,12 @@ def with_settings(
         if name not in every:
             soft = {**parts, "matcher": "vleu"} if "matcher" in known else parts
             valid = [each.name for each in all_settings(type(metric), soft, shared=True)]
-            raise UnknownNameError("setting", name, valid if idle is None else sorted(every))
+            raise UnknownNameError("setting", name, valid if unused is None else sorted(every))
         # What does nothing here must be right all the same.
         check_given(every[name], given[name])
-        if idle is None:
+        if unused is None:
             raise InputError(f"{_named(metric, parts)} has no setting {name!r}; it has: {', '.join(known)}")
-        idle.append(name)
+        unused.append(name)
     return metric.revised({**usual, **metric.presets.get(preset or "", {}), **given})
 
 
@@ -362,11 +363,6 @@ def every_setting() -> dict[str, Setting]:
         for owner in (*MATCHERS.classes(), *METRICS.classes())
         for each in all_settings(owner, shared=True)
     }
-
-
-def _shared_defaults(kind: type[Metric]) -> list[Declared]:
-    """The tokenizer and the vectors that a metric has unless others are given."""
-    return [each.default for each in own_settings(kind) if each.shared]
 
 
 def _written(value: Any) -> Any:

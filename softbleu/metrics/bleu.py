@@ -128,7 +128,7 @@ class ClippedPrecision(MatcherMetric):
     def score(self, row: Integers) -> BleuScore:
         """Score one row of statistics, or a sum of rows."""
         numbers = [int(number) for number in row]
-        matches = [mass / SCALE for mass in numbers[2 : 2 + self.order]]
+        matches = [number / SCALE for number in numbers[2 : 2 + self.order]]
         return self.score_counts(matches, numbers[2 + self.order :], numbers[0], numbers[1])
 
     def scores(self, rows: Integers | Floats) -> Floats:

@@ -146,7 +146,7 @@ class Chrf(Metric):
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each order, next to nothing where there are no n-grams: (rows, orders) each."""
-        own, other, both = (np.asarray(rows[:, place::3], np.float64) for place in range(3))
+        own, other, both = (np.asarray(rows[:, index::3], np.float64) for index in range(3))
         precision, recall = (
             np.divide(both, total, out=np.full(total.shape, _EPSILON), where=total > 0) for total in (own, other)
         )
@@ -180,7 +180,7 @@ class ChrfWords(Chrf):
 def _mean(values: Floats, counted: Flags) -> Floats:
     """Mean of each row over what counts, added up from left to right as sacrebleu does."""
     total = np.zeros(len(values))
-    for place in range(values.shape[1]):
-        total += np.where(counted[:, place], values[:, place], 0)
+    for index in range(values.shape[1]):
+        total += np.where(counted[:, index], values[:, index], 0)
     mean: Floats = total / np.maximum(counted.sum(axis=1), 1)
     return mean

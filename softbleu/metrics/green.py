@@ -82,8 +82,8 @@ class Green(Metric):
         for n, (starts, ids) in enumerate(ngram_ids(positions, self.order)):
             # Sides are -1 in candidates, 0 in sources, 1 in references.
             numbers = np.bincount(3 * ids + positions.side[starts] + 1, minlength=3 * len(owner))
-            for place, counts in enumerate(_by_class(*numbers.reshape(-1, 3).T)):
-                rows[:, place, n] = np.bincount(owner, counts, segments)
+            for index, counts in enumerate(_by_class(*numbers.reshape(-1, 3).T)):
+                rows[:, index, n] = np.bincount(owner, counts, segments)
         return rows.reshape(segments, -1)
 
     def score(self, row: Integers) -> GreenScore:
@@ -126,8 +126,8 @@ def _by_class(candidate: Integers, source: Integers, reference: Integers) -> lis
 
 def _geometric_mean(values: Floats) -> Floats:
     """Mean of each row, by the logarithms of Python's own library, so that equal references stay equal."""
-    distinct, places = np.unique(values, return_inverse=True)
-    logs = np.array([math.log(value) if value else -math.inf for value in distinct.tolist()])[places]
+    distinct, indices = np.unique(values, return_inverse=True)
+    logs = np.array([math.log(value) if value else -math.inf for value in distinct.tolist()])[indices]
     total = np.zeros(len(values))
     for each in logs.reshape(values.shape).T:
         total += each

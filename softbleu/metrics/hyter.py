@@ -22,9 +22,10 @@ from softbleu.kernels.lattices import (
     greatest_exponent,
     least_ratios,
 )
-from softbleu.lattices.coding import arc_words, lattices_of, network_tokenizer
+from softbleu.lattices.coding import LatticeLines, NetworkTokenizer, arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
+from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows, keep_best
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, idf_setting
@@ -34,7 +35,6 @@ from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.types import Integers
 
@@ -124,7 +124,7 @@ class Hyter(Metric):
         plain = self.idf is None and (self.window, self.extra, self.replacing) == (1, 1.0, "greater")
         if self.shifts and not plain:
             raise InputError(
-                "shifts are counted in words that weigh alike: leave out idf, window, extra and replacing"
+                "shifts are counted in words of equal weight: leave out idf, window, extra and replacing"
             )
 
     @property
@@ -159,7 +159,7 @@ class Hyter(Metric):
             rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(task[0], single.candidates, ways))
         return keep_best(rows, chunk.segment_offsets, lambda rows: -self.scores(rows))
 
-    def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
+    def paths(self, chunk: Chunk, words: WordTable | None, forms: Sequence[str]) -> list[ClosestPath]:
         """Show the path behind the statistics of each segment; `forms` are the words of the codes.
 
         Raises
@@ -188,9 +188,9 @@ class Hyter(Metric):
         for states, length in zip(lattices.states.tolist(), single.candidates.lengths.tolist(), strict=True):
             what = f"a segment of {length:,} candidate words and a network of {states:,} states"
             _LIMIT.check(orders * states * length, what)
-        full = 1 if self._all_alike else HUNDRED
+        full = 1 if self._weighs_equally else HUNDRED
         texts = self._texts(single.candidates, words)
-        weights = self._weights(lattices, words)
+        weights = np.where(lattices.empty, 0, self._word_weights(words, lattices.words.astype(np.int64)))
         longest = lattices.greatest(weights)
         move = round(HUNDRED * full * self.move)
         edits = EditPrices(round(HUNDRED * self.extra), self.replacing == "both", self.window, move, full)
@@ -208,19 +208,15 @@ class Hyter(Metric):
         weights[there] = self._word_weights(words, candidates.codes.astype(np.int64))
         return CandidateTexts(table, lengths, weights)
 
-    def _weights(self, lattices: Lattices, words: WordTable | None) -> Integers:
-        codes = lattices.words.astype(np.int64)
-        return np.where(lattices.empty, 0, self._word_weights(words, codes))
-
     @property
-    def _all_alike(self) -> bool:
+    def _weighs_equally(self) -> bool:
         """Whether all words have full weight, of which whole hundredths are counted."""
         return (self.idf is None or not self.rarity) and round(_FULL * self.move) % HUNDRED == 0
 
     def _word_weights(self, words: WordTable | None, codes: Integers) -> Integers:
         """Weights of words in hundredths; words that no text has are of full weight."""
         if words is None or self.idf is None or not self.rarity:
-            return np.full(len(codes), 1 if self._all_alike else HUNDRED)
+            return np.full(len(codes), 1 if self._weighs_equally else HUNDRED)
         rarity = np.maximum(words.feature("rarity") / _RARE, 0) ** self.rarity
         by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)
         return np.where(codes >= 0, by_word[codes], HUNDRED)
@@ -277,7 +273,7 @@ class ClosestPath:
 
 
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
-    """Show the path of a network to which a candidate is closest; words weigh alike and are taken in order.
+    """Show the path of a network to which a candidate is closest; words have equal weights and are taken in order.
 
     Examples
     --------
@@ -288,27 +284,12 @@ def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter |
     EditStep(candidate='hound', word='hound', kind='synonym', cost=0.2)
     EditStep(candidate='barks', word='', kind='', cost=1.0)
     """
-    metric = metric or Hyter()
-    edits = EditPrices(round(HUNDRED * metric.extra), metric.replacing == "both")
+    plain = Hyter() if metric is None else Hyter(extra=metric.extra, replacing=metric.replacing)
     codes = Vocabulary()
     text = codes.encode([candidate])
-    words = np.array([codes[word] if word else -2 for word in network.words], np.int32)
-    lattices = Lattices(
-        np.array([0, len(network)]),
-        np.array([network.states]),
-        np.array([network.states - 1]),
-        network.sources,
-        network.targets,
-        words,
-        network.costs,
-        network.kinds,
-    )
-    weights = np.where(lattices.empty, 0, HUNDRED)
-    texts = CandidateTexts(text.codes[None], text.lengths, np.full((1, len(candidate)), HUNDRED))
-    task = lattices, texts, weights, edits
-    costs, lengths, _ = least_ratios(*task)
-    (way,) = closest_ways(*task, costs, lengths)
-    return _path(0, candidate, network.words, task, way, costs, lengths)
+    references = LatticeLines.coded([network], NetworkTokenizer(), codes)
+    (found,) = plain.paths(Chunk(text, references, np.array([0, 1])), None, list(codes))
+    return found
 
 
 def _path(
@@ -324,9 +305,9 @@ def _path(
     lattices, texts, weights, edits = task
     own_costs, whole = lattices.own_costs(weights, edits.full), HUNDRED * edits.full
     steps = []
-    for arc, place in way:
-        own = candidate[place] if place >= 0 else ""
-        found = edits.extra * int(texts.weights[number, place]) if place >= 0 else 0
+    for arc, index in way:
+        own = candidate[index] if index >= 0 else ""
+        found = edits.extra * int(texts.weights[number, index]) if index >= 0 else 0
         word, kind, lost, arc_cost = "", "", 0, 0
         if arc >= 0:
             word, kind = arc_words[arc], ARC_KINDS[lattices.kinds[arc]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class IdfCorpus:
-    """A text whose lines say how rare words are; what it holds is its identity."""
+class HashedFile:
+    """A file that a setting names; what it holds is its identity."""
 
-    location: str  # Path of the file, a segment a line
+    location: str
     fingerprint: str  # Hex SHA-256
 
     @classmethod
-    def of(cls, location: str) -> IdfCorpus:
+    def of(cls, location: str) -> Self:
         """Take a file."""
         from softbleu.corpora.files import hash_file
 
@@ -31,6 +31,10 @@ class IdfCorpus:
 
     def __str__(self) -> str:
         return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+
+class IdfCorpus(HashedFile):
+    """A text whose lines, a segment each, say how rare words are."""
 
 
 def read_idf(text: str) -> IdfCorpus | Literal["references"]:

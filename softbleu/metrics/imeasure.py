@@ -78,10 +78,10 @@ class IMeasure(Metric):
         references = tuple(chunk.references.by_line())
         unchanged = _unchanged_rows(tuple(sources[owner] for owner in owners), references)
         rows = np.column_stack((unchanged, unchanged[:, (TRUE_NEGATIVE, FALSE_NEGATIVE)]))
-        changed = [place for place, owner in enumerate(owners) if candidates[owner] != sources[owner]]
-        for place in changed:
-            owner = owners[place]
-            rows[place, :COLUMNS] = count_alignment((sources[owner], candidates[owner], references[place]))
+        changed = [index for index, owner in enumerate(owners) if candidates[owner] != sources[owner]]
+        for index in changed:
+            owner = owners[index]
+            rows[index, :COLUMNS] = count_alignment((sources[owner], candidates[owner], references[index]))
         return rows
 
     def score(self, row: Integers | Floats) -> IMeasureScore:
@@ -181,10 +181,10 @@ def align_columns(triple: Triple) -> list[AlignedColumn]:
     """
     _, (prefix, suffix), middle = _aligned(triple)
     moved = [
-        (tuple(None if place is None else prefix + place for place in places), kinds) for places, kinds in middle
+        (tuple(None if index is None else prefix + index for index in indices), kinds) for indices, kinds in middle
     ]
-    before: list[Any] = [((place,) * 3, (TRUE_NEGATIVE,)) for place in range(prefix)]
-    after = [(tuple(len(text) - suffix + place for text in triple), (TRUE_NEGATIVE,)) for place in range(suffix)]
+    before: list[Any] = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
+    after = [(tuple(len(text) - suffix + index for text in triple), (TRUE_NEGATIVE,)) for index in range(suffix)]
     return [*before, *moved, *after]
 
 
@@ -249,14 +249,14 @@ def _follow(
         kinds = _kinds_of(one, other, third)
         for kind in kinds:
             counts[kind] += 1
-        places = zip(cell, (down, across, onward), strict=True)
-        columns.append((tuple(place if taken else None for place, taken in places), kinds[:2]))
+        indices = zip(cell, (down, across, onward), strict=True)
+        columns.append((tuple(index if taken else None for index, taken in indices), kinds[:2]))
         here = before
     return counts, columns
 
 
 def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:
-    """Say what a column means; a gap is alike a gap, and unlike any word."""
+    """Say what a column means; a gap equals a gap, and no word."""
     if candidate == reference:
         return (TRUE_NEGATIVE if source == candidate else TRUE_POSITIVE,)
     if source == candidate:
@@ -267,13 +267,13 @@ def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:
 Triple = tuple[Words, Words, Words]  # Source, candidate and reference
 Node = tuple[int, int, int]  # How many words of each lie behind
 
-GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; alike: 0
+GAP, MISMATCH = 2, 3  # Costs of a pair of texts in a column: a word beside none, and beside another; equal words: 0
 PAIRS = ((0, 1), (0, 2), (1, 2))
 MOVES = tuple(  # Which texts have a word in a column, what its gaps cost, and which pairs of words meet in it
     (move, GAP * sum(move[a] != move[b] for a, b in PAIRS), tuple(bool(move[a] and move[b]) for a, b in PAIRS))
     for move in ((1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 )
-# Moves and their costs, where these texts have words left and these pairs of their next words are not alike
+# Moves and their costs, where these texts have words left and these pairs of their next words differ
 _STEPS = {
     (have, unlike): tuple(
         (*move, gaps + MISMATCH * sum(map(operator.and_, meet, unlike)))
@@ -426,7 +426,7 @@ class Band:
         """Make a text an array whose entry ``row + a`` is the word that entry a of a row has last."""
         before = 1 - self.low[number - 1]
         text = self.triple[number]
-        # Fillers of its own: nothing is alike beyond the words of a text.
+        # Fillers of its own: nothing is equal beyond the words of a text.
         padded = np.full(max(len(self.triple[0]) + self.width[number - 1], before + len(text)), -1 - number, np.int32)
         padded[before : before + len(text)] = text
         return padded
@@ -481,10 +481,10 @@ def _spread(here: Costs, between: Costs) -> None:
         if (before >= here[1:, 1:]).all():
             return
         np.minimum(here[1:, 1:], before, out=here[1:, 1:])
-    for place, line in enumerate(here):
-        if place:
-            np.minimum(line, here[place - 1] + two_gaps, out=line)
-            np.minimum(line[1:], here[place - 1, :-1] + both[place - 1], out=line[1:])
+    for index, line in enumerate(here):
+        if index:
+            np.minimum(line, here[index - 1] + two_gaps, out=line)
+            np.minimum(line[1:], here[index - 1, :-1] + both[index - 1], out=line[1:])
         line -= across
         np.minimum.accumulate(line, out=line)
         line += across

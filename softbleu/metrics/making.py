@@ -15,11 +15,11 @@ _NOT_SETTINGS = ("version", "level", "nrefs")  # What a signature says of a run,
 
 
 def make_metric(
-    metric: str | Metric = "bleu", *, idle: list[str] | None = None, plain: bool = False, **given: Any
+    metric: str | Metric = "bleu", *, unused: list[str] | None = None, plain: bool = False, **given: Any
 ) -> Metric:
     """Make a metric from a name (of a matcher: BLEU over it), an expression or a value, and settings of any part.
 
-    `idle` and `plain` are those of `softbleu.metrics.base.with_settings`.
+    `unused` and `plain` are those of `softbleu.metrics.base.with_settings`.
 
     >>> metric = make_metric("vleu", threshold=0.8)
     >>> metric.matcher.threshold, str(metric)
@@ -32,7 +32,7 @@ def make_metric(
         metric, given = METRICS.find(name)(), {**settings, **given}
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
-    return with_settings(metric, given, idle, plain=plain)
+    return with_settings(metric, given, unused, plain=plain)
 
 
 def read_metric(text: str, **given: Any) -> Metric:

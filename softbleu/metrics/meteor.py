@@ -173,14 +173,14 @@ def _single_pairs(found: list[WordMatches], words: int) -> Integers:
 
 
 def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Integers, Integers]:
-    """Positions of the words of candidates and of their references that are more alike than a threshold."""
-    unit, places = vectors.unit(chunk, by_frequency=False)
+    """Positions of the words of candidates and of their references that are more similar than a threshold."""
+    unit, indices = vectors.unit(chunk, by_frequency=False)
     split, least = len(chunk.candidates.codes), threshold_in_millionths(threshold)
     ours, theirs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     lines = (pairwise(text.offsets.tolist()) for text in (chunk.candidates, chunk.references))
     for (start, end), (first, last) in zip(*lines, strict=True):
         if start < end and first < last:
-            _, products = unit.products(places[start:end][None], places[split + first : split + last][None])
+            _, products = unit.products(indices[start:end][None], indices[split + first : split + last][None])
             row, column = np.nonzero(round_millionths(SCALE * products[0]) > least)
             ours.append(row + start)
             theirs.append(column + first)
@@ -225,8 +225,8 @@ def _joined(
     first, last = (np.searchsorted(ranked, keys, side) for side in ("left", "right"))
     counts = last - first
     ours = np.repeat(np.arange(len(keys)), counts)
-    places = np.arange(len(ours)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
-    return ours, order[places]
+    indices = np.arange(len(ours)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    return ours, order[indices]
 
 
 def _paraphrases(
@@ -252,15 +252,15 @@ def _paraphrases(
         owner, targets, ranks = tables.paraphrases(distinct, wanted)
         bounds = np.searchsorted(owner, np.arange(len(distinct) + 1))
         counts = np.diff(bounds)[which]
-        place = np.repeat(np.arange(len(nodes)), counts)
-        entry = np.arange(len(place)) + np.repeat(bounds[which] - (np.cumsum(counts) - counts), counts)
-        ours, theirs = _joined(line[place], targets[entry], other_line, other_nodes)
-        place, rank = place[ours], ranks[entry[ours]]
-        one = (starts[place], lengths[place])
+        index = np.repeat(np.arange(len(nodes)), counts)
+        entry = np.arange(len(index)) + np.repeat(bounds[which] - (np.cumsum(counts) - counts), counts)
+        ours, theirs = _joined(line[index], targets[entry], other_line, other_nodes)
+        index, rank = index[ours], ranks[entry[ours]]
+        one = (starts[index], lengths[index])
         other = (other_starts[theirs], other_lengths[theirs])
-        stage = np.full(len(place), 3)
+        stage = np.full(len(index), 3)
         in_reference, in_candidate = (one, other) if swapped else (other, one)
-        found.append((WordMatches(line[place], *in_reference, *in_candidate, stage), rank))
+        found.append((WordMatches(line[index], *in_reference, *in_candidate, stage), rank))
     return found
 
 
@@ -314,7 +314,7 @@ class Meteor(Metric):
     stages
         How words may match.
     soft
-        Words whose vectors are more alike than this match as well, a stage of its own; 1 lets none.
+        Words whose vectors are more similar than this match as well, a stage of its own; 1 lets none.
     soft_weight
         Of such matches, beside 1 of exact ones.
     meteor_data
@@ -419,28 +419,28 @@ def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
     segments = np.unique(matches.segment[~alone])
     bounds = np.searchsorted(matches.segment, np.stack((segments, segments + 1)))
     lengths = chunk.references.lengths.tolist()
-    places = matches.place - chunk.references.offsets[matches.segment]
+    indices = matches.place - chunk.references.offsets[matches.segment]
     columns = (
-        places,
+        indices,
         matches.size,
         matches.start - chunk.candidates.offsets[matches.segment],
         matches.width,
         alone,
         # Names in the search: exact matches have the least.
-        np.arange(len(places)) + len(places) * (matches.stage > 0),
+        np.arange(len(indices)) + len(indices) * (matches.stage > 0),
     )
     for segment, first, end in zip(segments.tolist(), *bounds.tolist(), strict=True):
         fixed: dict[int, tuple[int, int, int]] = {}
         choices: dict[int, list[tuple[int, int, int, int]]] = {}
-        for place, size, start, width, only, name in zip(
+        for index, size, start, width, only, name in zip(
             *(each[first:end].tolist() for each in columns), strict=True
         ):
             if only:
-                fixed[place] = size, start, width
+                fixed[index] = size, start, width
             else:
-                choices.setdefault(place, []).append((size, start, width, name))
-        for name in best_matches(lengths[segment], fixed, choices, len(places)):
-            kept[name % len(places)] = True
+                choices.setdefault(index, []).append((size, start, width, name))
+        for name in best_matches(lengths[segment], fixed, choices, len(indices)):
+            kept[name % len(indices)] = True
     return matches.chosen(kept)
 
 
@@ -502,18 +502,18 @@ def best_matches(
     [3, 0]
     """
     paths: list[Path] = [(0, 0, -1, -1, None)]
-    for place in range(length):
+    for index in range(length):
         new: list[Path] = []
-        if place in fixed:
-            size, start, width = fixed[place]
+        if index in fixed:
+            size, start, width = fixed[index]
             for rank, taken, end, last, trail in paths:
-                closed = last >= 0 and (end != start or last != place)
-                new.append((rank + _CHUNK if closed else rank, taken, start + width, place + size, trail))
-        elif place in choices:
-            new = _extended(paths, place, [_step(match, exact) for match in choices[place]])
-        elif any(0 <= path[3] <= place for path in paths):
+                closed = last >= 0 and (end != start or last != index)
+                new.append((rank + _CHUNK if closed else rank, taken, start + width, index + size, trail))
+        elif index in choices:
+            new = _extended(paths, index, [_step(match, exact) for match in choices[index]])
+        elif any(0 <= path[3] <= index for path in paths):
             for path in paths:
-                new.append(_left(path) if 0 <= path[3] <= place else path)
+                new.append(_left(path) if 0 <= path[3] <= index else path)
         else:
             continue
         new.sort(key=_rank)
@@ -537,15 +537,15 @@ def _step(match: Match, exact: int) -> _Step:
     return size, start, start + width, ((1 << width) - 1) << start, words * _WORD, name
 
 
-def _extended(paths: Sequence[Path], place: int, steps: Sequence[_Step]) -> list[Path]:
+def _extended(paths: Sequence[Path], index: int, steps: Sequence[_Step]) -> list[Path]:
     """The paths that go on from these, without most of those that the beam would drop."""
     new: list[Path] = []
     most, bound = max(step[4] for step in steps), inf
     for path in paths:
-        if path[3] > place:
+        if path[3] > index:
             new.append(path)
         else:
-            _extend(path, place, steps, most, bound, new)
+            _extend(path, index, steps, most, bound, new)
         if len(new) > 2 * BEAM:
             new.sort(key=_rank)
             del new[BEAM:]
@@ -553,7 +553,7 @@ def _extended(paths: Sequence[Path], place: int, steps: Sequence[_Step]) -> list
     return new
 
 
-def _extend(path: Path, place: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
+def _extend(path: Path, index: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
     """Add the paths that take a match, and none, if they rank before `bound`; no match gains more than `most`."""
     rank, taken, end, last, trail = path
     for size, start, stop, bits, gain, name in steps:
@@ -561,8 +561,8 @@ def _extend(path: Path, place: int, steps: Sequence[_Step], most: int, bound: fl
             return
         if taken & bits:
             continue
-        own = rank - gain + (_CHUNK if last >= 0 and (end != start or last != place) else 0)
+        own = rank - gain + (_CHUNK if last >= 0 and (end != start or last != index) else 0)
         if own < bound:
-            new.append((own, taken | bits, stop, place + size, (name, trail)))
-        rank += abs(place - start)
+            new.append((own, taken | bits, stop, index + size, (name, trail)))
+        rank += abs(index - start)
     new.append((rank + _CHUNK, taken, -1, -1, trail) if last >= 0 else (rank, taken, -1, -1, trail))

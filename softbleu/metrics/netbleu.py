@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class NetBleu(ClippedPrecision):
     """BLEU over any matcher against networks of references, that are given or made of the references by rules.
 
-    The pool has each n-gram as often as some single path has it, and the reference length is the nearest that a path
-    has, both exactly. What arcs cost is not looked at. Against plain references it is BLEU.
+    Reference counts are clipped: each n-gram counts as often as some single path has it. The reference length is the
+    nearest that a path has, both exactly. What arcs cost is not looked at. Against plain references it is BLEU.
 
     Parameters
     ----------
@@ -53,6 +53,6 @@ class NetBleu(ClippedPrecision):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Statistics of each segment, as BLEU has them."""
         whole = self.matching.needs_vectors(self.order)
-        pool = pool_chunk(chunk, self.order, whole=whole)
+        counted = pool_chunk(chunk, self.order, whole=whole)
         vectors = words.vectors if whole and words is not None else None
-        return self.statistics_of(pool, self.matching.matched(pool, vectors, self.order, kernels))
+        return self.statistics_of(counted, self.matching.matched(counted, vectors, self.order, kernels))

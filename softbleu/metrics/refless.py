@@ -16,7 +16,6 @@ from softbleu.config.declare import setting
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.errors import InputError
 from softbleu.io.data_files import parse_score, read_json
-from softbleu.io.files import hash_files
 from softbleu.io.limits import Limit
 from softbleu.io.resources import find_resource
 from softbleu.language import (
@@ -29,6 +28,7 @@ from softbleu.language import (
     open_language,
 )
 from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.idf import HashedFile
 from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
@@ -110,25 +110,13 @@ class LineJudge:
         return np.array([found[line] for line in lines], np.float64).reshape(-1, 2)
 
 
-@dataclass(frozen=True)
-class CoefficientsFile:
-    """A file of coefficients of one's own; what it holds is its identity."""
-
-    location: str
-    fingerprint: str
+class CoefficientsFile(HashedFile):
+    """A file of coefficients of one's own; `none` stands for those that come with softbleu."""
 
     @classmethod
     def parse(cls, text: str) -> CoefficientsFile | None:
-        """Name a file; `none` stands for those that come with softbleu."""
-        if text == "none":
-            return None
-        try:
-            return cls(text, hash_files(Path(text)))
-        except OSError as error:
-            raise InputError(f"coefficients {text}: cannot be read ({error.strerror})") from error
-
-    def __str__(self) -> str:
-        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+        """Read the name of a file."""
+        return None if text == "none" else cls.of(text)
 
 
 @lru_cache(4)
@@ -200,14 +188,10 @@ _ANY = "surrogatepass"  # Characters that are none, as they stand in broken text
 Aggregate = Literal["mean", "share"]
 
 
-def _weight(criterion: str, place: int) -> Any:
-    small, other = (str(weights[place]) for weights in (_SMALL_WEIGHTS, _WEIGHTS))
+def _weight(criterion: str, index: int) -> Any:
+    small, other = (str(weights[index]) for weights in (_SMALL_WEIGHTS, _WEIGHTS))
     unset = f"{small} with {DEFAULT_LANGUAGE}, {other} with other models"
     return setting(None, f"Weight of {criterion}", least=0, most=1, unset=unset)
-
-
-def _read_model(text: str) -> ModelChoice | None:
-    return None if text == "none" else ModelChoice.of(text)
 
 
 @dataclass(frozen=True)
@@ -269,7 +253,7 @@ class Refless(Metric):
     language_model: ModelChoice | None = setting(
         None,
         "What says how likely lines are: a name, a GGUF file, a folder for ctranslate2, or an ARPA file",
-        read=_read_model,
+        read=lambda text: None if text == "none" else ModelChoice.of(text),
         hashed=True,
         metavar="NAME|PATH",
         unset=f"{DEFAULT_LANGUAGE}, the small one in the box",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from softbleu.errors import UnknownNameError
@@ -45,6 +46,7 @@ class Score:
         return asdict(self)
 
     @classmethod
+    @cache
     def columns(cls) -> list[Column]:
         """What is shown beside the score, in order; fields that say nothing of it go by their names."""
         shown = []

@@ -49,10 +49,10 @@ class SoftbleuScore(Score):
 class Softbleu(Metric):
     """Precision and recall of n-grams by similarity, as F, averaged over orders 1…N.
 
-    Two words are as alike as their token product g (metrics page, section 3), but at least `characters` times the
+    Two words are as similar as their token product g (metrics page, section 3), but at least `characters` times the
     Dice coefficient of their character 2- to 4-grams (of the word between marks of its ends), to the given `power`,
     times exp(-position |i/c - j/r|) for the middles of the i-th of c and the j-th of r tokens. n-grams of order n are
-    as alike as their words position by position, on average. An n-gram weighs the sum of its words' rarities, each
+    as similar as their words position by position, on average. An n-gram weighs the sum of its words' rarities, each
     ln((D + 2) / (d + 1)) to the power `rarity`: d of D lines (references, each of several a line) have the word.
 
     Precision is the share of the candidate n-grams' weight that is matched, recall that of the reference's. The score
@@ -69,13 +69,13 @@ class Softbleu(Metric):
     power
         Of similarities; below 1, weak ones count more.
     rarity
-        Power of the rarity of words; 0 weighs all alike.
+        Power of the rarity of words; 0 gives all equal weights.
     position
         How fast similarity decays with distance in the segment; 0 not at all.
     characters
         Weight of the similarity of spellings; 0 looks at vectors only.
     synonyms, paraphrases
-        How alike words are, at least, that share a synonym set of WordNet, or whose phrases METEOR's table of
+        Least similarity of words that share a synonym set of WordNet, or whose phrases METEOR's table of
         paraphrases has (all words of the one with all of the other); 0 looks at none.
     meteor_data
         Where synonyms and paraphrases are from.
@@ -149,7 +149,7 @@ class Softbleu(Metric):
         for start, end in _pieces(single, kernels.PAIRS_AT_ONCE):
             piece = single.part(start, end)
             pairs = _pairs(piece)
-            similarities = self._raised(self._alike(piece, pairs, words, kernels), pairs, piece, words)
+            similarities = self._raised(self._similarities(piece, pairs, words, kernels), pairs, piece, words)
             rows[start:end] = self._rows(similarities, pairs, piece, words, kernels)
         return keep_best(rows, chunk.segment_offsets, self.scores)
 
@@ -164,24 +164,25 @@ class Softbleu(Metric):
         if words is None or self._stages or words.vectors.in_context or cells > _LIMIT.most:
             return one_by_one(self, candidates, references, words, kernels)
         distinct = Chunk(_line(own), _line(others), np.array([0, 1]))
-        alike = self._alike(distinct, _pairs(distinct), words, kernels).reshape(len(own), len(others))
+        known = self._similarities(distinct, _pairs(distinct), words, kernels).reshape(len(own), len(others))
         count = len(references.lengths)
         rows = []
         for line, (start, end) in enumerate(pairwise(candidates.offsets.tolist())):
             piece = Chunk(candidates.chosen(np.full(count, line)), references, np.arange(count + 1))
             pairs = _pairs(piece)
             left, right = pairs.tokens
-            similarities = alike[np.tile(mine[start:end], count)[left], theirs[right]]
+            similarities = known[np.tile(mine[start:end], count)[left], theirs[right]]
             rows.append(self._rows(self._raised(similarities, pairs, piece, words), pairs, piece, words, kernels))
         return np.stack(rows)
 
     def word_similarities(self, chunk: Chunk, words: WordTable) -> list[Floats]:
-        """How alike the words of each candidate and of its only reference are, where they stand: a table each."""
+        """Similarities of the words of each candidate and of its only reference, where they stand: a table each."""
         pairs = _pairs(chunk)
-        similarities = self._raised(self._alike(chunk, pairs, words, choose_kernels("numpy")), pairs, chunk, words)
+        plain = self._similarities(chunk, pairs, words, choose_kernels("numpy"))
+        similarities = self._raised(plain, pairs, chunk, words)
         return [pairs.block(similarities, segment) for segment in range(len(chunk))]
 
-    def _alike(self, piece: Chunk, pairs: TokenPairs, words: WordTable, kernels: Kernels) -> Floats:
+    def _similarities(self, piece: Chunk, pairs: TokenPairs, words: WordTable, kernels: Kernels) -> Floats:
         """Similarities of the words of each pair, wherever they stand."""
         similarities = products_of_pairs(words.vectors, piece, pairs, kernels)
         np.clip(similarities, 0, 1, out=similarities)
@@ -192,7 +193,7 @@ class Softbleu(Metric):
         return similarities
 
     def _raised(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> Floats:
-        """The same, written over, where the words stand, and with those that are known to be alike."""
+        """The same, written over, where the words stand, and with those that are known to be similar."""
         self._raise_known(similarities, pairs, piece, words)
         if self.position:
             similarities *= np.exp(-self.position * pairs.distances)
@@ -206,17 +207,17 @@ class Softbleu(Metric):
         return found.reshape(len(piece), -1)
 
     def _raise_known(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> None:
-        """Raise the similarities of words that are known to be alike."""
+        """Raise the similarities of words that are known to be similar."""
         if not self._stages:
             return
         tables = None if self.meteor_data is None else self.meteor_data.open()
         matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
         starts = matches.start - piece.candidates.offsets[matches.segment]
-        places = matches.place - piece.references.offsets[matches.segment]
+        indices = matches.place - piece.references.offsets[matches.segment]
         least = np.array([0.0, 0.0, self.synonyms, self.paraphrases])[matches.stage] ** self.power
-        columns = (matches.segment, starts, starts + matches.width, places, places + matches.size, least)
-        for segment, start, end, place, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
-            block = pairs.block(similarities, segment)[start:end, place:stop]
+        columns = (matches.segment, starts, starts + matches.width, indices, indices + matches.size, least)
+        for segment, start, end, index, stop, similarity in zip(*(each.tolist() for each in columns), strict=True):
+            block = pairs.block(similarities, segment)[start:end, index:stop]
             np.maximum(block, similarity, out=block)
 
     def _weights(self, codes: NDArray[np.int32], words: WordTable) -> Floats:

@@ -165,7 +165,7 @@ def _normalized(line: str) -> str:
 
 _LONG = 500  # Words from which a table has the cells about its diagonal only, for it is smaller
 _LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
-"""Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
+"""Words of a shift, distance between the indices of equal words, and shifts that are tried for a segment."""
 _LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")  # Of a segment
 
 Shift = tuple[int, int, int]
@@ -183,7 +183,7 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
     if max(len(candidate), len(reference)) > _LONG:
         words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"
         _LIMIT.check(len(candidate) * len(reference), words)
-    # A letter a word; those that the reference does not have are all alike.
+    # A letter a word; those that the reference does not have share one.
     letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
     ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
     # No order of the candidate's words costs less.
@@ -209,10 +209,10 @@ class _Search:
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         """Where each word of the reference stands."""
-        places: dict[str, list[int]] = {word: [] for word in self._reference}
-        for place, word in enumerate(self._reference):
-            places[word].append(place)
-        return places
+        indices: dict[str, list[int]] = {word: [] for word in self._reference}
+        for index, word in enumerate(self._reference):
+            indices[word].append(index)
+        return indices
 
     def _distance(self, candidate: str, most: int) -> int:
         """Edit distance of the table, if the plain one, which is never greater, is at most so much."""
@@ -248,29 +248,29 @@ class _Search:
     def _shifts(self, candidate: str, most: int) -> tuple[Iterable[Shift], int]:
         """Find shifts of words to where they are missed, and how many there were to try; from `most` on it stops."""
         behind, wrong, missed = self._table.alignment(candidate)
-        places = self._places
+        indices = self._places
         # What ends a text is equal to nothing.
         ours, theirs = candidate + "\0", self._reference + "\1"
         found: set[Shift] = set()
         tried = 0
         long = len(self._reference) > _FARTHEST
         for start, word in enumerate(candidate):
-            alike = places.get(word, [])
+            equal = indices.get(word, [])
             if long or start > _FARTHEST:
-                alike = alike[bisect_left(alike, start - _FARTHEST) : bisect_right(alike, start + _FARTHEST)]
-            for place in alike:
+                equal = equal[bisect_left(equal, start - _FARTHEST) : bisect_right(equal, start + _FARTHEST)]
+            for index in equal:
                 # Words that are to go within themselves stay.
-                ahead = behind[place + 1] - start
+                ahead = behind[index + 1] - start
                 if ahead == 1:
                     continue
                 longest = min(_LONGEST, ahead - 1) if ahead > 1 else _LONGEST
                 length = 1
                 while length <= longest:
-                    if wrong[start + length] > wrong[start] and missed[place + length] > missed[place]:
-                        targets = dict.fromkeys(behind[place : place + length + 1])
+                    if wrong[start + length] > wrong[start] and missed[index + length] > missed[index]:
+                        targets = dict.fromkeys(behind[index : index + length + 1])
                         tried += len(targets)
                         found.update([(length, -start, -target) for target in targets])
-                    if ours[start + length] != theirs[place + length]:
+                    if ours[start + length] != theirs[index + length]:
                         break
                     length += 1
                 if tried >= most:
@@ -352,8 +352,8 @@ class Table:
         else:
             self._rows = _rows(length, len(reference))
         self._masks = dict.fromkeys(reference, 0)
-        for place, letter in enumerate(reference):
-            self._masks[letter] |= 1 << place
+        for index, letter in enumerate(reference):
+            self._masks[letter] |= 1 << index
 
     def distance(self, candidate: str) -> int:
         """Edit distance of a candidate."""

@@ -17,8 +17,9 @@ from softbleu.report.comparisons import (
     summary_tables,
 )
 from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records, lines_text
-from softbleu.report.layout import Layout
-from softbleu.report.records import RECORD_WRITERS, Formats, Written
+from softbleu.report.layout import Layout as Layout
+from softbleu.report.records import RECORD_WRITERS as RECORD_WRITERS
+from softbleu.report.records import Formats, Written
 from softbleu.report.scores import score_records, score_tables, write_json, write_jsonl, write_text
 
 if TYPE_CHECKING:
@@ -26,17 +27,6 @@ if TYPE_CHECKING:
     from softbleu.analysis.pages import Page
     from softbleu.results import ComparisonTable, Explanation, Result
 
-__all__ = [
-    "COMPARERS",
-    "EXPLAINERS",
-    "LINE_WRITERS",
-    "MATRIX_WRITERS",
-    "PAGES",
-    "RECORD_WRITERS",
-    "VIEWS",
-    "WRITERS",
-    "Layout",
-]
 Subject = TypeVar("Subject")
 
 

@@ -18,7 +18,7 @@ SIGNIFICANT = 0.05
 _LEAST_SHOWN = 0.001  # Below it people are shown no digits of p, which depend on the number of samples alone
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
-_OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
+_OF_JUDGES = ("people", "people_lower", "people_upper", "people_data")
 """What is known of the first data; JSON has all."""
 
 
@@ -105,11 +105,11 @@ def _baseline_notes(table: ComparisonTable) -> list[str]:
         f"* p < {SIGNIFICANT} against {table.baseline}",
         f"p: {_corrected(table, tests)}; d: Cohen's, of segments; +/=/−: segments better, alike, worse; ranks: 95%",
         *_too_few(table.significance, tests),
-        _what_people_said(table),
+        _what_judges_said(table),
     ]
 
 
-def _what_people_said(table: ComparisonTable) -> str:
+def _what_judges_said(table: ComparisonTable) -> str:
     if not table.judged:
         return "people: nothing is known of such differences with these settings"
     said = "people: in how many pairs with such a difference they preferred the same system, with the 95% interval"
@@ -149,8 +149,8 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if place < number else _p(pair.corrected)
-            for place, pair in enumerate(pairs)
+            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if index < number else _p(pair.corrected)
+            for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)
@@ -162,11 +162,11 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a system (and metric) with all numbers, in the order given."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:], *_OF_PEOPLE]
+    more = [*("difference", "difference_lower", "difference_upper"), *_OF_PAIRS[4:], *_OF_JUDGES]
     rows = []
     for table in tables:
         for row in table.comparisons:
-            beside = [None] * len(_OF_PAIRS + _OF_PEOPLE) if row.beside is None else _pair_cells(row.beside)
+            beside = [None] * len(_OF_PAIRS + _OF_JUDGES) if row.beside is None else _pair_cells(row.beside)
             cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:]])
     return Records([*["metric"] * (len(tables) > 1), *columns, *more], rows)
@@ -176,13 +176,13 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     """Make a row a pair of systems (and metric) with all numbers."""
     found = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in found]
-    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_PEOPLE], rows)
+    return Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS, *_OF_JUDGES], rows)
 
 
 def _pair_cells(pair: Pair) -> list[float | str | None]:
-    people = pair.people[0] if pair.people else None
+    judges = pair.people[0] if pair.people else None
     numbers = [pair.difference, *pair.interval, pair.p_value, pair.corrected, pair.effect]
-    said = [None] * 4 if people is None else [people.share, people.low, people.high, people.data]
+    said = [None] * 4 if judges is None else [judges.share, judges.low, judges.high, judges.data]
     return [*numbers, pair.wins, pair.ties, pair.losses, *said]
 
 

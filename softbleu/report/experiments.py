@@ -13,12 +13,11 @@ from softbleu.meta.credit_tables import credit_table
 from softbleu.meta.metaeval import QUESTIONS
 from softbleu.meta.sweep import table_of
 from softbleu.meta.variants import PLAIN
+from softbleu.report.figures import draw_ranks, draw_sweep, partner_histograms, similarity_histograms, spurious_lines
 from softbleu.report.plots import draw
-from softbleu.report.spurious import partner_histograms, similarity_histograms, spurious_lines
-from softbleu.report.sweeps import draw_ranks, draw_sweep
 
 if TYPE_CHECKING:
-    from softbleu.meta.running import Outcome
+    from softbleu.meta.experiments import Outcome
 
 _JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
 _COUNTED = ("summary", "partners", "offenders")
@@ -71,7 +70,7 @@ def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[
         if found[0].tally.judged:
             yield f".{name}", draw(spurious_lines(found), picture_format)
             # The matchers as they are, side by side.
-            plain = [each for each in found if each.variant.remedy == PLAIN] or found[:1]
+            plain = [each for each in found if each.variant.name == PLAIN] or found[:1]
             yield f".{name}.similarities", draw(similarity_histograms(plain), picture_format)
         else:
             yield f".{name}", draw(partner_histograms(found), picture_format)

@@ -79,8 +79,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in align(heads, [False, False])]
     if explanation.numbers is not None:
-        numbers = explanation.numbers
-        shown = [(each.short, getattr(numbers, each.name)) for each in numbers.columns()]
+        shown = explanation.numbers.shown().items()
         lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
         rows = [_finding(found, digits) for found in explanation.findings]
         lines += [(_FOUND[row[0]], f"  {line}") for row, line in zip(rows, align(rows, [False] * 3), strict=True)]
@@ -88,8 +87,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         lines += _steps(explanation.path, digits)
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
-        mass = sum(match.similarity for match in matches)
-        lines.append((BOLD, f"{order}-grams: {mass:.{digits}f} of {len(matches)}"))
+        matched = sum(match.similarity for match in matches)
+        lines.append((BOLD, f"{order}-grams: {matched:.{digits}f} of {len(matches)}"))
         rows = [_row(match, digits, several) for match in matches]
         right = [False, False, True, False, *([False] if several else [])]
         lines += [(_STYLES[row[1]], f"  {line}") for row, line in zip(rows, align(rows, right), strict=True)]
@@ -113,17 +112,11 @@ def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
 
 
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:
-    if match.reference is None:
-        cells = [_words(match.candidate), "-", f"{0:.{digits}f}", ""]
-        return [*cells, ""] if several else cells
-    number = 0 if match.reference_number is None else match.reference_number
-    cells = [
-        _words(match.candidate),
-        "=" if match.exact else "~",
-        f"{match.similarity:.{digits}f}",
-        _words(match.reference),
-    ]
-    return [*cells, f"reference {number + 1}"] if several else cells
+    sign = "-" if match.reference is None else "=" if match.exact else "~"
+    similarity = 0.0 if match.reference is None else match.similarity
+    cells = [_words(match.candidate), sign, f"{similarity:.{digits}f}", _words(match.reference or ())]
+    number = "" if match.reference is None else f"reference {(match.reference_number or 0) + 1}"
+    return [*cells, number] if several else cells
 
 
 def _words(words: Sequence[str]) -> str:

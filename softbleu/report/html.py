@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,11 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "glue": "" if page.tokenizer.tokenize in ("char", "char+space") else " ",
         "words": page.text.words,
         "scores": page.segment_scores,
-        "parts": {name: _rounded(values) for name, values in page.parts.items()},
+        # Numbers that are only shown have as many digits as anybody reads.
+        "parts": {
+            name: [[round(value, _PART_DIGITS) for value in own] for own in values]
+            for name, values in page.parts.items()
+        },
         "marks": None if page.marks is None else {"kinds": page.marks.kinds, "labels": page.marks.labels},
         "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": HEAT_STEPS},
         "tables": [_table(table, layout.digits) for table in page.tables],
@@ -139,7 +143,8 @@ def _columns(page: Page) -> dict[str, Integers]:
         "words": np.concatenate([tokens.codes for tokens in lines]),
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
-        "statistics": _without_matches(page).reshape(-1),
+        # Lengths and totals; what matches, the page adds up.
+        "statistics": np.concatenate((page.rows[..., :2], page.rows[..., 2 + page.order :]), axis=-1).reshape(-1),
         "counts": np.bincount(groups, minlength=rows * page.order),
         "start": matches.start,
         "mass": matches.matched,
@@ -163,16 +168,11 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
     return found
 
 
-def _rounded(values: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Numbers that are only shown, in as many digits as anybody reads."""
-    return [[round(value, _PART_DIGITS) for value in own] for own in values]
-
-
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
     """Cells as the page shows them."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    places = [digits + 2 if name in _PROBABILITIES else digits for name in columns]
-    cells = [[_cell(row.get(name), n) for name, n in zip(columns, places, strict=True)] for row in table.rows]
+    decimals = [digits + 2 if name in _PROBABILITIES else digits for name in columns]
+    cells = [[_cell(row.get(name), n) for name, n in zip(columns, decimals, strict=True)] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
 
@@ -183,11 +183,6 @@ def _cell(value: Any, digits: int) -> str:
     if isinstance(value, float):
         return f"{value:.{digits}f}"
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _without_matches(page: Page) -> Integers:
-    """Lengths and totals of the rows; what matches, the page adds up."""
-    return np.concatenate((page.rows[..., :2], page.rows[..., 2 + page.order :]), axis=-1)
 
 
 def _metric_of(page: Page) -> dict[str, Any]:

@@ -66,9 +66,9 @@ def align(
     widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
         cells = []
-        for place, (cell, width, flush) in enumerate(zip(row, widths, right, strict=True)):
+        for index, (cell, width, flush) in enumerate(zip(row, widths, right, strict=True)):
             blanks = " " * (width - _display_width(cell))
-            shown = layout.styled(cell, BOLD) if layout and (number, place) in bold else cell
+            shown = layout.styled(cell, BOLD) if layout and (number, index) in bold else cell
             cells.append(blanks + shown if flush else shown + blanks)
         yield gap.join(cells).rstrip()
         if head and number == 0:

@@ -379,10 +379,10 @@ def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
 
 def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
     colours = dict(zip(picture.coloured, _COLOURS, strict=False))
-    places = range(len(picture.places))
+    indices = range(len(picture.places))
     for name, ranks in sorted(picture.ranks.items(), key=lambda each: each[0] in colours):
         width = 1.8 if name in colours else 1.0
-        axes.plot(places, ranks, color=colours.get(name, _GREY), marker="o", markersize=4, linewidth=width)
+        axes.plot(indices, ranks, color=colours.get(name, _GREY), marker="o", markersize=4, linewidth=width)
     # Names that share a rank take the places below it, which are free.
     for end, at in ((0, axes), (-1, axes.secondary_yaxis("right"))):
         order = sorted(picture.ranks, key=lambda name: picture.ranks[name][end])
@@ -394,9 +394,9 @@ def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
         at.spines[:].set_visible(False)
     shown = [one_line(place) for place in picture.places]
     turned = 90 if max(map(len, shown)) > _LONGEST_UPRIGHT else 0
-    axes.set_xticks(places, shown, fontsize="small", rotation=turned, parse_math=False)
+    axes.set_xticks(indices, shown, fontsize="small", rotation=turned, parse_math=False)
     axes.set_ylim(len(picture.ranks) + 0.6, 0.4)
-    axes.set_xlim(-0.3, len(places) - 0.7)
+    axes.set_xlim(-0.3, len(indices) - 0.7)
     axes.grid(axis="y", visible=False)
     style.label(axes, picture.title, picture.x_label)
 
@@ -404,15 +404,15 @@ def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
 def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
     shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
     axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
-    places = range(len(picture.names))
+    indices = range(len(picture.names))
     for row, values in enumerate(picture.values):
         for column, value in enumerate(values):
             if value is not None:
                 colour = "white" if value < picture.most / 2 else "black"
                 axes.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize="small", color=colour)
     names = [one_line(name) for name in picture.names]
-    axes.set_xticks(places, names, rotation=30, ha="right", parse_math=False)
-    axes.set_yticks(places, names, parse_math=False)
+    axes.set_xticks(indices, names, rotation=30, ha="right", parse_math=False)
+    axes.set_yticks(indices, names, parse_math=False)
     axes.grid(visible=False)
     style.label(axes, picture.title, note=picture.note)
 

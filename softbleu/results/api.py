@@ -48,10 +48,10 @@ def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
     if len(several) == 1:
         return [make_metric(several[0], **settings)]
-    idle: list[list[str]] = [[] for _ in several]
-    made = [make_metric(each, idle=names, **settings) for each, names in zip(several, idle, strict=True)]
+    unused: list[list[str]] = [[] for _ in several]
+    made = [make_metric(each, unused=names, **settings) for each, names in zip(several, unused, strict=True)]
     for name in settings:
-        if all(name in names for names in idle):
+        if all(name in names for names in unused):
             raise InputError(f"none of these metrics has a setting {name!r}")
     return made
 

@@ -60,7 +60,7 @@ with (
     from softbleu.cli import app
     from softbleu.encoders.kept import _OPEN
     from softbleu.errors import SoftbleuError
-    from softbleu.meta.definition import Definition
+    from softbleu.meta.experiments import Definition
     from softbleu.meta.grids import read_thresholds, read_variations
 
 

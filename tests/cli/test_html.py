@@ -8,7 +8,7 @@ import re
 import pytest
 
 import softbleu.analysis.pages
-from softbleu.cli.completion import completion_of, score_formats
+from softbleu.cli.options import completion_of, score_formats
 
 
 @pytest.fixture

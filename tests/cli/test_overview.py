@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from softbleu import cli
-from softbleu.cli.completion import completion_of
+from softbleu.cli.options import completion_of
 from softbleu.cli.examples import metric_lines
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS

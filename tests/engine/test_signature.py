@@ -225,7 +225,7 @@ def all_measures(draw: st.DrawFn) -> Metric:
             given["smooth_value"] = draw(st.none() | st.floats(0, 10))
     if metric != "softbleu":
         given["matcher"] = matcher
-    return make_metric(metric, idle=[], **{name: value for name, value in given.items() if value is not None})
+    return make_metric(metric, unused=[], **{name: value for name, value in given.items() if value is not None})
 
 
 @given(chosen=all_measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment", "macro"]))

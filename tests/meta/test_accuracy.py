@@ -136,5 +136,5 @@ def test_metaeval_answers_by_what_there_is() -> None:
         ("rankings", "systems softly", 1.0),
         ("wmt", "systems", 0.333333),
     ]
-    with pytest.raises(InputError, match="an accuracy needs people"):
+    with pytest.raises(InputError, match="an accuracy needs judgements"):
         softbleu.metaeval("accuracy", scores=[table])

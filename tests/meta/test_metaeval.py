@@ -15,7 +15,7 @@ from scipy import stats
 import softbleu
 from softbleu.corpora.judgements import Comparisons, ScoreTable
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta.accuracy import VARIANTS, preference_taus
+from softbleu.meta.accuracy import TAUS, preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.meta.correlation import COEFFICIENTS, correlate, williams
 from softbleu.metrics import Bleu
@@ -56,7 +56,7 @@ def test_intervals_are_those_of_single_samples(points: list[tuple[int, int]], na
 def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
     found = correlate(one, other, name, samples=50)
-    monkeypatch.setattr("softbleu.meta.resampling._AT_ONCE", 100)
+    monkeypatch.setattr("softbleu.meta.correlation._AT_ONCE", 100)
     assert correlate(one, other, name, samples=50) == found
     monkeypatch.setattr("softbleu.meta.correlation._MOST_SQUARED", 10)
     assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)
@@ -118,7 +118,7 @@ def test_tau(rows: list[oracle.Row], grid: list[int]) -> None:
     found = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, segments), samples=20)
     turned = {name: -scores for name, scores in segments.items()}
     opposite = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, turned), samples=20)
-    assert [each.variant for each in found] == list(VARIANTS)
+    assert [each.variant for each in found] == list(TAUS)
     for each in found:
         literal = oracle.tau(rows, {name: list(scores) for name, scores in segments.items()}, each.variant)
         assert each.value == (None if literal is None else pytest.approx(literal, abs=1e-12))
@@ -126,7 +126,7 @@ def test_tau(rows: list[oracle.Row], grid: list[int]) -> None:
             assert each.value == pytest.approx((each.concordant - each.discordant) / each.pairs)
             if each.interval is not None:
                 assert -1 <= each.interval[0] <= each.interval[1] <= 1
-    noties = VARIANTS.index("noties")
+    noties = TAUS.index("noties")
     if found[noties].value is not None:
         assert opposite[noties].value == pytest.approx(-found[noties].value)
     assert found[noties].untied == found[0].untied <= found[noties].pairs

@@ -20,8 +20,14 @@ from softbleu.corpora.judgements import (
     read_scores,
 )
 from softbleu.meta.accuracy import preference_taus
-from softbleu.meta.agreement import agreements, compare_metrics, join_assessments, join_systems
-from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.agreement import (
+    agreements,
+    annotator_agreement,
+    compare_metrics,
+    join_assessments,
+    join_systems,
+    mean_agreement,
+)
 from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
 from softbleu.meta.rankings import SkillSettings, expected_wins, rank_by_skill, rank_by_wins
 
@@ -230,6 +236,6 @@ def test_both_files_of_direct_assessment_agree(direction: str) -> None:
     by_text, _ = make_score_tables(texts.texts, read_metrics(["bleu"]), segments=True)  # type: ignore[arg-type]
     one = join_assessments(by_number, "da", numbered)
     other = join_assessments(by_text, "da", texts)
-    both = [np.array(sorted(zip(side.people, side.metrics["bleu"], strict=True))) for side in (one, other)]
+    both = [np.array(sorted(zip(side.judges, side.metrics["bleu"], strict=True))) for side in (one, other)]
     assert both[0].shape == (560, 2)
     assert np.abs(both[0] - both[1]).max() < 1e-9

@@ -12,7 +12,7 @@ from oracles import skill as trueskill
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
 from softbleu.meta import rankings
-from softbleu.meta.annotators import annotator_agreement, mean_agreement
+from softbleu.meta.agreement import annotator_agreement, mean_agreement
 from softbleu.meta.rankings import (
     SkillSettings,
     cut_clusters,

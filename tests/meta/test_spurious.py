@@ -25,10 +25,10 @@ from softbleu.meta.credit import PROMISCUOUS, VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
 from softbleu.meta.spurious import PIECE, find_spurious
 from softbleu.meta.text import MatchedText
-from softbleu.meta.variants import COMBINATIONS, REMEDIES, find_remedy, make_variants
+from softbleu.meta.variants import COMBINATIONS, VARIANTS, find_variant, make_variants
 from softbleu.metrics.making import make_metric
+from softbleu.report.figures import partner_histograms, spurious_lines
 from softbleu.report.plots import Histogram, Lines
-from softbleu.report.spurious import partner_histograms, spurious_lines
 from softbleu.results import score_corpus
 from softbleu.results.explain import explain_corpus
 
@@ -133,7 +133,7 @@ def test_precision_and_recall() -> None:
     credit = analysis.curve[0]
     similarity = 1 / 1.01  # of a and A, and of the others
     assert credit.matches == 6
-    assert credit.mass == pytest.approx(6 * similarity, abs=1e-5)
+    assert credit.weight == pytest.approx(6 * similarity, abs=1e-5)
     assert credit.deserved == pytest.approx(3 * similarity, abs=1e-5)
     assert credit.precision == pytest.approx(0.5)
     assert credit.spurious_share == pytest.approx(0.5)
@@ -261,7 +261,7 @@ def test_masses_are_those_of_the_explanations() -> None:
     approximate = [match for each in explained for match in each.matches if match.similarity > 0 and not match.exact]
     credit = analysis.tally.credit(analysis.thresholds.index(0.7))
     assert credit.matches == len(approximate) > 100
-    assert credit.mass == pytest.approx(math.fsum(match.similarity for match in approximate))
+    assert credit.weight == pytest.approx(math.fsum(match.similarity for match in approximate))
 
 
 def test_the_pieces_do_not_matter() -> None:
@@ -296,7 +296,7 @@ def test_jobs_and_executors_do_not_change_a_digit(monkeypatch: pytest.MonkeyPatc
 
 def test_every_remedy_changes_settings_only() -> None:
     pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=60)).pairs())
-    variants = make_variants({}, ["vleu", "xleu"], [*REMEDIES, *COMBINATIONS])
+    variants = make_variants({}, ["vleu", "xleu"], [*VARIANTS, *COMBINATIONS])
     text = MatchedText.of_pairs(pairs)
     together = find_spurious(text, variants, [0.5, 0.8])
     assert [each.variant for each in together] == variants
@@ -304,7 +304,7 @@ def test_every_remedy_changes_settings_only() -> None:
         (alone,) = find_spurious(text, [each.variant], [0.8, 0.5])
         assert [asdict(credit) for credit in alone.curve] == [asdict(credit) for credit in each.curve]
         assert alone.partners.partners() == each.partners.partners()
-    shares = {each.variant.remedy: each.curve[-1].spurious_share for each in together[: len(REMEDIES)]}
+    shares = {each.variant.name: each.curve[-1].spurious_share for each in together[: len(VARIANTS)]}
     assert shares["aligned"] < shares["plain"]
     assert shares["function-words"] < shares["plain"]
 
@@ -319,7 +319,7 @@ def test_every_remedy_changes_settings_only() -> None:
 )
 def test_remedies_that_cannot_be(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        find_remedy(name)
+        find_variant(name)
 
 
 @pytest.mark.parametrize("matcher", ["exact", "vlue"])
@@ -387,8 +387,8 @@ def test_partners_and_offenders() -> None:
         (("C",), 1, 1, 1),
         (("a",), 1, 1, 1),
     ]
-    assert sum(each.mass for each in known) == pytest.approx(analysis.tally.credit(analysis.at).mass)
-    assert sum(each.suspect_mass for each in known) == pytest.approx(analysis.tally.credit(analysis.at).spurious)
+    assert sum(each.weight for each in known) == pytest.approx(analysis.tally.credit(analysis.at).weight)
+    assert sum(each.suspect_weight for each in known) == pytest.approx(analysis.tally.credit(analysis.at).spurious)
     offenders = analysis.partners.offenders(10)
     assert {(each.segment, str(each.candidate), str(each.reference)) for each in offenders} == {
         (1, "a [c]", "A [C]"),
@@ -407,7 +407,7 @@ def test_text_without_alignments() -> None:
     credit = analysis.tally.credit(analysis.at)
     assert (credit.matches, credit.precision, credit.recall, credit.spurious) == (4, None, None, None)
     expected = score_corpus(corpus, make_metric("sleu", threshold=0.8, **settings))[0]
-    assert credit.mass == pytest.approx(expected.numbers.matches[0])  # type: ignore[union-attr]
+    assert credit.weight == pytest.approx(expected.numbers.matches[0])  # type: ignore[union-attr]
     # In another case only: matches, but no suspects.
     assert [each.suspects for each in analysis.partners.partners()] == [0] * 4
     other = Segments.of(["a b", "dog"], [["x y", "C b B A"], ["cat"]])

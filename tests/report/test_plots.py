@@ -17,6 +17,7 @@ import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.meta import SweepRow
+from softbleu.report.figures import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
 from softbleu.report.plots import (
     MOST_BESIDE_POINTS,
     MOST_COLOURS,
@@ -32,7 +33,6 @@ from softbleu.report.plots import (
     in_rows,
     make_figure,
 )
-from softbleu.report.sweeps import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})

@@ -145,9 +145,9 @@ def test_a_preset_leaves_a_matcher_without_options_alone() -> None:
 
 
 def idle_of(**given: Any) -> list[str]:
-    idle: list[str] = []
-    make_metric(**given, idle=idle)
-    return idle
+    unused: list[str] = []
+    make_metric(**given, unused=unused)
+    return unused
 
 
 def test_idle_settings() -> None:

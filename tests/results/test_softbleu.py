@@ -299,9 +299,9 @@ def test_errors(settings: dict[str, Any], error: type[Exception], message: str) 
 
 
 def idle_of(metric: str, **given: Any) -> list[str]:
-    idle: list[str] = []
-    make_metric(metric, idle=idle, **given)
-    return idle
+    unused: list[str] = []
+    make_metric(metric, unused=unused, **given)
+    return unused
 
 
 def test_options_of_other_metrics_are_idle() -> None:

@@ -24,8 +24,7 @@ def run_experiment(given: Given) -> None:
     from softbleu.cli.output import Output
     from softbleu.engine.checkpoint import check_checkpoint, remove_checkpoint
     from softbleu.errors import known_name
-    from softbleu.meta.definition import Definition
-    from softbleu.meta.running import run_definition
+    from softbleu.meta.experiments import Definition, run_definition
     from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import PICTURE_FORMATS, check_plots

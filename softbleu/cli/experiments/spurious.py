@@ -18,7 +18,7 @@ Artificial text
   --seed N: Seed of the generator (default: 0).
 Matching
   --matcher NAME… <matching:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
-  --remedy NAME… <meta.variants:REMEDIES>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
+  --remedy NAME… <meta.variants:VARIANTS>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
     function-words, or several joined by + (default: plain).
   --all-remedies: Every remedy, and some combinations.
   --threshold -t 0..1 =0.8: Threshold at which to report, and to collect partners (default: =).
@@ -44,8 +44,8 @@ def spurious(given: Given) -> None:
     from softbleu.meta.credit_tables import CREDIT_TABLES
     from softbleu.meta.spurious import spurious as analyse
     from softbleu.meta.text import GRAMMAR
-    from softbleu.meta.variants import COMBINATIONS, PLAIN, REMEDIES
-    from softbleu.report.spurious import draw_spurious
+    from softbleu.meta.variants import COMBINATIONS, PLAIN, VARIANTS
+    from softbleu.report.figures import draw_spurious
 
     table = known_name("table", given.table, CREDIT_TABLES)
     if given.most < 1:
@@ -53,7 +53,7 @@ def spurious(given: Given) -> None:
     inputs = [*input_files(given), *given.files("grammar")]
     output = given.open_output(inputs)
     picture = given.open_picture("plot", inputs)
-    every = (*REMEDIES, *COMBINATIONS) if given.all_remedies else ()
+    every = (*VARIANTS, *COMBINATIONS) if given.all_remedies else ()
     matchers = given.matcher or ["vleu", "xleu"]
     with given.progress("matching") as progress:
         found = analyse(

@@ -102,13 +102,13 @@ class Alignments:
             if row and column:
                 price = here - (0 if source[row - 1] == candidate[column - 1] else self.substitution)
             for down, across, before in ((1, 1, price), (1, 0, here - 1), (0, 1, here - 1)):
-                place = (row - down, column - across)
-                if place[0] < 0 or place[1] < 0 or cost(*place) != before:
+                vertex = (row - down, column - across)
+                if vertex[0] < 0 or vertex[1] < 0 or cost(*vertex) != before:
                     continue
                 yield row, column, down, across
-                if place not in seen:
-                    seen.add(place)
-                    waiting.append(place)
+                if vertex not in seen:
+                    seen.add(vertex)
+                    waiting.append(vertex)
 
     def _forward(self, border: list[tuple[int, int]]) -> Iterable[tuple[int, int, int, int]]:
         """Arcs that lead from the border to the end, likewise."""
@@ -120,23 +120,23 @@ class Alignments:
             row, column = waiting.pop()
             here = abs(column - row - shift)
             for down, across in ((1, 1), (1, 0), (0, 1)):
-                place = (row + down, column + across)
-                if place[0] > rows or place[1] > columns:
+                vertex = (row + down, column + across)
+                if vertex[0] > rows or vertex[1] > columns:
                     continue
                 # Within the common end a substitution never pays.
                 price = 0 if down and across else 1
                 if down and across and source[row] != candidate[column]:
                     continue
-                if price + abs(place[1] - place[0] - shift) != here or self._inside(row, column, place):
+                if price + abs(vertex[1] - vertex[0] - shift) != here or self._inside(row, column, vertex):
                     continue
-                yield *place, down, across
-                if place not in seen:
-                    seen.add(place)
-                    waiting.append(place)
+                yield *vertex, down, across
+                if vertex not in seen:
+                    seen.add(vertex)
+                    waiting.append(vertex)
 
-    def _inside(self, row: int, column: int, place: tuple[int, int]) -> bool:
+    def _inside(self, row: int, column: int, vertex: tuple[int, int]) -> bool:
         """Whether an arc lies within the rectangle, whose arcs are found from its border backwards."""
-        return place[0] <= self.rows and place[1] <= self.columns and row <= self.rows and column <= self.columns
+        return vertex[0] <= self.rows and vertex[1] <= self.columns and row <= self.rows and column <= self.columns
 
 
 MOST_ARCS = 200_000  # A larger lattice is not written out; the official scorer would take minutes to hours for it
@@ -418,26 +418,24 @@ def _check_size(source: Words, candidate: Words) -> None:
 
 
 def _lattice_of(source: Words, candidate: Words, most_unchanged: int, plain: int, odd: bool) -> Lattice:
-    """A lattice, which depends on what words are the same only: many short ones are alike."""
+    """A lattice, which depends only on which words are equal: many short texts share theirs."""
     numbers: dict[int, int] = {}
     texts = (tuple(numbers.setdefault(word, len(numbers)) for word in text) for text in (source, candidate))
     short = len(source) + len(candidate) <= _LONGEST_KNOWN
     return (_known_lattice if short else Lattice.of)(next(texts), next(texts), most_unchanged, plain, odd)
 
 
-@lru_cache(1 << 11)
-def _known_lattice(source: Words, candidate: Words, most_unchanged: int, plain: int, odd: bool) -> Lattice:
-    return Lattice.of(source, candidate, most_unchanged, plain, odd)
+_known_lattice = lru_cache(1 << 11)(Lattice.of)
 
 
 def match_edits(edits: Sequence[Edit], gold: Coded) -> list[tuple[int, int]]:
     """Find the edits that gold edits have, both gone through in order, as the official scorer does: their numbers."""
     found: list[tuple[int, int]] = []
     first = 0
-    for place, (start, end, text) in enumerate(edits):
+    for index, (start, end, text) in enumerate(edits):
         for number in range(first, len(gold)):
             gold_start, gold_end, corrections = gold[number]
             if (start, end) == (gold_start, gold_end) and text in corrections:
-                found.append((place, number))
+                found.append((index, number))
                 first = number + 1
     return found

@@ -132,18 +132,18 @@ class _ChosenAnnotators(BestReference):
         before = (0, 0, 0)
         chosen = []
         for start, stop in pairwise(offsets.tolist()):
-            best, place = (-math.inf, 0, 0.0), start
+            best, index = (-math.inf, 0, 0.0), start
             for number in range(start, stop):
                 correct, proposed, gold = (a + b for a, b in zip(before, counts[number], strict=True))
                 below = weight * gold + proposed
                 # What the official scorer compares, in the same order of operations.
-                measure = (1 + weight) * correct / below if below else float(not correct)
-                key = (measure, correct, -below)
+                f_measure = (1 + weight) * correct / below if below else float(not correct)
+                key = (f_measure, correct, -below)
                 if key > best:
-                    best, place = key, number
-            chosen.append(place)
+                    best, index = key, number
+            chosen.append(index)
             if self.metric.annotators == "running":
-                correct, proposed, gold = (a + b for a, b in zip(before, counts[place], strict=True))
+                correct, proposed, gold = (a + b for a, b in zip(before, counts[index], strict=True))
                 before = (correct, proposed, gold)
         return np.array(chosen, np.int64)
 
@@ -179,8 +179,8 @@ def find_edits(
     )
     try:
         # An edit that changes nothing may be of words that would be left out.
-        idle = any(source[start:end] in texts for edits in gold for start, end, texts in edits if start < end)
-        make = Excerpt.whole if idle else Excerpt.of
+        unused = any(source[start:end] in texts for edits in gold for start, end, texts in edits if start < end)
+        make = Excerpt.whole if unused else Excerpt.of
         graph: Excerpt | EditTables = make(source, candidate, most_unchanged)
     except LatticeTooLargeError:
         graph = EditTables(source, candidate, most_unchanged)

@@ -136,7 +136,7 @@ class EditTables:
     def _trace(self, values: Integers, jumps: dict[tuple[int, int], set[tuple[int, int]]]) -> list[Edit]:
         """Follow the best path from its end."""
         _, gain = self._units
-        place, state, end = (len(self.source), len(self.candidate)), 0, None
+        vertex, state, end = (len(self.source), len(self.candidate)), 0, None
         edits: list[Edit] = []
 
         def add(tail: tuple[int, int], head: tuple[int, int]) -> None:
@@ -144,35 +144,35 @@ class EditTables:
             if text != self.source[tail[0] : head[0]]:
                 edits.append((tail[0], head[0], text))
 
-        while place != (0, 0) or state:
-            value = int(values[(state, *place)])
+        while vertex != (0, 0) or state:
+            value = int(values[(state, *vertex)])
             if state == 0:
-                tails = (tail for tail in sorted(jumps.get(place, ())) if int(values[(0, *tail)]) - gain == value)
+                tails = (tail for tail in sorted(jumps.get(vertex, ())) if int(values[(0, *tail)]) - gain == value)
                 tail = next(tails, None)
                 if tail is not None:
-                    add(tail, place)
-                    place = tail
+                    add(tail, vertex)
+                    vertex = tail
                     continue
-            before = next(self._before(values, place, state, value), None)
+            before = next(self._before(values, vertex, state, value), None)
             if before is None:
                 # The value is that of an edit which ends here.
-                state, end = 1 + int(np.argmin(values[(slice(1, None), *place)])), place
+                state, end = 1 + int(np.argmin(values[(slice(1, None), *vertex)])), vertex
                 continue
             tail, previous = before
             if state and not previous and end is not None:
                 add(tail, end)
-            place, state = tail, previous
+            vertex, state = tail, previous
         return edits
 
     def _before(
-        self, values: Integers, place: tuple[int, int], state: int, value: int
+        self, values: Integers, vertex: tuple[int, int], state: int, value: int
     ) -> Iterator[tuple[tuple[int, int], int]]:
         """Vertices and states from which an arc leads here at that value."""
         length, _ = self._units
         for (down, across), flags in self.arcs.items():
-            if not flags[place]:
+            if not flags[vertex]:
                 continue
-            tail = (place[0] - down, place[1] - across)
+            tail = (vertex[0] - down, vertex[1] - across)
             unchanged = bool(down and across and self.same[tail])
             sources = {(0, True): [(0, 0)], (1, False): [(0, 1), (1, 0)]}.get(
                 (state, unchanged), [(state - unchanged, 0)] if state > unchanged else []

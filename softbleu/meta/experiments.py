@@ -1,12 +1,15 @@
-"""Experiments as data: a TOML file that says what is computed from what."""
+"""Experiments as data: a TOML file that says what is computed from what, and what running it gives."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles, read_segments, split_name
@@ -14,12 +17,23 @@ from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.files import hash_file
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import check_plain, read_toml
+from softbleu.meta.calibration import Calibration, calibrate
+from softbleu.meta.grids import read_thresholds
+from softbleu.meta.metaeval import MetaEvaluation, metaeval
+from softbleu.meta.spurious import find_spurious
+from softbleu.meta.sweep import SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.text import MatchedText, generated_text
+from softbleu.meta.variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.metrics.base import Metric, every_setting
 from softbleu.metrics.making import make_metric, read_settings
+from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from softbleu.corpora.corpus import Corpus
+    from softbleu.meta.credit_tables import Analysis
+    from softbleu.types import Progress
 
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
@@ -89,7 +103,7 @@ class Definition:
         return str(self.path.parent / name)
 
     def data(self) -> dict[str, dict[str, Any]]:
-        """What people said of which texts, by name, as `softbleu.metaeval` takes it."""
+        """What judges said of which texts, by name, as `softbleu.metaeval` takes it."""
         if not self.tables.get("data"):
             raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
         found = self._data_tables()
@@ -118,7 +132,7 @@ class Definition:
         for name, text in self.tables.get("metrics", {}).items():
             try:
                 head, own = read_settings(str(text))
-                found[name] = make_metric(head, idle=[], **common | self._located(f"metrics.{name}", own))
+                found[name] = make_metric(head, unused=[], **common | self._located(f"metrics.{name}", own))
             except InputError as error:
                 raise InputError(f"{self.path}: [metrics] {name!r}: {error}") from error
         return found
@@ -139,7 +153,7 @@ class Definition:
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
         try:
-            make_metric(idle=[], **options)
+            make_metric(unused=[], **options)
         except InputError as error:
             raise InputError(f"{self.path}: [{name}] {error}") from error
         placed = dict(options)
@@ -177,7 +191,7 @@ class Definition:
         elif "pairs" in table:
             yield Path(table["pairs"]).stem, MatchedText.of_pairs(read_aligned(self.place(table["pairs"])))
         else:
-            tokenizer = make_metric(idle=[], **self.settings()).tokenizer
+            tokenizer = make_metric(unused=[], **self.settings()).tokenizer
             with self.corpus() as corpus:
                 for system in corpus.systems:
                     yield system, MatchedText.of_corpus(corpus.only(system), tokenizer)
@@ -244,4 +258,112 @@ KINDS: dict[str, tuple[str, ...]] = {  # Kinds of experiments, and the tables th
     "spurious": ("corpus", "settings", "spurious"),
     "metaeval": ("metaeval", "data", "settings", "metrics"),
     "calibration": ("calibration", "data", "settings"),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment found; what is not of its kind is empty."""
+
+    definition: Definition
+    started: datetime  # In UTC
+    seconds: float
+    sweep: list[SweepRow] = field(default_factory=list)
+    analyses: dict[str, list[Analysis]] = field(default_factory=dict)  # Analyses of matches, by the name of the text
+    answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
+    """How metrics agree with judges, by question and the name of the data."""
+    calibration: Calibration | None = None  # Settings chosen on all data but one
+
+    def manifest(self) -> dict[str, Any]:
+        """What the numbers were made from, and when."""
+        # The table has the signature of each score; here thresholds, which vary most, are left open.
+        signatures = dict.fromkeys(re.sub(r"\|threshold:[^|]*", "|threshold:*", row.signature) for row in self.sweep)
+        signatures |= dict.fromkeys(self.calibration.signatures if self.calibration else ())
+        answers = (answer for by_data in self.answers.values() for answer in by_data.values())
+        metrics = {name: signature for answer in answers for name, signature in answer.signatures.items()}
+        vectors = dict.fromkeys(each.vectors for found in self.analyses.values() for each in found)
+        return {
+            "experiment": self.definition.name,
+            "title": self.definition.title,
+            "kind": self.definition.kind,
+            "softbleu": __version__,
+            "started": self.started.isoformat(timespec="seconds"),
+            "seconds": round(self.seconds, 1),
+            "inputs": self.definition.inputs(),
+            **({"signatures": list(signatures)} if signatures else {}),
+            **({"metrics": metrics} if metrics else {}),
+            **({"vectors": list(vectors)} if vectors else {}),
+        }
+
+
+def run_definition(
+    definition: Path | Definition,
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    journal: Path | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run the experiment that a TOML file defines; `journal` is as of `sweep_corpus`."""
+    definition = definition if isinstance(definition, Definition) else Definition.read(definition)
+    started, clock = datetime.now(UTC), perf_counter()
+    run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
+    run |= {"journal": journal} if definition.kind == "sweep" else {}
+    found = _RUNNERS[definition.kind](definition, **run)
+    return Outcome(definition, started, perf_counter() - clock, **found)
+
+
+def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
+    table = definition.table("sweep", {"metrics", "matchers", "thresholds", "vary"})
+    vary = {"metric": table.get("metrics"), "matcher": table.get("matchers"), **table.get("vary", {})}
+    if "thresholds" in table:
+        vary["threshold"] = read_thresholds([str(entry) for entry in table["thresholds"]])
+    varied = {name: values for name, values in vary.items() if values is not None}
+    if not varied:
+        raise InputError(f"{definition.path}: [sweep] needs 'matchers', 'thresholds', 'metrics' or 'vary'")
+    points = sweep_points(definition.settings(), varied, definition.variants())
+    with definition.corpus() as corpus:
+        return {"sweep": sweep_corpus(corpus, points, **run)}
+
+
+def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, list[Analysis]]]:
+    table = definition.table("spurious", {"matchers", "remedies", "thresholds", "at"}, {"matchers", "thresholds"})
+    base = definition.settings()
+    remedies = table.get("remedies", [*VARIANTS, *COMBINATIONS])
+    variants = make_variants(base, table["matchers"], remedies)
+    thresholds = read_thresholds([str(entry) for entry in table["thresholds"]])
+    order = base.get("order", 4)
+    return {
+        "analyses": {
+            name: find_spurious(text, variants, thresholds, at=table.get("at", 0.8), order=order, **run)
+            for name, text in definition.texts()
+        }
+    }
+
+
+def _run_metaeval(
+    definition: Definition, progress: Progress | None, **run: Any
+) -> dict[str, dict[str, dict[str, MetaEvaluation]]]:
+    table = definition.table("metaeval", {"questions", "against", "samples", "runs", "seed"})
+    questions, metrics, data = table.pop("questions", [None]), definition.metrics(), definition.data()
+    answers: dict[str, dict[str, MetaEvaluation]] = {}
+    for number, (name, given) in enumerate(data.items(), start=1):
+        for question in questions:
+            answer = metaeval(question, metrics=metrics, **given, **table, **run)
+            answers.setdefault(answer.question, {})[name] = answer
+        if progress is not None:
+            progress(number, len(data))
+    return {"answers": answers}
+
+
+def _run_calibration(definition: Definition, **run: Any) -> dict[str, Calibration]:
+    table = definition.table("calibration", {"vary", "coefficient", "question"}, {"vary"})
+    return {"calibration": calibrate(definition.settings(), table.pop("vary"), definition.data(), **table, **run)}
+
+
+_RUNNERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "sweep": _run_sweep,
+    "spurious": _run_spurious,
+    "metaeval": _run_metaeval,
+    "calibration": _run_calibration,
 }
