@@ -260,7 +260,7 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
         assert one.numbers == expected[one.metric, "B"]
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 7)
     monkeypatch.setattr("softbleu.engine.worker.LEAST", 3)
-    monkeypatch.setattr("softbleu.engine.worker.PIECE", 3)
+    monkeypatch.setattr("softbleu.engine.worker.MINI_BATCH", 3)
     assert {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))} == expected
 
 

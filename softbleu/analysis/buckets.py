@@ -19,7 +19,7 @@ from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.results.api import Measures, measures_of
+from softbleu.results.api import GivenMetrics, make_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ class BucketScores(Tabular):
 
 def bucket_scores(
     corpus: Corpus,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     *,
     by: str = "length",
     encoding: str = "utf-8",
@@ -111,7 +111,7 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    scorers = [resolve_metric(each) for each in measures_of(metrics)]
+    scorers = [resolve_metric(each) for each in make_metrics(metrics)]
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
@@ -149,25 +149,25 @@ def _lengths(text: ShownText) -> Integers:
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
     """Score the segments of each bucket that has any."""
-    metric, counts = statistics.measure.at_level("corpus"), np.diff(statistics.offsets)
+    metric, counts = statistics.metric.at_level("corpus"), np.diff(statistics.offsets)
     of_rows = np.repeat(buckets, counts)
     for number, name in enumerate(names):
         size = int((buckets == number).sum())
         if size:
             offsets = np.concatenate(([0], np.cumsum(counts[buckets == number])))
             scores = [metric.aggregation.score(rows[of_rows == number], offsets).score for rows in statistics.rows]
-            yield _Row(str(statistics.measure), name, size, list(scores))
+            yield _Row(str(statistics.metric), name, size, list(scores))
 
 
 def _orders(statistics: Statistics) -> Iterator[_Row]:
     """What a metric says of each order: a row for each list of its numbers that tables show."""
-    metric = statistics.measure.at_level("corpus")
+    metric = statistics.metric.at_level("corpus")
     scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
     for column in scores[0].columns():
         values = [getattr(score, column.name) for score in scores]
         if column.short and isinstance(values[0], list):
             for order in range(len(values[0])):
-                name = f"{statistics.measure} {column.short}"
+                name = f"{statistics.metric} {column.short}"
                 yield _Row(name, str(order + 1), None, [each[order] for each in values])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.corpora.segments import BLOCK
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.runner import Runner, segments_at_once
-from softbleu.engine.worker import LEAST, PIECE, TaskBatch, task_batches
+from softbleu.engine.worker import LEAST, MINI_BATCH, TaskBatch, task_batches
 from softbleu.io.executors import run_in_order
 from softbleu.io.limits import Limit
 from softbleu.kernels import choose_kernels
@@ -25,7 +25,7 @@ from softbleu.text.tokens import Tokens
 if TYPE_CHECKING:
     from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.vectors import CorpusWords, PlacedVocabulary, PlacedWords
+    from softbleu.engine.vectors import BroadcastVocabulary, BroadcastWords, CorpusWords
     from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.matching.similarity import Vectors
@@ -199,7 +199,7 @@ class Matching:
         for block in blocks:
             rest = block.part(min(skip, len(block)), len(block))
             skip -= len(block) - len(rest)
-            for bounds in rest.bounds(max(PIECE // len(block.candidates), LEAST), _TOKENS):
+            for bounds in rest.bounds(max(MINI_BATCH // len(block.candidates), LEAST), _TOKENS):
                 total = total + self.sums(list(rest.chunks(*bounds)))
         return np.asarray(total)
 
@@ -232,8 +232,8 @@ def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:
     pairs = chunk.candidates.lengths * np.diff(chunk.reference_positions)
     start = 0
     for long in [*np.flatnonzero(pairs > LONG_CELLS).tolist(), len(chunk)]:
-        for first in range(start, long, PIECE):
-            yield first, min(first + PIECE, long), False
+        for first in range(start, long, MINI_BATCH):
+            yield first, min(first + MINI_BATCH, long), False
         if long < len(chunk):
             yield long, long + 1, True
         start = long + 1
@@ -276,8 +276,8 @@ class _Work:
 
     matching: Matching
     tokenizer: Tokenizer
-    words: PlacedVocabulary
-    table: PlacedWords
+    words: BroadcastVocabulary
+    table: BroadcastWords
 
     def __call__(self, task: tuple[TaskBatch, int]) -> Integers:
         batch, skip = task
@@ -312,7 +312,7 @@ def _sums_of_parts(
         return
     step = segments_at_once([metric])
     todo = list(_beyond(task_batches(runner.corpus, executor, step if step < BLOCK else None), shown))
-    with prepared.counts.placed(executor) as (words, sent), table.placed(executor) as (place, more):
+    with prepared.counts.broadcast(executor) as (words, sent), table.broadcast(executor) as (place, more):
         work = _Work(replace(matching, vectors=None), metric.tokenizer, words, place)
         found = run_in_order(work, todo, executor, {**sent, **more}, together=False)
         for (batch, skip), sums in zip(todo, found, strict=True):

@@ -161,7 +161,7 @@ def _page_of(
 ) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
-    corpus, metric = runner.corpus, statistics.measure
+    corpus, metric = runner.corpus, statistics.metric
     prepared = runner.prepared(metric.tokenizer)
     results = make_results(statistics, level)
     shown = shown_segments(prepared, min(len(corpus), max(1, ROWS // len(results))))
@@ -177,7 +177,7 @@ def _page_of(
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
-    parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
+    parts |= {str(each.metric): segment_numbers(each)[:, :shown].tolist() for each in more}
     return Page(
         metric=shown_metric,
         segment_metric=metric.at_level("segment"),
@@ -313,7 +313,7 @@ def make_comparison_page(
 
 def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[ComparisonTable]) -> list[PageTable]:
     """What `compare` shows, and its views."""
-    corpus, metric = runner.corpus, statistics[0].measure
+    corpus, metric = runner.corpus, statistics[0].metric
     shown = [
         PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
         for table in tables

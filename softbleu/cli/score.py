@@ -31,7 +31,7 @@ def score(given: Given) -> None:
     write = write_numbers if given.score_only else write
     output = given.open_output(input_files(given), write)
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
-    journal = output.target.journal(".score", wanted=given.resume)
+    kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
     measures = [measure_from(given)] if page_wanted else measures_from(given)
@@ -42,7 +42,7 @@ def score(given: Given) -> None:
             page = make_page(corpus, measures[0], progress=progress, title=given.title or "", **run)
             shown, results = page, page.results
         else:
-            shown = results = score_corpus(corpus, distinct(measures), journal=journal, progress=progress, **run)
+            shown = results = score_corpus(corpus, distinct(measures), checkpoint=kept, progress=progress, **run)
     for broken in () if given.signature is None else broken_promises(given.signature, results[0].signature):
         given.note(broken)
     if page_wanted and len(page.text) < page.segments:
@@ -50,4 +50,4 @@ def score(given: Given) -> None:
             f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
         )
     output.write(shown)
-    output.target.drop(journal)
+    output.target.drop(kept)

@@ -33,7 +33,7 @@ class ContextVectors:
     """
 
     words: Sequence[str]
-    """How each word is spelt."""
+    """The surface form of each word."""
     encoder: str | Encoder
     """Its place, or the encoder itself."""
     layers: tuple[int, ...]
@@ -81,11 +81,11 @@ class ContextVectors:
         return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words >= 0, chosen.offsets)
 
     def _states(self, lines: Tokens) -> tuple[Pieces, NDArray[np.float32]]:
-        return encoded_lines(self.encoder, self.layers).rows(spelt(lines, self.words))
+        return encoded_lines(self.encoder, self.layers).rows(surface_forms(lines, self.words))
 
 
-def spelt(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
-    """Lines as words."""
+def surface_forms(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
+    """Lines as the surface forms of their words."""
     every = [words[code] for code in lines.codes.tolist()]
     bounds = lines.offsets.tolist()
     return [every[start:end] for start, end in pairwise(bounds)]

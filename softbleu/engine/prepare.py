@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.engine.context import spelt
+from softbleu.engine.context import surface_forms
 from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
-from softbleu.engine.vectors import CorpusWords, PlacedVocabulary, placed_words
+from softbleu.engine.vectors import BroadcastVocabulary, CorpusWords, broadcast_words
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
 from softbleu.io.executors import run_in_order
@@ -73,9 +73,9 @@ class WordCounts:
         self.counts[:, codes] += other.counts
         self.references += other.references
 
-    def placed(self, executor: Executor) -> AbstractContextManager[tuple[PlacedVocabulary, dict[str, bytes]]]:
+    def broadcast(self, executor: Executor) -> AbstractContextManager[tuple[BroadcastVocabulary, dict[str, bytes]]]:
         """Put the words where the workers of an executor find them; what they must be sent comes with them."""
-        return placed_words(KnownWords(self.vocabulary), executor)
+        return broadcast_words(KnownWords(self.vocabulary), executor)
 
     def _grow(self, room: int = 0) -> None:
         new = len(self.vocabulary) - self.counts.shape[1]
@@ -172,7 +172,7 @@ class PreparedCorpus:
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
         counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
-        texts = (spelt(block.references, self.words) for block in self.blocks())
+        texts = (surface_forms(block.references, self.words) for block in self.blocks())
         if isinstance(idf, IdfCorpus):
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:

@@ -17,7 +17,7 @@ from softbleu.engine.encode import BlockCoder
 from softbleu.engine.plan import resolve_metric, without_vectors
 from softbleu.engine.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Statistics, check_level, make_results
-from softbleu.engine.streaming import Gathering
+from softbleu.engine.streaming import StreamingAggregation
 from softbleu.engine.worker import BlockStatistics, BlockWork, Sums, Task, task_batches
 from softbleu.errors import InputError
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
@@ -89,10 +89,10 @@ class Runner:
     _needed: dict[Tokenizer, Requirements] = field(repr=False)
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
-    _placed: dict[int, tuple[Any, dict[str, bytes]]] = field(default_factory=dict, repr=False)
+    _sent: dict[int, tuple[Any, dict[str, bytes]]] = field(default_factory=dict, repr=False)
 
     def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
-        """The corpus in the tokens of a tokenizer, with all that any measure of it needs."""
+        """The corpus in the tokens of a tokenizer, with all that any metric of it needs."""
         if tokenizer not in self._prepared:
             needed = self._needed[tokenizer]
             self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor, self.kernels)
@@ -100,65 +100,65 @@ class Runner:
 
     def collect(
         self,
-        measures: Sequence[Metric],
+        metrics: Sequence[Metric],
         *,
         keep_rows: bool = False,
         level: Level = "corpus",
         system: str | None = None,
     ) -> list[Statistics]:
-        """Compute the statistics of the corpus by every measure.
+        """Compute the statistics of the corpus by every metric.
 
         Parameters
         ----------
-        measures : what to compute, among what the runner was made for; those of one tokenizer in one pass
+        metrics : what to compute, among what the runner was made for; those of one tokenizer in one pass
         keep_rows : whether the rows of all segments are kept, not only their sum
         level : of the scores that will be made where rows are not kept, `corpus` or `segment`; what these take of
-            rows is gathered, but for metrics that must see all at once, whose rows are kept
+            rows is taken as they come, but for metrics that must see all at once, whose rows are kept
         system : one system only
         """
         groups: dict[Tokenizer, list[int]] = {}
-        for number, measure in enumerate(measures):
-            groups.setdefault(measure.tokenizer, []).append(number)
+        for number, metric in enumerate(metrics):
+            groups.setdefault(metric.tokenizer, []).append(number)
         found: dict[int, Statistics] = {}
         for place, members in enumerate(groups.values()):
-            own = [measures[number] for number in members]
+            own = [metrics[number] for number in members]
             made = self._collect(own, keep_rows, level, system, _part_of(self.progress, place, len(groups)))
             found.update(zip(members, made, strict=True))
-        return [found[number] for number in range(len(measures))]
+        return [found[number] for number in range(len(metrics))]
 
     def _collect(
         self,
-        measures: Sequence[Metric],
+        metrics: Sequence[Metric],
         keep_rows: bool,
         level: Level,
         system: str | None,
         progress: Progress | None,
     ) -> list[Statistics]:
-        tokenizer = measures[0].tokenizer
+        tokenizer = metrics[0].tokenizer
         needed = self._needed[tokenizer]
         tables: list[CorpusWords] = []
-        gatherings = [None if keep_rows else _gathering(measure, level) for measure in measures]
+        streams = [None if keep_rows else _streaming(metric, level) for metric in metrics]
         kept = [
-            keep_rows or gathering is not None or not measure.aggregation.sum_is_enough or level != "corpus"
-            for measure, gathering in zip(measures, gatherings, strict=True)
+            keep_rows or streamed is not None or not metric.aggregation.sum_is_enough or level != "corpus"
+            for metric, streamed in zip(metrics, streams, strict=True)
         ]
         tasks = []
-        for measure, keep in zip(measures, kept, strict=True):
+        for metric, keep in zip(metrics, kept, strict=True):
             number = None
-            if measure.requires.table:
-                table = self.prepared(tokenizer).table(measure.vector_choice, measure.requires)
+            if metric.requires.table:
+                table = self.prepared(tokenizer).table(metric.vector_choice, metric.requires)
                 number = next((place for place, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
-            tasks.append(Task(without_vectors(measure), number, keep))
+            tasks.append(Task(without_vectors(metric), number, keep))
         prepared = self._prepared.get(tokenizer)
-        placed: list[tuple[Any, dict[str, bytes]]] = [self._place(table) for table in tables]
+        broadcast: list[tuple[Any, dict[str, bytes]]] = [self._broadcast(table) for table in tables]
         words = None
         if prepared is not None and tables and self.executor is not None:
-            placed.append(self._place(prepared.counts))
-            words = placed[-1][0]
-        sent = {key: content for _, each in placed for key, content in each.items()}
-        places = tuple(place for place, _ in placed[: len(tables)])
-        work: Any = BlockWork(tuple(tasks), tokenizer, needed, self.kernels, places, words)
+            broadcast.append(self._broadcast(prepared.counts))
+            words = broadcast[-1][0]
+        sent = {key: content for _, each in broadcast for key, content in each.items()}
+        tables_sent = tuple(place for place, _ in broadcast[: len(tables)])
+        work: Any = BlockWork(tuple(tasks), tokenizer, needed, self.kernels, tables_sent, words)
         if self.executor is None:
             known = None if prepared is None else prepared.coded
             coder = known.coder if isinstance(known, CodedCorpus) else BlockCoder(tokenizer, needed, self.kernels)
@@ -169,28 +169,28 @@ class Runner:
             __version__,
             tokenizer,
             systems,
-            *zip(measures, kept, strict=True),
+            *zip(metrics, kept, strict=True),
             *(each.identity for each in tables),
         )
-        step = segments_at_once(measures)
-        with single_threaded_blas() if tables or any(gatherings) else nullcontext():
-            totals = self._add_up(work, tasks, gatherings, corpus, step, sent, progress, key)
+        step = segments_at_once(metrics)
+        with single_threaded_blas() if tables or any(streams) else nullcontext():
+            totals = self._add_up(work, tasks, streams, corpus, step, sent, progress, key)
         return [
-            _statistics(systems, measure, total, None if task.table is None else tables[task.table], gathering)
-            for measure, task, total, gathering in zip(measures, tasks, totals, gatherings, strict=True)
+            _statistics(systems, metric, total, None if task.table is None else tables[task.table], streamed)
+            for metric, task, total, streamed in zip(metrics, tasks, totals, streams, strict=True)
         ]
 
-    def _place(self, value: Any) -> tuple[Any, dict[str, bytes]]:
+    def _broadcast(self, value: Any) -> tuple[Any, dict[str, bytes]]:
         """Where workers find a table or the words of the corpus, and what they must be sent."""
-        if id(value) not in self._placed:
-            self._placed[id(value)] = self._stack.enter_context(value.placed(self.executor))
-        return self._placed[id(value)]
+        if id(value) not in self._sent:
+            self._sent[id(value)] = self._stack.enter_context(value.broadcast(self.executor))
+        return self._sent[id(value)]
 
     def _add_up(
         self,
         work: Any,
         tasks: Sequence[Task],
-        gatherings: Sequence[Gathering | None],
+        streams: Sequence[StreamingAggregation | None],
         corpus: Corpus,
         step: int,
         sent: Mapping[str, bytes],
@@ -199,11 +199,11 @@ class Runner:
     ) -> list[BlockStatistics]:
         noted, name, since = 0, "", Sums(tasks)
         total = Sums(
-            [replace(task, keep_rows=task.keep_rows and not own) for task, own in zip(tasks, gatherings, strict=True)]
+            [replace(task, keep_rows=task.keep_rows and not own) for task, own in zip(tasks, streams, strict=True)]
         )
 
         def add(found: Sequence[BlockStatistics]) -> None:
-            parts = zip(found, gatherings, strict=True)
+            parts = zip(found, streams, strict=True)
             total.add([part if own is None else own.take(part) for part, own in parts])
 
         if self.checkpoint is not None:
@@ -263,16 +263,16 @@ def running(
         yield Runner(corpus, chosen, name, kept, options.progress, needed, stack)
 
 
-def _gathering(measure: Metric, level: Level) -> Gathering | None:
-    """What takes the rows of a measure, where a score takes more of them than their sum but not all at once."""
-    aggregation, segments = measure.at_level(level).aggregation, level == "segment"
+def _streaming(metric: Metric, level: Level) -> StreamingAggregation | None:
+    """What takes the rows of a metric, where a score takes more of them than their sum but not all at once."""
+    aggregation, segments = metric.at_level(level).aggregation, level == "segment"
     streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
-    return Gathering(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
+    return StreamingAggregation(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 
 
-def segments_at_once(measures: Sequence[Metric]) -> int:
+def segments_at_once(metrics: Sequence[Metric]) -> int:
     """Segments of a block: fewer where each takes long."""
-    slow = any(measure.requires.vectors and measure.vector_choice.in_context for measure in measures)
+    slow = any(metric.requires.vectors and metric.vector_choice.in_context for metric in metrics)
     return SLOW_BLOCK if slow else BLOCK
 
 
@@ -305,16 +305,16 @@ def score_metrics(
 
 def _statistics(
     systems: tuple[str, ...],
-    measure: Metric,
+    metric: Metric,
     total: BlockStatistics,
     table: CorpusWords | None,
-    gathering: Gathering | None,
+    streamed: StreamingAggregation | None,
 ) -> Statistics:
     identity, coverage = None, None
-    if table is not None and measure.requires.vectors:
+    if table is not None and metric.requires.vectors:
         identity, zero = table.identity, table.zero_words
         coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
-    return Statistics(systems, measure, total.rows, total.counts, total.references, identity, coverage, gathering)
+    return Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, streamed)
 
 
 def _part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:

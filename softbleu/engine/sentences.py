@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 class SentenceScorer:
     """Scores segments by a metric, each as a corpus of its own; resolves it and opens vectors once."""
 
-    def __init__(self, measure: Metric) -> None:
-        self._measure = resolve_metric(measure)
-        self._metric: Metric = self._measure.at_level("segment")
-        tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vector_choice
+    def __init__(self, metric: Metric) -> None:
+        self._complete = resolve_metric(metric)
+        self._metric: Metric = self._complete.at_level("segment")
+        tokenizer, requires, choice = self._complete.tokenizer, self._metric.requires, self._complete.vector_choice
         self._tokenizer = tokenizer
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
@@ -47,7 +47,7 @@ class SentenceScorer:
 
     def score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
         """Score a segment."""
-        references = check_segment(self._measure, candidate, references, source)
+        references = check_segment(self._complete, candidate, references, source)
         if not self._plain:
             return self._as_corpus(candidate, references, source)
         networks: list[WordNetwork] = []
@@ -78,7 +78,7 @@ class SentenceScorer:
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
         corpus = Segments.of([candidate], [references], None if source is None else [source])
-        (statistics,) = collect_statistics(corpus, [self._measure], level="segment")
+        (statistics,) = collect_statistics(corpus, [self._complete], level="segment")
         segments: Any = make_results(statistics, "segment")[0].segments
         found: Score = segments[0]
         return found
@@ -90,7 +90,7 @@ class SentenceScorer:
 
     @cached_property
     def _vectors(self) -> KeptVectors:
-        choice = self._measure.vector_choice
+        choice = self._complete.vector_choice
         return KeptVectors(open_vectors(choice.vectors), choice.vector_case)
 
     def _table(self, words: Sequence[str], references: Sequence[Sequence[int]]) -> WordTable:
@@ -107,16 +107,16 @@ class SentenceScorer:
             return WordTable(TokenVectors(np.zeros((len(words), 0), np.float32), np.zeros(len(words))), features)
         rows = self._vectors.rows(words)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        alone = self._measure.vector_choice.measure.self_only(words)
+        alone = self._complete.vector_choice.measure.self_only(words)
         return WordTable(TokenVectors(rows, norms, self_only=alone), features)
 
 
-def check_segment(measure: Metric, candidate: object, references: object, source: object) -> list[str]:
-    """See that a segment is text and has what the measure needs; return its references."""
+def check_segment(metric: Metric, candidate: object, references: object, source: object) -> list[str]:
+    """See that a segment is text and has what the metric needs; return its references."""
     listed = [references] if isinstance(references, str) else references
     given: Any = None if listed is None and source is not None else [listed]
     corpus = Segments.of([candidate], given, None if source is None else [source])  # type: ignore[list-item]
-    check_requirements(corpus, measure)
+    check_requirements(corpus, metric)
     return list(corpus.references[0])
 
 

@@ -15,7 +15,7 @@ from softbleu.metrics.base import Level
 from softbleu.metrics.result import Coverage, Result
 
 if TYPE_CHECKING:
-    from softbleu.engine.streaming import Gathering
+    from softbleu.engine.streaming import StreamingAggregation
     from softbleu.metrics.base import Metric
     from softbleu.types import Integers
 
@@ -25,7 +25,7 @@ class Statistics:
     """What a metric needs to know of a corpus, for every system."""
 
     systems: tuple[str, ...]
-    measure: Metric
+    metric: Metric
     rows: Integers
     """(systems, rows, k); one row a segment, one for each reference of each segment, or a single sum."""
     counts: Integers
@@ -36,7 +36,7 @@ class Statistics:
     """Name and content of the vectors; None when no similarity was looked at."""
     coverage: tuple[Coverage, ...] | None = None
     """None when no similarity was looked at."""
-    gathered: Gathering | None = None
+    streamed: StreamingAggregation | None = None
     """What became of the rows, where they were not kept."""
 
     @cached_property
@@ -48,29 +48,28 @@ class Statistics:
         """Everything that a score at that level depends on, and further settings."""
         fewest, most = self.references
         counted: dict[str, object] = {}
-        if self.measure.requires.references:
+        if self.metric.requires.references:
             counted["nrefs"] = fewest if fewest == most else "var"
-        measure = self.measure.at_level(level)
-        return measure.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
+        metric = self.metric.at_level(level)
+        return metric.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
 
 
 def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
     """Score the statistics of every system; for levels see `softbleu.score`."""
     check_level(level)
     # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
-    measure = statistics.measure.at_level(level)
-    scorer, offsets = measure, statistics.offsets
+    scorer, offsets = statistics.metric.at_level(level), statistics.offsets
     signature, short = (statistics.signature(level, short=short) for short in (False, True))
     aggregation = scorer.aggregation
     macro = level == "macro" or (level != "corpus" and not aggregation.has_corpus_score)
     label = f"{scorer.label} (macro)" if level == "macro" else scorer.label
-    gathered = None if statistics.gathered is None else statistics.gathered.scores()
+    streamed = None if statistics.streamed is None else statistics.streamed.scores()
     results = []
     for number, system in enumerate(statistics.systems):
         rows = statistics.rows[number]
         coverage = None if statistics.coverage is None else statistics.coverage[number]
-        if gathered is not None:
-            score = gathered[number]
+        if streamed is not None:
+            score = streamed[number]
         elif macro:
             scores = [each.score for each in aggregation.segment_scores(rows, offsets)]
             score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
@@ -78,10 +77,10 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
             with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                 score = aggregation.score(rows, offsets)
         result = Result(
-            system, score, str(statistics.measure), label, signature, short, scorer.higher_is_better, coverage
+            system, score, str(statistics.metric), label, signature, short, scorer.higher_is_better, coverage
         )
-        if level == "segment" and statistics.gathered is not None:
-            result = replace(result, segments=statistics.gathered.segments(number))
+        if level == "segment" and statistics.streamed is not None:
+            result = replace(result, segments=statistics.streamed.segments(number))
         elif level == "segment":
             result = replace(result, segments=tuple(aggregation.segment_scores(rows, offsets)))
         elif level == "reference":

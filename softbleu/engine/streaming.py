@@ -1,4 +1,4 @@
-"""Rows of segments that come block by block: gathered to corpus scores, and kept apart to be scored one by one."""
+"""Rows of segments that come block by block: reduced to corpus scores, and kept apart to be scored one by one."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class SegmentScores(Sequence[Score]):
             yield from self._aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
 
 
-class Gathering:
+class StreamingAggregation:
     """What becomes of the rows of one metric, whose aggregation at the level of the run it has; of segments, too."""
 
     def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:

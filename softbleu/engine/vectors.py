@@ -100,7 +100,7 @@ class CorpusWords:
         return self.words
 
     @contextmanager
-    def placed(self, executor: Executor | None) -> Iterator[tuple[PlacedWords, dict[str, bytes]]]:
+    def broadcast(self, executor: Executor | None) -> Iterator[tuple[BroadcastWords, dict[str, bytes]]]:
         """Put the table where the workers of an executor find it; what they must be sent comes with it."""
         if executor is None:
             yield self, {}
@@ -150,7 +150,7 @@ class SentWords:
         return words.load()
 
 
-PlacedWords = CorpusWords | StoredWords | SentWords
+BroadcastWords = CorpusWords | StoredWords | SentWords
 """A table of words, or where it is found."""
 
 
@@ -165,7 +165,7 @@ def _load(folder: str) -> WordTable:
 
 
 @dataclass(frozen=True)
-class PlacedVocabulary:
+class BroadcastVocabulary:
     """The words of a corpus, or where they are found: in a file of this machine, or sent once to every worker."""
 
     place: str | Held
@@ -185,13 +185,13 @@ def _load_words(place: str) -> KnownWords:
 
 
 @contextmanager
-def placed_words(words: KnownWords, executor: Executor) -> Iterator[tuple[PlacedVocabulary, dict[str, bytes]]]:
+def broadcast_words(words: KnownWords, executor: Executor) -> Iterator[tuple[BroadcastVocabulary, dict[str, bytes]]]:
     """Put words where the workers of an executor find them; what they must be sent comes with them."""
     if not shares_memory(executor):
         held, sent = hold(words)
-        yield PlacedVocabulary(held), {held.key: sent}
+        yield BroadcastVocabulary(held), {held.key: sent}
         return
     with TemporaryFolder() as name:
         place = Path(name, "words.json")
         place.write_text(json.dumps(list(words)))
-        yield PlacedVocabulary(str(place)), {}
+        yield BroadcastVocabulary(str(place)), {}

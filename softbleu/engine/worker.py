@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.segments import Segments
-    from softbleu.engine.vectors import PlacedVocabulary, PlacedWords
+    from softbleu.engine.vectors import BroadcastVocabulary, BroadcastWords
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Integers
 
 
-PIECE = 512
+MINI_BATCH = 512
 """Candidates that are matched together: few enough for the cache. Results do not depend on it."""
 LEAST = 32
 """Segments that are matched together, at least, however many systems there are."""
@@ -136,8 +136,8 @@ class BlockWork:
     needed: Requirements
     """What all metrics together look at."""
     kernels: KernelName
-    tables: tuple[PlacedWords, ...] = ()
-    words: PlacedVocabulary | None = None
+    tables: tuple[BroadcastWords, ...] = ()
+    words: BroadcastVocabulary | None = None
     """Those that tables count, where whoever does the work does not know them."""
 
     def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
@@ -157,7 +157,7 @@ class BlockWork:
         return coder
 
     def _of_block(self, block: CodedBlock) -> list[BlockStatistics]:
-        size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
+        size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = list(block.bounds(size, _MOST_TOKENS))
         pieces = [list(block.chunks(*each)) for each in bounds]
         gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []

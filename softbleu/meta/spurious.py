@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.engine.plan import resolve_metric, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
-from softbleu.engine.worker import PIECE
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
 from softbleu.matching.ngrams import check_order
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from softbleu.corpora.aligned import AlignedPair
-    from softbleu.engine.vectors import PlacedWords
+    from softbleu.engine.vectors import BroadcastWords
     from softbleu.matching.base import SoftMatcher
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors
@@ -167,7 +167,7 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    resolved = [resolve_metric(each.measure) for each in variants]
+    resolved = [resolve_metric(each.metric) for each in variants]
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
@@ -191,20 +191,20 @@ def find_spurious(
         _Task(each.variant.make_matcher(), list(tables).index(id(table)), each.thresholds, each.at)
         for each, table in zip(found, vectors, strict=True)
     )
-    starts = range(0, len(chunk), PIECE)
+    starts = range(0, len(chunk), MINI_BATCH)
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
-        placed = [stack.enter_context(table.placed(workers)) for table in tables.values()]
-        work = _PieceWork(tasks, tuple(table for table, _ in placed), order)
-        contents = {key: sent for _, each in placed for key, sent in each.items()}
+        broadcast = [stack.enter_context(table.broadcast(workers)) for table in tables.values()]
+        work = _PieceWork(tasks, tuple(table for table, _ in broadcast), order)
+        contents = {key: sent for _, each in broadcast for key, sent in each.items()}
         pieces = (_piece(text, chunk, start) for start in starts)
         for start, results in zip(starts, run_in_order(work, pieces, workers, contents), strict=True):
             for analysis, (tally, pairs) in zip(found, results, strict=True):
                 analysis.tally.merge(tally)
                 analysis.partners.add(pairs, start)
             if progress is not None:
-                progress(min(start + PIECE, len(chunk)), len(chunk))
+                progress(min(start + MINI_BATCH, len(chunk)), len(chunk))
     return found
 
 
@@ -215,18 +215,18 @@ def _read_grids(
     known: dict[tuple[object, float | str], float] = {}
     for variant in variants:
         for threshold in (at, *thresholds):
-            key = variant.measure.vector_choice.key, threshold
+            key = variant.metric.vector_choice.key, threshold
             if key not in known:
-                resolved = threshold_of(resolve_metric(with_threshold(variant.measure, threshold)))
+                resolved = threshold_of(resolve_metric(with_threshold(variant.metric, threshold)))
                 known[key] = float(resolved or 0.0)
     return [
-        tuple(sorted({known[variant.measure.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
+        tuple(sorted({known[variant.metric.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
         for variant in variants
     ]
 
 
 def _piece(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
-    end = min(start + PIECE, len(chunk))
+    end = min(start + MINI_BATCH, len(chunk))
     offsets = chunk.candidates.offsets
     return chunk.part(start, end), None if text.aligned is None else text.aligned[offsets[start] : offsets[end]]
 
@@ -244,7 +244,7 @@ class _PieceWork:
     """Everything a worker needs to know to match a piece of the text in every way."""
 
     tasks: tuple[_Task, ...]
-    tables: tuple[PlacedWords, ...]
+    tables: tuple[BroadcastWords, ...]
     order: int
 
     def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.segments import References, Texts
     from softbleu.metrics.keywords import Settings
     from softbleu.results import Result
-    from softbleu.results.api import Measures
+    from softbleu.results.api import GivenMetrics
     from softbleu.types import Progress
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
@@ -42,7 +42,7 @@ class SweepPoint:
 
     label: str
     """What tells it from others with the same settings; may be empty."""
-    measure: Metric
+    metric: Metric
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def sweep_points(
     (thresholds are numbers, or quantiles such as `p99.9`); `variants` further settings by label.
 
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
-    >>> [str(point.measure) for point in points]
+    >>> [str(point.metric) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
     """
     if any(not values for values in vary.values()):
@@ -103,7 +103,7 @@ def sweep(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     vary: Mapping[str, Sequence[Any]],
     gold: Sequence[GoldSegment] | None = None,
     jobs: int = 1,
@@ -141,19 +141,19 @@ def sweep_corpus(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: str | Path | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> SweepRows:
     """Score every system of a corpus at every point.
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
-    for itself. `journal` is the folder (path or URL) of the checkpoint from which an interrupted sweep goes on; who
-    calls removes it when all is written (see `softbleu.engine.checkpoint`).
+    for itself. `checkpoint` is the folder (path or URL) from which an interrupted sweep goes on; the caller removes it when
+    all is written (see `softbleu.engine.checkpoint`).
     """
-    metrics = _resolve([point.measure for point in points])
+    metrics = _resolve([point.metric for point in points])
     varied, rows = _varied(points), SweepRows()
-    with running(corpus, metrics, RunOptions(jobs, executor, checkpoint=journal)) as runner:
+    with running(corpus, metrics, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
             for metric in metrics:
                 runner.prepared(metric.tokenizer)
@@ -186,7 +186,7 @@ def _resolve(metrics: Sequence[Metric]) -> list[Metric]:
 
 def _varied(points: Sequence[SweepPoint]) -> list[str]:
     """Names of the settings that are not the same at all points that have them, or that not all have."""
-    settings = [{each.name: repr(value) for each, value in point.measure.settings()} for point in points]
+    settings = [{each.name: repr(value) for each, value in point.metric.settings()} for point in points]
     names = dict.fromkeys(name for each in settings for name in each if name not in _IN_TABLE)
     return [name for name in names if len({each.get(name) for each in settings if name in each}) > 1]
 

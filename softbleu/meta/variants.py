@@ -36,12 +36,12 @@ class RemediedMatcher:
 
     matcher: str
     remedy: str
-    measure: Metric
+    metric: Metric
     """All of it; the threshold is left open."""
 
     def make_matcher(self) -> SoftMatcher:
         """Make the matcher."""
-        return cast("SoftMatcher", matcher_of(self.measure))
+        return cast("SoftMatcher", matcher_of(self.metric))
 
 
 def find_remedy(name: str) -> dict[str, Any]:

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress
 
-OneMeasure = str | Metric
+GivenMetric = str | Metric
 """A metric's name, an expression or a value."""
-Measures = OneMeasure | Sequence[OneMeasure]
+GivenMetrics = GivenMetric | Sequence[GivenMetric]
 """One, or several."""
 
 
-def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
-    """Make measures; a setting goes to those that have it, and some must."""
+def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
+    """Make metrics; a setting goes to those that have it, and some must."""
     for name in ("metric", "metrics"):
         if name in settings:
             raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
@@ -58,13 +58,13 @@ def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
 
 def score_corpus(
     corpus: Corpus,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     *,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
-    journal: str | None = None,
+    checkpoint: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Score every system of a corpus.
@@ -84,7 +84,7 @@ def score_corpus(
         Any other executor to use instead, e.g. that of a cluster.
     kernels
         `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
-    journal
+    checkpoint
         Folder, by path or URL, where what is done is noted, and found again by another run of the same; see
         `softbleu.engine.checkpoint`.
     progress
@@ -100,20 +100,21 @@ def score_corpus(
     InputError, VectorError
         What cannot be scored, and vectors that cannot be read.
     """
-    measures = measures_of(metrics)
-    return score_metrics(corpus, measures, level, RunOptions(jobs, executor, kernels, journal, progress))
+    return score_metrics(
+        corpus, make_metrics(metrics), level, RunOptions(jobs, executor, kernels, checkpoint, progress)
+    )
 
 
 @overload
 def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
     corpus: Corpus,
-    metric: OneMeasure = "bleu",
+    metric: GivenMetric = "bleu",
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: str | None = None,
+    checkpoint: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTable: ...
 
@@ -121,45 +122,45 @@ def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of na
 @overload
 def compare_corpus(
     corpus: Corpus,
-    metric: Sequence[OneMeasure],
+    metric: Sequence[GivenMetric],
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: str | None = None,
+    checkpoint: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTables: ...
 
 
 def compare_corpus(
     corpus: Corpus,
-    metric: Measures = "bleu",
+    metric: GivenMetrics = "bleu",
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: str | None = None,
+    checkpoint: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTable | ComparisonTables:
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
     Of several metrics there is a table each.
     """
-    options = RunOptions(jobs, executor, checkpoint=journal, progress=progress)
-    tables = _compare(corpus, measures_of(metric), baseline, significance, options)
+    options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
+    tables = _compare(corpus, make_metrics(metric), baseline, significance, options)
     return tables if isinstance(metric, list | tuple) else tables[0]
 
 
 def _compare(
     corpus: Corpus,
-    measures: Sequence[Metric],
+    metrics: Sequence[Metric],
     baseline: str | None,
     significance: SignificanceSettings | None,
     options: RunOptions,
 ) -> ComparisonTables:
-    resolved = [resolve_metric(measure) for measure in measures]
+    resolved = [resolve_metric(metric) for metric in metrics]
     statistics = collect_statistics(corpus, resolved, options, keep_rows=True)
     return ComparisonTables(
         compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
@@ -173,7 +174,7 @@ def score(  # type: ignore[overload-overlap]  # a name is no list of names
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: Measures = "bleu",
+    metric: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
@@ -189,7 +190,7 @@ def score(  # type: ignore[overload-overlap]  # and a name no list of names
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: OneMeasure = "bleu",
+    metric: GivenMetric = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
@@ -205,7 +206,7 @@ def score(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: Sequence[OneMeasure],
+    metric: Sequence[GivenMetric],
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
@@ -220,7 +221,7 @@ def score(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: Measures = "bleu",
+    metric: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
@@ -280,9 +281,9 @@ def score(
     """
     several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
     corpus = make_corpus(candidates, references, source, gold)
-    measures = measures_of(metric, **settings)
+    wanted = make_metrics(metric, **settings)
     with shown(progress) as shower:
-        results = score_corpus(corpus, measures, level=level, jobs=jobs, executor=executor, progress=shower)
+        results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
     return results if several else results[0]
 
 
@@ -292,7 +293,7 @@ def compare(  # type: ignore[overload-overlap]  # a name is no list of names
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: OneMeasure = "bleu",
+    metrics: GivenMetric = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -309,7 +310,7 @@ def compare(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: Sequence[OneMeasure],
+    metrics: Sequence[GivenMetric],
     gold: Sequence[GoldSegment] | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -325,7 +326,7 @@ def compare(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -350,7 +351,7 @@ def compare(
     (48.36, (1, 1, 0))
     """
     corpus = make_corpus(candidates, references, source, gold)
-    measures = measures_of(metrics, **settings)
+    wanted = make_metrics(metrics, **settings)
     with shown(progress) as shower:
-        tables = _compare(corpus, measures, baseline, significance, RunOptions(jobs, executor, progress=shower))
+        tables = _compare(corpus, wanted, baseline, significance, RunOptions(jobs, executor, progress=shower))
     return tables if isinstance(metrics, list | tuple) else tables[0]

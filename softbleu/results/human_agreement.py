@@ -1,4 +1,4 @@
-"""What a difference means: how often people preferred the same system as a metric, where they were asked."""
+"""Human-agreement curves: how often people prefer the system that a metric prefers, by the size of the difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_THE_RUN = ("version", "level")
 
 
 @dataclass(frozen=True)
-class Meaning:
+class HumanAgreement:
     """In which share of pairs of systems with about such a difference people preferred the same system."""
 
     data: str
@@ -66,15 +66,15 @@ class AgreementCurve:
             for name, value in asdict(self).items()
         }
 
-    def at(self, difference: float) -> Meaning | None:
-        """Say what a difference means, whatever its sign; None beyond the range, and for no difference."""
+    def at(self, difference: float) -> HumanAgreement | None:
+        """Human agreement at a difference, whatever its sign; None beyond the range, and for no difference."""
         size = abs(difference)
         if not 0 < size <= self.differences[-1]:
             return None
         share, low, high = (
             float(np.interp(size, self.differences, each)) for each in (self.share, self.low, self.high)
         )
-        return Meaning(self.data, share, low, high, self.pairs, self.systems)
+        return HumanAgreement(self.data, share, low, high, self.pairs, self.systems)
 
     def fits(self, signature: str) -> bool:
         """Whether scores of that signature are made with the same settings, of as many references."""

@@ -25,17 +25,17 @@ from softbleu.io.tabular import Tabular
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.optional import average_statistics, pair_statistics
-from softbleu.results.api import measures_of
+from softbleu.results.api import make_metrics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.vectors import CorpusWords, PlacedWords
+    from softbleu.engine.vectors import BroadcastWords, CorpusWords
     from softbleu.kernels import Kernels
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.base import Level, Metric
-    from softbleu.results.api import OneMeasure
+    from softbleu.results.api import GivenMetric
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers, Progress
 
@@ -57,7 +57,7 @@ class PairScores(Tabular):
     scores: Floats
     """(candidates, references)."""
     metric: str
-    """The measure, as an expression."""
+    """The metric, as an expression."""
     signature: str
     candidates: Sequence[str]
     references: Sequence[str]
@@ -99,7 +99,7 @@ class Choices(Tabular):
 
     choices: Sequence[Choice]
     metric: str
-    """The measure, as an expression."""
+    """The metric, as an expression."""
     signature: str
 
     def records(self) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ class _PairWork:
     """What a worker does: the lines of some lists in, statistics of the pairs of each out."""
 
     metric: Metric
-    table: PlacedWords | None
+    table: BroadcastWords | None
     kernels: KernelName
     mean_reference: bool
 
@@ -187,7 +187,7 @@ class _PairWork:
 class _Pairs:
     """Lists that were prepared, and how their pairs are scored: as segments with one reference."""
 
-    measure: Metric
+    complete: Metric
     metric: Metric
     prepared: PreparedCorpus
     bounds: Sequence[Integers]
@@ -196,16 +196,16 @@ class _Pairs:
     level: Level
 
     @classmethod
-    def of(cls, lists: Sequence[TextList], measure: Metric, level: Level = "segment") -> _Pairs:
-        measure = resolve_metric(measure)
-        metric = measure.at_level(level)
+    def of(cls, lists: Sequence[TextList], metric: Metric, level: Level = "segment") -> _Pairs:
+        complete = resolve_metric(metric)
+        metric = complete.at_level(level)
         requires = metric.requires
         if requires.source or requires.gold or not requires.references:
             raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
-        if requires.pieces and not measure.vector_choice.in_context:
+        if requires.pieces and not metric.vector_choice.in_context:
             raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
         words = WordCounts()
-        coder = LineCoder(measure.tokenizer, words.vocabulary)
+        coder = LineCoder(metric.tokenizer, words.vocabulary)
         for number, each in enumerate(lists, start=1):
             _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
         together = list(_together(lists))
@@ -213,25 +213,25 @@ class _Pairs:
         words.count((_coded(some, coder) for some in together), requires)
         coder.renumber(words.sort(), words.vocabulary)
         coded = [_coded(some, coder) for some in together]
-        prepared = PreparedCorpus((), measure.tokenizer, len(lists), words, coded)
-        table = prepared.table(measure.vector_choice, requires) if requires.table else None
-        return cls(measure, metric, prepared, bounds, table, level)
+        prepared = PreparedCorpus((), metric.tokenizer, len(lists), words, coded)
+        table = prepared.table(metric.vector_choice, requires) if requires.table else None
+        return cls(complete, metric, prepared, bounds, table, level)
 
     @property
     def signature(self) -> str:
         identity = self.table.identity if self.table is not None and self.metric.requires.vectors else None
-        return self.measure.at_level(self.level).signature(vectors=identity, level=self.level, nrefs=1)
+        return self.complete.at_level(self.level).signature(vectors=identity, level=self.level, nrefs=1)
 
     def statistics(self, options: RunOptions, *, mean_reference: bool = False) -> Iterator[list[NDArray[Any]]]:
         """Of some lists at a time statistics, (candidates, references, k); with mean references (candidates, k)."""
         total, done = len(self.prepared), 0
-        table: PlacedWords | None = None
+        table: BroadcastWords | None = None
         contents: Mapping[str, bytes] = {}
         with ExitStack() as stack:
             chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, total))
             stack.enter_context(single_threaded_blas())
             if self.table is not None:
-                table, contents = stack.enter_context(self.table.placed(chosen))
+                table, contents = stack.enter_context(self.table.broadcast(chosen))
             work = _PairWork(self.metric, table, options.kernels, mean_reference)
             lists = map(_Lists, self.prepared.blocks(), self.bounds)
             for found in run_in_order(work, lists, chosen, contents):
@@ -278,7 +278,7 @@ def _ends(texts: Iterable[Sequence[str]]) -> Integers:
 
 def score_pairs(
     lists: Sequence[TextList],
-    measure: Metric,
+    metric: Metric,
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -290,13 +290,13 @@ def score_pairs(
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
     """
-    pairs = _Pairs.of(lists, measure)
+    pairs = _Pairs.of(lists, metric)
     signature = pairs.signature
     statistics = pairs.statistics(RunOptions(jobs, executor, progress=progress))
     found = chain.from_iterable(map(pairs.scores, statistics))
     for each, scores in zip(lists, found, strict=True):
         called = names or [_numbers(each.candidates), _numbers(each.references)]
-        yield PairScores(scores, str(measure), signature, *called)
+        yield PairScores(scores, str(metric), signature, *called)
 
 
 def _numbers(texts: Sequence[str]) -> list[str]:
@@ -306,7 +306,7 @@ def _numbers(texts: Sequence[str]) -> list[str]:
 def pairwise(
     candidates: Iterable[str],
     references: Iterable[str] | None = None,
-    metric: OneMeasure = "bleu",
+    metric: GivenMetric = "bleu",
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -340,8 +340,8 @@ def pairwise(
     >>> pairwise(["the cat sat", "a dog"], ["the cat", "a dog"], "chrf").scores.round(1).tolist()
     [[83.5, 5.0], [4.5, 100.0]]
     """
-    (measure,) = measures_of(metric, **settings)
-    (found,) = score_pairs([TextList.of(candidates, references)], measure, jobs=jobs, executor=executor)
+    (made,) = make_metrics(metric, **settings)
+    (found,) = score_pairs([TextList.of(candidates, references)], made, jobs=jobs, executor=executor)
     return found
 
 
@@ -358,7 +358,7 @@ def pair_systems(corpus: Corpus) -> list[TextList]:
 def score_systems(
     lists: Sequence[TextList],
     names: Sequence[Sequence[str]],
-    measure: Metric,
+    metric: Metric,
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -373,17 +373,17 @@ def score_systems(
     names
         Of the candidates, and of the references.
     """
-    pairs = _Pairs.of(lists, measure, "corpus")
+    pairs = _Pairs.of(lists, metric, "corpus")
     found = pairs.statistics(RunOptions(jobs, executor, progress=progress))
     rows = np.stack([*chain.from_iterable(found)], axis=2)
     offsets = np.arange(len(lists) + 1)
     scores = np.array([[pairs.metric.aggregation.score(each, offsets).score for each in row] for row in rows])
-    return PairScores(scores, str(measure), pairs.signature, *names)
+    return PairScores(scores, str(metric), pairs.signature, *names)
 
 
 def select(
     lists: Iterable[TextList | Iterable[str]],
-    metric: OneMeasure = "bleu",
+    metric: GivenMetric = "bleu",
     *,
     mean_reference: bool = False,
     jobs: int = 1,
@@ -421,12 +421,12 @@ def select(
     listed = [each if isinstance(each, TextList) else TextList.of(each) for each in lists]
     if not listed:
         raise InputError("there are no lists of candidates")
-    (measure,) = measures_of(metric, **settings)
+    (made,) = make_metrics(metric, **settings)
     # Equal texts are compared once, and those of the references count as often as they are there.
     distinct = listed
     if not mean_reference:
         distinct = [TextList(*(list(dict.fromkeys(texts)) for texts in vars(each).values())) for each in listed]
-    pairs = _Pairs.of(distinct, measure)
+    pairs = _Pairs.of(distinct, made)
     choices = []
     with shown(progress) as shower:
         options = RunOptions(jobs, executor, progress=shower)
@@ -444,4 +444,4 @@ def select(
             place = each.candidates.index(text) + 1
             choices.append(Choice(number, place, text, float(scores[best]), len(each.candidates)))
     signature = pairs.signature + ("|references:averaged" if mean_reference else "")
-    return Choices(choices, str(measure), signature)
+    return Choices(choices, str(made), signature)

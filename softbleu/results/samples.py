@@ -23,12 +23,12 @@ _TOKENISED = (" .", " ,", " !", " ?")
 
 
 @contextmanager
-def open_sample(measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
-    """Open the sample that has what all measures need."""
+def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
+    """Open the sample that has what all metrics need."""
     folder = find_resource("corpora", "samples")
     if folder is None:
         raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
-    needs = [measure.requires for measure in measures]
+    needs = [metric.requires for metric in metrics]
     sample = CORRECTION if any(each.source or each.gold for each in needs) else TRANSLATION
     files: dict[str, Any] = {
         role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]
@@ -38,9 +38,9 @@ def open_sample(measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
         yield corpus
 
 
-def note_tokens(corpus: Corpus, measures: Sequence[Metric]) -> str | None:
+def note_tokens(corpus: Corpus, metrics: Sequence[Metric]) -> str | None:
     """Say so where text seems to have been tokenised before it is tokenised once more, as sacrebleu does."""
-    again = sorted({each.tokenizer.tokenize for each in measures} - {"none", "char", "char+space"})
+    again = sorted({each.tokenizer.tokenize for each in metrics} - {"none", "char", "char+space"})
     first = next(corpus.blocks()).load().candidates if again else {}
     for system, lines in first.items():
         if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):

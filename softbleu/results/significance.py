@@ -16,7 +16,7 @@ from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.draws import ChosenSums
-from softbleu.results.human_agreement import Meaning, curves_for
+from softbleu.results.human_agreement import HumanAgreement, curves_for
 
 if TYPE_CHECKING:
     from softbleu.engine.statistics import Statistics
@@ -84,7 +84,7 @@ class Pair:
     """Segments that score better than the other's."""
     ties: int
     losses: int
-    people: tuple[Meaning, ...] = ()
+    people: tuple[HumanAgreement, ...] = ()
     """What people said of such differences in the data of the study that have the same settings."""
 
     def turned(self) -> Pair:
@@ -192,7 +192,7 @@ class ComparisonTable(Tabular):
     comparisons: list[Comparison]
     baseline: str
     metric: str
-    """The measure, as an expression."""
+    """The metric, as an expression."""
     label: str
     """What people call the score."""
     signature: str
@@ -283,7 +283,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
         raise UnknownNameError("system", baseline, statistics.systems)
     settings = settings.settled(len(statistics.systems))
     place = statistics.systems.index(baseline)
-    metric = statistics.measure.at_level("corpus")
+    metric = statistics.metric.at_level("corpus")
     scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples or SAMPLES, settings.seed)
@@ -315,7 +315,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     return ComparisonTable(
         comparisons,
         baseline,
-        str(statistics.measure),
+        str(statistics.metric),
         metric.label,
         signature,
         short,
@@ -335,7 +335,7 @@ class _Differing:
         self._names, self._scores, self._resampled = statistics.systems, scores, resampled
         self._p_values, self._correction = p_values, correction
         self._segments, self._curves = segment_numbers(statistics), curves_for(statistics.signature())
-        self._sign = 1 if statistics.measure.higher_is_better else -1
+        self._sign = 1 if statistics.metric.higher_is_better else -1
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
         """Pairs of systems, corrected as if there were no others."""
@@ -365,7 +365,7 @@ class _Differing:
 
 def segment_numbers(statistics: Statistics) -> Floats:
     """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
-    metric = statistics.measure.at_level("segment")
+    metric = statistics.metric.at_level("segment")
     return np.stack([metric.aggregation.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
 
 
