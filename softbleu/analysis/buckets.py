@@ -12,9 +12,9 @@ import numpy as np
 
 from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.corpora.files import open_text
-from softbleu.engine.plan import resolve_metric
+from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import prepare_corpus
-from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
 from softbleu.io.tabular import Tabular
@@ -111,7 +111,7 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    scorers = [resolve_metric(each) for each in make_metrics(metrics)]
+    scorers = make_plan(make_metrics(metrics)).metrics
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
@@ -121,10 +121,9 @@ def bucket_scores(
     labels: list[str] | None = None
     if by not in ("length", "order"):
         labels = read_labels(by, len(corpus), encoding)
-    with running(corpus, scorers, RunOptions(jobs, executor, progress=progress)) as runner:
-        statistics = runner.collect(scorers, keep_rows=True)
-        if by == "order":
-            return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
+    statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    if by == "order":
+        return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
     if labels is None:
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
         return scores_by_length(prepare_corpus(corpus, scorers[0].tokenizer, needed), statistics)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
@@ -104,7 +103,7 @@ def choose_lines(
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
     [(1, -94)]
     """
-    scorers = [resolve_metric(each) for each in make_metrics(metrics)]
+    scorers = make_metrics(metrics)
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(scorers), top, baseline)
     statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
@@ -139,7 +138,7 @@ def choose_lines(
                 None if texts.source is None else texts.source[at],
             )
         )
-    return ChosenLines(lines, kind, [str(each) for each in scorers])
+    return ChosenLines(lines, kind, [str(each.metric) for each in statistics])
 
 
 def _check(corpus: Corpus, kind: str, metrics: int, top: int, baseline: str) -> None:

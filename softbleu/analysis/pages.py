@@ -18,7 +18,7 @@ from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, beyond, shown_segments, shown_text
 from softbleu.analysis.word_accuracy import differences_in
-from softbleu.engine.plan import resolve_metric, with_threshold
+from softbleu.engine.plan import make_plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import make_results
 from softbleu.errors import InputError
@@ -133,27 +133,27 @@ def make_page(
     """
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
-    metrics = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
-    with _page_runner(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as runner:
-        statistics = runner.collect(metrics, keep_rows=True)
-        return _page_of(runner, statistics, level, title, progress)
+    metrics = [make_metric(metric), *others]
+    with _collected(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as found:
+        return _page_of(*found, level, title, progress)
 
 
 @contextmanager
-def _page_runner(corpus: Corpus, metrics: Sequence[Metric], options: RunOptions) -> Iterator[Runner]:
+def _collected(
+    corpus: Corpus, given: Sequence[Metric], options: RunOptions
+) -> Iterator[tuple[Runner, list[Statistics]]]:
     """Run the metrics of a page, of which the first may be swept."""
+    metrics = make_plan(given).metrics
     swept = [with_threshold(metrics[0], threshold) for threshold in _thresholds(metrics[0])[:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
         kernels = choose_kernels(options.kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
         options = replace(options, kernels=kernels)
-    with (
-        running(corpus, [*metrics, *swept], options, whole=True) as runner,
-        single_threaded_blas(),
-    ):
+    plan = make_plan([*metrics, *swept], corpus, keep_rows=True, whole=True)
+    with running(corpus, plan, options) as runner, single_threaded_blas():
         # Lines that are prepared first are known to what scores them.
         runner.prepared(metrics[0].tokenizer)
-        yield runner
+        yield runner, runner.collect(metrics)
 
 
 def _page_of(
@@ -297,9 +297,8 @@ def make_comparison_page(
 
     The page is about the first metric; lines show scores by the others, too. See `compare_corpus` for the rest.
     """
-    resolved = [resolve_metric(each) for each in metrics]
-    with _page_runner(corpus, resolved, RunOptions(jobs, executor, progress=progress)) as runner:
-        statistics = runner.collect(resolved, keep_rows=True)
+    options = RunOptions(jobs, executor, progress=progress)
+    with _collected(corpus, metrics, options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
         page = _page_of(runner, statistics, "corpus", title, progress)

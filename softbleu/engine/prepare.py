@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.measure import MeasuredWords
     from softbleu.encoders import Encoder
+    from softbleu.engine.lists import CodedLists, ListCorpus
     from softbleu.types import Floats, Integers
 
 
@@ -44,7 +45,7 @@ class WordCounts:
     references: int = 0
     """Lines of references."""
 
-    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
+    def count(self, blocks: Iterable[CodedBlock | CodedLists], needed: Requirements) -> None:
         """Count what blocks have, which this vocabulary codes."""
         for block in blocks:
             # With room for more: most blocks bring some new words.
@@ -86,11 +87,12 @@ class WordCounts:
 class CodedCorpus:
     """The blocks of a corpus, coded when they are asked for: anew, but for lines that the coder knows."""
 
-    corpus: Corpus
+    corpus: Corpus | ListCorpus
     coder: BlockCoder
 
-    def __iter__(self) -> Iterator[CodedBlock]:
-        return map(self.coder.code, self.corpus.blocks())
+    def __iter__(self) -> Iterator[Any]:
+        blocks: Iterable[Any] = self.corpus.blocks()
+        return map(self.coder.code, blocks)
 
 
 @dataclass
@@ -224,7 +226,7 @@ class _CountingWork:
 
 
 def prepare_corpus(
-    corpus: Corpus,
+    corpus: Corpus | ListCorpus,
     tokenizer: Tokenizer,
     needed: Requirements,
     executor: Executor | None = None,

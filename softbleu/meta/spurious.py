@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.engine.plan import resolve_metric, threshold_of, with_threshold
+from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from softbleu.meta.partners import Pairs
     from softbleu.meta.text import MatchedText
     from softbleu.meta.variants import RemediedMatcher
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import MatchSettings
     from softbleu.types import Flags, Integers, Progress
 
@@ -167,7 +168,7 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    resolved = [resolve_metric(each.metric) for each in variants]
+    resolved = make_plan(each.metric for each in variants).metrics
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
@@ -212,13 +213,13 @@ def _read_grids(
     variants: Sequence[RemediedMatcher], thresholds: Sequence[float | str], at: float
 ) -> list[tuple[float, ...]]:
     """Thresholds of each variant, ascending; quantiles are looked up once for each choice of vectors."""
-    known: dict[tuple[object, float | str], float] = {}
+    asked: dict[tuple[object, float | str], Metric] = {}
     for variant in variants:
         for threshold in (at, *thresholds):
             key = variant.metric.vector_choice.key, threshold
-            if key not in known:
-                resolved = threshold_of(resolve_metric(with_threshold(variant.metric, threshold)))
-                known[key] = float(resolved or 0.0)
+            asked[key] = asked.get(key) or with_threshold(variant.metric, threshold)
+    resolved = make_plan(asked.values()).metrics
+    known = {key: float(threshold_of(metric) or 0.0) for key, metric in zip(asked, resolved, strict=True)}
     return [
         tuple(sorted({known[variant.metric.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
         for variant in variants

@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
-from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import RunOptions, collect_statistics, score_metrics
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
@@ -160,8 +159,7 @@ def _compare(
     significance: SignificanceSettings | None,
     options: RunOptions,
 ) -> ComparisonTables:
-    resolved = [resolve_metric(metric) for metric in metrics]
-    statistics = collect_statistics(corpus, resolved, options, keep_rows=True)
+    statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
     return ComparisonTables(
         compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
         for each in statistics

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
-from softbleu.engine.plan import resolve_metric
+from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
@@ -136,7 +136,7 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     InputError
         A number beyond the corpus, or a metric without single matches or findings.
     """
-    metric = resolve_metric(make_metric(metric))
+    (metric,) = make_plan([make_metric(metric)]).metrics
     if isinstance(metric, JudgesLines):
         return _found_in_lines(pick_segments(corpus, segments), metric, segments)
     requires = metric.requires
@@ -147,9 +147,10 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     numbers = segments if whole else range(1, len(segments) + 1)
     scores = None
     if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
-        with running(chosen, [metric]) as runner:
+        plan = make_plan([metric], chosen, keep_rows=True)
+        with running(chosen, plan) as runner:
             prepared = runner.prepared(metric.tokenizer)
-            scores = segment_numbers(runner.collect([metric], keep_rows=True)[0])
+            scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
         prepared = prepare_corpus(chosen, metric.tokenizer, Requirements(idf=requires.idf))
     explained = explainer(metric, prepared)

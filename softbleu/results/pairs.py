@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from softbleu.corpora.records import TextList
-from softbleu.engine.encode import CodedBlock, LineCoder
-from softbleu.engine.plan import resolve_metric
-from softbleu.engine.prepare import PreparedCorpus, WordCounts
-from softbleu.engine.runner import RunOptions
+from softbleu.engine.lists import ListCorpus
+from softbleu.engine.plan import make_plan
+from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
-from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.limits import Limit
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Tabular
-from softbleu.kernels import KernelName, choose_kernels
-from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.optional import average_statistics, pair_statistics
 from softbleu.results.api import make_metrics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.vectors import BroadcastWords, CorpusWords
-    from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
+    from softbleu.engine.statistics import Statistics
+    from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.results.api import GivenMetric
-    from softbleu.text.tokens import Tokens
-    from softbleu.types import Floats, Integers, Progress
+    from softbleu.types import Floats, Progress
 
 _LIMIT = Limit(
     "comparing all", "pairs of texts", 10_000_000, "1,000 candidates with one another: 1,000,000", "make it shorter"
 )
 _LENGTH = 1000
 """Characters of a text; so many more count as another."""
-_AT_ONCE = 1024
-"""Pairs of small lists, or candidates of a large one, that are compared at once."""
-_SMALL = 32
-"""Pairs of a small list."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,168 +101,53 @@ class Choices(Tabular):
 
 
 @dataclass(frozen=True)
-class _Lists:
-    """Some lists as coded lines, one list behind the other."""
+class _Compared:
+    """Lists whose texts are being compared."""
 
-    block: CodedBlock
-    """Segments are lists, but with any number of candidates."""
-    bounds: Integers
-    """List s has the candidates ``bounds[s]`` to ``bounds[s + 1]``."""
-
-    @property
-    def sizes(self) -> tuple[Integers, Integers]:
-        """How many candidates and how many references each list has."""
-        return np.diff(self.bounds), np.diff(self.block.offsets)
-
-    def texts(self, place: int) -> tuple[Tokens, Tokens]:
-        """Candidates and references of a list; the same object where they are the same."""
-        candidates = self.block.candidates[0].lines(*self.bounds[place : place + 2].tolist())
-        references = self.block.references.lines(*self.block.offsets[place : place + 2].tolist())
-        same = type(candidates) is type(references) and np.array_equal(candidates.codes, references.codes)
-        same = same and np.array_equal(candidates.offsets, references.offsets)
-        return candidates, candidates if same else references
-
-    def pairs(self, chosen: Integers) -> Chunk:
-        """All pairs of texts of some lists, each pair a segment."""
-        candidates, references = (each[chosen] for each in self.sizes)
-        owner = np.repeat(np.arange(len(chosen)), candidates * references)
-        within = np.arange(len(owner)) - (np.cumsum(candidates * references) - candidates * references)[owner]
-        one = self.bounds[chosen][owner] + within // references[owner]
-        other = self.block.offsets[chosen][owner] + within % references[owner]
-        each = np.arange(len(owner) + 1)
-        return Chunk(self.block.candidates[0].chosen(one), self.block.references.chosen(other), each)
-
-
-@dataclass(frozen=True)
-class _PairWork:
-    """What a worker does: the lines of some lists in, statistics of the pairs of each out."""
-
-    metric: Metric
-    table: BroadcastWords | None
-    kernels: KernelName
-    mean_reference: bool
-
-    def __call__(self, lists: _Lists) -> list[NDArray[Any]]:
-        words = None if self.table is None else self.table.load()
-        if self.mean_reference:
-            texts = map(lists.texts, range(len(lists.block)))
-            return [average_statistics(self.metric, *each, words) for each in texts]
-        kernels = choose_kernels(self.kernels)
-        candidates, references = lists.sizes
-        found: dict[int, NDArray[Any]] = {}
-        # In small lists little is shared by the pairs, and much time goes by for each list.
-        small = np.flatnonzero(candidates * references <= _SMALL)
-        if len(small):
-            rows = self.metric.statistics(lists.pairs(small), words, kernels)
-            ends = np.cumsum((candidates * references)[small])[:-1]
-            for place, own in zip(small.tolist(), np.split(rows, ends), strict=True):
-                found[place] = own.reshape(candidates[place], references[place], -1)
-        for place in np.flatnonzero(candidates * references > _SMALL).tolist():
-            found[place] = self._statistics(*lists.texts(place), words, kernels)
-        return [found[place] for place in range(len(lists.block))]
-
-    def _statistics(
-        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
-    ) -> NDArray[Any]:
-        """Statistics of the pairs of a list; of many candidates only some at a time."""
-        if candidates is references or len(candidates.lengths) <= _AT_ONCE:
-            return pair_statistics(self.metric, candidates, references, words, kernels)
-        starts = range(0, len(candidates.lengths), _AT_ONCE)
-        parts = (candidates.lines(start, start + _AT_ONCE) for start in starts)
-        return np.concatenate([pair_statistics(self.metric, part, references, words, kernels) for part in parts])
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Lists that were prepared, and how their pairs are scored: as segments with one reference."""
-
-    complete: Metric
-    metric: Metric
-    prepared: PreparedCorpus
-    bounds: Sequence[Integers]
-    """Of the candidates of the lists of each block."""
-    table: CorpusWords | None
+    statistics: Statistics
     level: Level
+    found: Iterator[list[Rows]]
+    """Of some lists at a time, (candidates, references, k); with mean references (candidates, k)."""
 
     @classmethod
-    def of(cls, lists: Sequence[TextList], metric: Metric, level: Level = "segment") -> _Pairs:
-        complete = resolve_metric(metric)
-        metric = complete.at_level(level)
-        requires = metric.requires
-        if requires.source or requires.gold or not requires.references:
-            raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
-        if requires.pieces and not metric.vector_choice.in_context:
-            raise InputError(f"metric {metric.name!r} needs vectors in context: name an encoder, such as minilm-l6")
-        words = WordCounts()
-        coder = LineCoder(metric.tokenizer, words.vocabulary)
+    @contextmanager
+    def running(
+        cls,
+        lists: Sequence[TextList],
+        metric: Metric,
+        options: RunOptions,
+        *,
+        level: Level = "segment",
+        mean_reference: bool = False,
+    ) -> Iterator[Self]:
         for number, each in enumerate(lists, start=1):
             _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
-        together = list(_together(lists))
-        bounds = [_ends(each.candidates for each in some) for some in together]
-        words.count((_coded(some, coder) for some in together), requires)
-        coder.renumber(words.sort(), words.vocabulary)
-        coded = [_coded(some, coder) for some in together]
-        prepared = PreparedCorpus((), metric.tokenizer, len(lists), words, coded)
-        table = prepared.table(metric.vector_choice, requires) if requires.table else None
-        return cls(complete, metric, prepared, bounds, table, level)
+        corpus = ListCorpus(lists, mean_reference)
+        with running(corpus, make_plan([metric], corpus, level=level), options) as runner:
+            statistics, found = runner.compare()
+            yield cls(statistics, level, found)
+
+    @property
+    def metric(self) -> Metric:
+        """As it scores at the level."""
+        return self.statistics.metric.at_level(self.level)
 
     @property
     def signature(self) -> str:
-        identity = self.table.identity if self.table is not None and self.metric.requires.vectors else None
-        return self.complete.at_level(self.level).signature(vectors=identity, level=self.level, nrefs=1)
+        return self.statistics.signature(self.level)
 
-    def statistics(self, options: RunOptions, *, mean_reference: bool = False) -> Iterator[list[NDArray[Any]]]:
-        """Of some lists at a time statistics, (candidates, references, k); with mean references (candidates, k)."""
-        total, done = len(self.prepared), 0
-        table: BroadcastWords | None = None
-        contents: Mapping[str, bytes] = {}
-        with ExitStack() as stack:
-            chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, total))
-            stack.enter_context(single_threaded_blas())
-            if self.table is not None:
-                table, contents = stack.enter_context(self.table.broadcast(chosen))
-            work = _PairWork(self.metric, table, options.kernels, mean_reference)
-            lists = map(_Lists, self.prepared.blocks(), self.bounds)
-            for found in run_in_order(work, lists, chosen, contents):
-                yield found
-                done += len(found)
-                if options.progress is not None:
-                    options.progress(done, total)
-
-    def scores(self, found: Sequence[NDArray[Any]]) -> Iterator[Floats]:
-        """Scores of statistics of lists, whatever their shape but for the last axis."""
-        scores = self.metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in found]))
-        ends = np.cumsum([rows[..., 0].size for rows in found])
-        for rows, own in zip(found, np.split(scores, ends[:-1]), strict=True):
-            yield own.reshape(rows.shape[:-1])
-
-
-def _coded(lists: Sequence[TextList], coder: LineCoder) -> CodedBlock:
-    references = coder.references([text for each in lists for text in each.references])
-    candidates = coder.encode([text for each in lists for text in each.candidates])
-    return CodedBlock((candidates,), references, _ends(each.references for each in lists))
+    def scores(self) -> Iterator[Floats]:
+        """Scores of each list, of the shape of its statistics but for the last axis."""
+        metric = self.metric
+        for found in self.found:
+            scores = metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in found]))
+            ends = np.cumsum([rows[..., 0].size for rows in found])
+            for rows, own in zip(found, np.split(scores, ends[:-1]), strict=True):
+                yield own.reshape(rows.shape[:-1])
 
 
 def _size(texts: Sequence[str]) -> int:
     return len(texts) + sum(map(len, texts)) // _LENGTH
-
-
-def _together(lists: Sequence[TextList]) -> Iterator[list[TextList]]:
-    """Put small lists together."""
-    some, pairs = list[TextList](), 0
-    for each in lists:
-        some.append(each)
-        pairs += len(each.candidates) * len(each.references)
-        if pairs >= _AT_ONCE:
-            yield some
-            some, pairs = [], 0
-    if some:
-        yield some
-
-
-def _ends(texts: Iterable[Sequence[str]]) -> Integers:
-    """Where the texts of each list begin and end, if the lists stand one behind the other."""
-    return np.cumsum([0, *map(len, texts)])
 
 
 def score_pairs(
@@ -290,13 +164,11 @@ def score_pairs(
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
     """
-    pairs = _Pairs.of(lists, metric)
-    signature = pairs.signature
-    statistics = pairs.statistics(RunOptions(jobs, executor, progress=progress))
-    found = chain.from_iterable(map(pairs.scores, statistics))
-    for each, scores in zip(lists, found, strict=True):
-        called = names or [_numbers(each.candidates), _numbers(each.references)]
-        yield PairScores(scores, str(metric), signature, *called)
+    with _Compared.running(lists, metric, RunOptions(jobs, executor, progress=progress)) as compared:
+        signature = compared.signature
+        for each, scores in zip(lists, compared.scores(), strict=True):
+            called = names or [_numbers(each.candidates), _numbers(each.references)]
+            yield PairScores(scores, str(metric), signature, *called)
 
 
 def _numbers(texts: Sequence[str]) -> list[str]:
@@ -373,12 +245,12 @@ def score_systems(
     names
         Of the candidates, and of the references.
     """
-    pairs = _Pairs.of(lists, metric, "corpus")
-    found = pairs.statistics(RunOptions(jobs, executor, progress=progress))
-    rows = np.stack([*chain.from_iterable(found)], axis=2)
-    offsets = np.arange(len(lists) + 1)
-    scores = np.array([[pairs.metric.aggregation.score(each, offsets).score for each in row] for row in rows])
-    return PairScores(scores, str(metric), pairs.signature, *names)
+    options, offsets = RunOptions(jobs, executor, progress=progress), np.arange(len(lists) + 1)
+    with _Compared.running(lists, metric, options, level="corpus") as compared:
+        aggregation = compared.metric.aggregation
+        rows = np.stack([*chain.from_iterable(compared.found)], axis=2)
+        scores = np.array([[aggregation.score(each, offsets).score for each in row] for row in rows])
+        return PairScores(scores, str(metric), compared.signature, *names)
 
 
 def select(
@@ -426,22 +298,22 @@ def select(
     distinct = listed
     if not mean_reference:
         distinct = [TextList(*(list(dict.fromkeys(texts)) for texts in vars(each).values())) for each in listed]
-    pairs = _Pairs.of(distinct, made)
     choices = []
-    with shown(progress) as shower:
-        options = RunOptions(jobs, executor, progress=shower)
-        statistics = pairs.statistics(options, mean_reference=mean_reference)
-        found = chain.from_iterable(map(pairs.scores, statistics))
-        for number, (each, own, scores) in enumerate(zip(listed, distinct, found, strict=True), start=1):
+    with (
+        shown(progress) as shower,
+        _Compared.running(
+            distinct, made, RunOptions(jobs, executor, progress=shower), mean_reference=mean_reference
+        ) as compared,
+    ):
+        upward = compared.metric.higher_is_better
+        for number, (each, own, scores) in enumerate(zip(listed, distinct, compared.scores(), strict=True), start=1):
             if not mean_reference:
                 counts = Counter(each.references)
                 weights = np.array([counts[text] for text in own.references], np.float64)
                 scores = scores @ weights / len(each.references)
             # Rounded, so that what is equal but for its last bits goes by its place.
-            ranked = scores.round(9) if pairs.metric.higher_is_better else -scores.round(9)
-            best = int(ranked.argmax())
-            text = own.candidates[best]
-            place = each.candidates.index(text) + 1
-            choices.append(Choice(number, place, text, float(scores[best]), len(each.candidates)))
-    signature = pairs.signature + ("|references:averaged" if mean_reference else "")
+            best = int((scores.round(9) if upward else -scores.round(9)).argmax())
+            place = each.candidates.index(own.candidates[best]) + 1
+            choices.append(Choice(number, place, own.candidates[best], float(scores[best]), len(each.candidates)))
+        signature = compared.signature + ("|references:averaged" if mean_reference else "")
     return Choices(choices, str(made), signature)

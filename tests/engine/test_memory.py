@@ -14,6 +14,7 @@ import pytest
 
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.engine import streaming, worker
+from softbleu.engine.plan import make_plan
 from softbleu.engine.streaming import SegmentRows, SegmentScores
 from softbleu.errors import InputError
 from softbleu.metrics import Gleu
@@ -144,7 +145,7 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,
-        running(corpus, [measure], RunOptions(executor=executor)) as runner,
+        running(corpus, make_plan([measure], corpus), RunOptions(executor=executor)) as runner,
     ):
         runner.prepared(measure.tokenizer)
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))

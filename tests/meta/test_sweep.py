@@ -19,7 +19,7 @@ from softbleu.embeddings import choice
 from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
-from softbleu.engine.worker import BlockWork
+from softbleu.engine.worker import Worker
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.sweep import rank_by_score, sweep, table_of
@@ -315,18 +315,18 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Systems whose text was scored, in order."""
     systems: list[str] = []
     current: list[str] = []
-    collect, score = Runner.collect, BlockWork.__call__
+    collect, score = Runner.collect, Worker.__call__
 
     def collected(runner: Runner, measures: Any, **more: Any) -> Any:
         current[:] = [more["system"]]
         return collect(runner, measures, **more)
 
-    def scored(work: BlockWork, *given: Any, **more: Any) -> Any:
+    def scored(work: Worker, *given: Any, **more: Any) -> Any:
         systems.extend(name for name in current if name not in systems)
         return score(work, *given, **more)
 
     monkeypatch.setattr(Runner, "collect", collected)
-    monkeypatch.setattr(BlockWork, "__call__", scored)
+    monkeypatch.setattr(Worker, "__call__", scored)
     return systems
 
 
