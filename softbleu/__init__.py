@@ -147,7 +147,7 @@ __all__ = [
 ]
 
 # Metrics score by what is above them; it is loaded when the first one does.
-put_in(lambda: import_module("softbleu.engine.entry"))
+put_in(lambda: import_module("softbleu.results.api"))
 
 
 def __getattr__(name: str) -> object:

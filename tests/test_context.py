@@ -265,9 +265,7 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
 
 
 def score_all(corpus: Segments, wanted: list[Metric], jobs: int = 1) -> list[Any]:
-    from softbleu.engine.runner import RunOptions, score_metrics
-
-    return list(score_metrics(corpus, wanted, options=RunOptions(jobs)))
+    return list(score_corpus(corpus, wanted, jobs=jobs))
 
 
 def test_two_jobs_give_the_digits_of_one() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from softbleu.corpora.segments import BLOCK
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.runner import Runner, segments_at_once
+from softbleu.engine.vectors import broadcast
 from softbleu.engine.worker import LEAST, MINI_BATCH, TaskBatch, task_batches
 from softbleu.io.executors import run_in_order
 from softbleu.io.limits import Limit
@@ -25,7 +26,7 @@ from softbleu.text.tokens import Tokens
 if TYPE_CHECKING:
     from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.vectors import BroadcastVocabulary, BroadcastWords, CorpusWords
+    from softbleu.engine.vectors import Broadcast, CorpusWords
     from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.matching.similarity import Vectors
@@ -276,8 +277,8 @@ class _Work:
 
     matching: Matching
     tokenizer: Tokenizer
-    words: BroadcastVocabulary
-    table: BroadcastWords
+    words: Broadcast
+    table: Broadcast
 
     def __call__(self, task: tuple[TaskBatch, int]) -> Integers:
         batch, skip = task
@@ -312,7 +313,8 @@ def _sums_of_parts(
         return
     step = segments_at_once([metric])
     todo = list(_beyond(task_batches(runner.corpus, executor, step if step < BLOCK else None), shown))
-    with prepared.counts.broadcast(executor) as (words, sent), table.broadcast(executor) as (place, more):
+    known = prepared.counts.vocabulary
+    with broadcast(known, executor) as (words, sent), broadcast(table.words, executor) as (place, more):
         work = _Work(replace(matching, vectors=None), metric.tokenizer, words, place)
         found = run_in_order(work, todo, executor, {**sent, **more}, together=False)
         for (batch, skip), sums in zip(todo, found, strict=True):

@@ -20,7 +20,7 @@ def score(given: Given) -> None:
     from softbleu.errors import InputError
     from softbleu.report import PAGES, WRITERS, write_numbers
     from softbleu.results import score_corpus
-    from softbleu.results.published import broken_promises, find_level
+    from softbleu.results.diff import broken_promises, find_level
 
     page_wanted = given.format.lower() in PAGES
     write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
-MOST_KEPT = 1 << 22
-"""Tokens of distinct lines that are known at once; beyond it they are forgotten."""
-MOST_WORDS = 1 << 18
-"""The same of words, where no lines are known."""
+MOST_KEPT = 1 << 22  # Tokens of distinct lines that are known at once; beyond it they are forgotten
+MOST_WORDS = 1 << 18  # The same of words, where no lines are known
 
 
 class KnownWords(Vocabulary):
@@ -172,11 +170,9 @@ def _with_room(array: Any, size: int) -> Any:
 class CodedBlock:
     """A block of segments as coded lines."""
 
-    candidates: tuple[Tokens, ...]
-    """Of each system one line a segment."""
+    candidates: tuple[Tokens, ...]  # Of each system one line a segment
     references: Tokens
-    offsets: Integers
-    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None = None
     gold: Sequence[CodedGold] | None = None
 

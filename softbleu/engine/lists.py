@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
-PAIRS_TOGETHER = 1024
-"""Pairs of small lists, or candidates of a large one, that are compared at once."""
+PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, that are compared at once
 
 
 @dataclass(frozen=True)
@@ -81,10 +80,8 @@ class CodedLists:
 
     candidates: Tokens
     references: Tokens
-    bounds: Integers
-    """List s has the candidates ``bounds[s]`` to ``bounds[s + 1]``."""
-    offsets: Integers
-    """And the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    bounds: Integers  # List s has the candidates ``bounds[s]`` to ``bounds[s + 1]``
+    offsets: Integers  # And the references ``offsets[s]`` to ``offsets[s + 1]``
     mean_reference: bool
 
     def __len__(self) -> int:

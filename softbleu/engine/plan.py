@@ -28,12 +28,9 @@ M = TypeVar("M", bound="Metric")
 class Plan:
     """What a run computes; `make_plan` makes it."""
 
-    metrics: tuple[Metric, ...]
-    """Resolved: thresholds are numbers, layers and data are named."""
-    needed: Mapping[Tokenizer, Requirements]
-    """What the metrics of each tokenizer look at together."""
-    level: Level = "corpus"
-    """Of the scores that will be made where rows are not kept."""
+    metrics: tuple[Metric, ...]  # Resolved: thresholds are numbers, layers and data are named
+    needed: Mapping[Tokenizer, Requirements]  # What the metrics of each tokenizer look at together
+    level: Level = "corpus"  # Of the scores that will be made where rows are not kept
     keep_rows: bool = False
     """Whether the rows of all segments are kept, not only what scores of the level take of them."""
 

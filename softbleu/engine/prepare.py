@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.engine.context import surface_forms
 from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
-from softbleu.engine.vectors import BroadcastVocabulary, CorpusWords, broadcast_words
+from softbleu.engine.vectors import CorpusWords, surface_forms
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
 from softbleu.io.executors import run_in_order
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.embeddings.measure import MeasuredWords
     from softbleu.encoders import Encoder
     from softbleu.engine.lists import CodedLists, ListCorpus
     from softbleu.types import Floats, Integers
@@ -42,8 +39,7 @@ class WordCounts:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     counts: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """(2, words): tokens, and lines that have the word, where these are counted."""
-    references: int = 0
-    """Lines of references."""
+    references: int = 0  # Lines of references
 
     def count(self, blocks: Iterable[CodedBlock | CodedLists], needed: Requirements) -> None:
         """Count what blocks have, which this vocabulary codes."""
@@ -74,10 +70,6 @@ class WordCounts:
         self.counts[:, codes] += other.counts
         self.references += other.references
 
-    def broadcast(self, executor: Executor) -> AbstractContextManager[tuple[BroadcastVocabulary, dict[str, bytes]]]:
-        """Put the words where the workers of an executor find them; what they must be sent comes with them."""
-        return broadcast_words(KnownWords(self.vocabulary), executor)
-
     def _grow(self, room: int = 0) -> None:
         new = len(self.vocabulary) - self.counts.shape[1]
         self.counts = np.pad(self.counts, ((0, 0), (0, new + room))) if new > 0 else self.counts
@@ -106,8 +98,7 @@ class PreparedCorpus:
     tokenizer: Tokenizer
     segments: int
     counts: WordCounts = field(repr=False)
-    coded: CodedCorpus | Sequence[CodedBlock] = field(repr=False)
-    """The blocks, whenever they are asked for."""
+    coded: CodedCorpus | Sequence[CodedBlock] = field(repr=False)  # The blocks, whenever they are asked for
     _made: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -135,29 +126,22 @@ class PreparedCorpus:
             features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
         for part in requires.parts:
             features |= self._once(("parts", part), partial(word_features, part, self.words))
+        asked = requires.frequency, requires.pieces, requires.idf, requires.parts
+        key: tuple[object, ...] = ("table", choice.key, *asked)
         if not requires.vectors:
-            bare: CorpusWords = self._once(
-                ("table", requires), lambda: CorpusWords.of_features(len(self.words), features)
-            )
-            return bare
-        key = ("table", choice.key, requires.frequency, requires.pieces, requires.idf, requires.parts)
-        if choice.in_context:
-            in_context: CorpusWords = self._once(
-                key,
-                lambda: CorpusWords.in_context(choice, self.words, frequencies=frequencies, features=features),
-            )
-            return in_context
-        measured: MeasuredWords = self._once(("vectors", choice.key), lambda: choice.select(self.words))
-        table: CorpusWords = self._once(
-            key,
-            lambda: CorpusWords.of(
-                measured,
+            key, make = ("table", requires), partial(CorpusWords.of_features, len(self.words), features)
+        elif choice.in_context:
+            make = partial(CorpusWords.in_context, choice, self.words, frequencies=frequencies, features=features)
+        else:
+            make = partial(
+                CorpusWords.of,
+                self._once(("vectors", choice.key), lambda: choice.select(self.words)),
                 int((self.counts.counts[0] > 0).sum()),
                 normalize=choice.normalize,
                 frequencies=frequencies,
                 features=features,
-            ),
-        )
+            )
+        table: CorpusWords = self._once(key, make)
         return table
 
     def _once(self, key: object, make: Callable[[], Any]) -> Any:

@@ -18,12 +18,12 @@ from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
 from softbleu.engine.plan import by_tokenizer, make_plan, without_vectors
 from softbleu.engine.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
-from softbleu.engine.statistics import Statistics, check_level, make_results
-from softbleu.engine.streaming import StreamingAggregation
+from softbleu.engine.statistics import Statistics, StreamingAggregation
+from softbleu.engine.vectors import broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, task_batches
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.metrics.result import Coverage, Results
+from softbleu.metrics.result import Coverage
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -38,25 +38,20 @@ if TYPE_CHECKING:
     from softbleu.types import Progress
 
 
-SLOW_BLOCK = 64
-"""Segments of a block where lines are encoded."""
+SLOW_BLOCK = 64  # Segments of a block where lines are encoded
 
 
 @dataclass(frozen=True)
 class RunOptions:
     """How a run is done; no digit of a score depends on it."""
 
-    jobs: int = 1
-    """Processes to use (threads, where compiled kernels do the work)."""
-    executor: Executor | None = None
-    """Any other executor to use instead, e.g. that of a cluster."""
-    kernels: KernelName = "auto"
-    """`numpy`, `numba`, or `auto`: whichever is faster for the size of the text."""
+    jobs: int = 1  # Processes to use (threads, where compiled kernels do the work)
+    executor: Executor | None = None  # Any other executor to use instead, e.g. that of a cluster.
+    kernels: KernelName = "auto"  # `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
     checkpoint: str | Path | None = None
     """Folder, by path or URL, where what is done is kept, and found again by another run of the same; the caller
     removes it by `remove_checkpoint`."""
-    progress: Progress | None = None
-    """Called with the number of segments done and of all."""
+    progress: Progress | None = None  # Called with the number of segments done and of all
 
 
 @dataclass
@@ -144,10 +139,10 @@ class Runner:
                 tables += [table] if number == len(tables) else []
             tasks.append(Task(without_vectors(metric), number, keep))
         prepared = self._prepared.get(tokenizer)
-        sent: list[tuple[Any, dict[str, bytes]]] = [self._broadcast(table) for table in tables]
+        sent: list[tuple[Any, dict[str, bytes]]] = [self._broadcast(table.words) for table in tables]
         words = None
         if prepared is not None and tables and self.executor is not None:
-            sent.append(self._broadcast(prepared.counts))
+            sent.append(self._broadcast(prepared.counts.vocabulary))
             words = sent[-1][0]
         found = tuple(where for where, _ in sent[: len(tables)])
         worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, found, words)
@@ -160,7 +155,7 @@ class Runner:
     def _broadcast(self, value: Any) -> tuple[Any, dict[str, bytes]]:
         """Where workers find a table or the words of the corpus, and what they must be sent."""
         if id(value) not in self._sent:
-            self._sent[id(value)] = self._stack.enter_context(value.broadcast(self.executor))
+            self._sent[id(value)] = self._stack.enter_context(broadcast(value, self.executor))
         return self._sent[id(value)]
 
     def _add_up(
@@ -213,10 +208,8 @@ class _Work:
 
     worker: Worker
     tables: list[CorpusWords]
-    sent: dict[str, bytes]
-    """What workers elsewhere are sent."""
-    coder: BlockCoder | None
-    """Knows what was coded before; None where the work is done elsewhere."""
+    sent: dict[str, bytes]  # What workers elsewhere are sent
+    coder: BlockCoder | None  # Knows what was coded before; None where the work is done elsewhere
 
     def table_of(self, number: int) -> CorpusWords | None:
         """The table of a metric, where it looks at one."""
@@ -269,19 +262,6 @@ def collect_statistics(
     plan = make_plan(metrics, corpus, level=level, keep_rows=keep_rows)
     with running(corpus, plan, options) as runner:
         return runner.collect(plan.metrics)
-
-
-def score_metrics(
-    corpus: Corpus,
-    metrics: Sequence[Metric],
-    level: Level = "corpus",
-    options: RunOptions = RunOptions(),  # it is frozen
-) -> Results:
-    """Score every system of a corpus by every metric: all systems by the first, then by the next."""
-    check_level(level)
-    keep_rows = level in ("macro", "reference")
-    statistics = collect_statistics(corpus, metrics, options, keep_rows=keep_rows, level=level)
-    return Results(result for each in statistics for result in make_results(each, level))
 
 
 def _statistics(

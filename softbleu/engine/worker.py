@@ -29,28 +29,23 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.segments import Segments
-    from softbleu.engine.vectors import BroadcastVocabulary, BroadcastWords
+    from softbleu.engine.vectors import Broadcast
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Integers
 
     Rows = NDArray[Any]
 
 
-MINI_BATCH = 512
-"""Candidates that are matched together: few enough for the cache. Results do not depend on it."""
-LEAST = 32
-"""Segments that are matched together, at least, however many systems there are."""
-_MOST_TOKENS = 1 << 18
-"""Tokens that are looked at together, unless a segment alone has more."""
-SMALL_LIST = 32
-"""Pairs of a small list."""
+MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
+LEAST = 32  # Segments that are matched together, at least, however many systems there are
+_MOST_TOKENS = 1 << 18  # Tokens that are looked at together, unless a segment alone has more
+SMALL_LIST = 32  # Pairs of a small list
 _SHARE, _LEAST_SHARE = 2, 64
 """Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
 same time, after few tasks."""
 _LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
 """Lines of all texts together that are given at once, by where they lie or as they are."""
-_SLOW = 8
-"""The same, in steps, where segments take long."""
+_SLOW = 8  # The same, in steps, where segments take long
 
 
 @dataclass(frozen=True)
@@ -58,8 +53,7 @@ class TaskBatch:
     """What a worker is given at once: consecutive blocks, some segments of one, or some lists."""
 
     blocks: Sequence[Segments | FileBlock | ListBlock]
-    part: tuple[int, int] | None = None
-    """First and last segment, of the one block that there is."""
+    part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
@@ -114,14 +108,11 @@ def task_batches(
 class BlockStatistics:
     """Statistics of a block by one metric, for every system."""
 
-    rows: Integers
-    """(systems, rows, k); a single row each where only the sum is kept."""
-    counts: Integers
-    """Rows of each segment: 1, or as many as it has references."""
+    rows: Integers  # (systems, rows, k); a single row each where only the sum is kept
+    counts: Integers  # Rows of each segment: 1, or as many as it has references
     coverage: Integers
     """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
-    references: tuple[int, int]
-    """Fewest and most references of a segment."""
+    references: tuple[int, int]  # Fewest and most references of a segment
 
 
 @dataclass(frozen=True)
@@ -133,8 +124,7 @@ class Task:
     keep_rows: bool
 
 
-_mine = threading.local()
-"""What a thread of a worker keeps from one task to the next."""
+_mine = threading.local()  # What a thread of a worker keeps from one task to the next
 
 
 @dataclass(frozen=True)
@@ -143,12 +133,10 @@ class Worker:
 
     tasks: tuple[Task, ...]
     tokenizer: Tokenizer
-    needed: Requirements
-    """What all metrics together look at."""
+    needed: Requirements  # What all metrics together look at
     kernels: KernelName
-    tables: tuple[BroadcastWords, ...] = ()
-    words: BroadcastVocabulary | None = None
-    """Those that tables count, where whoever does the work does not know them."""
+    tables: tuple[Broadcast, ...] = ()
+    words: Broadcast | None = None  # Those that tables count, where whoever does the work does not know them
 
     def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""

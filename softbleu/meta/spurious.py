@@ -12,6 +12,7 @@ import numpy as np
 
 from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
+from softbleu.engine.vectors import broadcast
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from softbleu.corpora.aligned import AlignedPair
-    from softbleu.engine.vectors import BroadcastWords
+    from softbleu.engine.vectors import Broadcast
     from softbleu.matching.base import SoftMatcher
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors
@@ -196,9 +197,9 @@ def find_spurious(
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
-        broadcast = [stack.enter_context(table.broadcast(workers)) for table in tables.values()]
-        work = _PieceWork(tasks, tuple(table for table, _ in broadcast), order)
-        contents = {key: sent for _, each in broadcast for key, sent in each.items()}
+        sent = [stack.enter_context(broadcast(table.words, workers)) for table in tables.values()]
+        work = _PieceWork(tasks, tuple(table for table, _ in sent), order)
+        contents = {key: content for _, each in sent for key, content in each.items()}
         pieces = (_piece(text, chunk, start) for start in starts)
         for start, results in zip(starts, run_in_order(work, pieces, workers, contents), strict=True):
             for analysis, (tally, pairs) in zip(found, results, strict=True):
@@ -245,7 +246,7 @@ class _PieceWork:
     """Everything a worker needs to know to match a piece of the text in every way."""
 
     tasks: tuple[_Task, ...]
-    tables: tuple[BroadcastWords, ...]
+    tables: tuple[Broadcast, ...]
     order: int
 
     def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:

@@ -7,7 +7,9 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
-from softbleu.engine.runner import RunOptions, collect_statistics, score_metrics
+from softbleu.engine.runner import RunOptions, collect_statistics
+from softbleu.engine.sentences import SentenceScorer as SentenceScorer
+from softbleu.engine.statistics import check_level, make_results
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
@@ -22,7 +24,7 @@ from softbleu.results.significance import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Unpack
+    from typing import TypedDict, Unpack
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
@@ -30,6 +32,49 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Level
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress
+
+    _Systems = Mapping[str, Iterable[str]]
+    _References = References | None
+    _Source = Iterable[str] | None
+
+    class _Options(Settings, total=False):
+        """What `score` and `compare` take beside texts and metrics; they say what it means."""
+
+        gold: Sequence[GoldSegment] | None
+        jobs: int
+        executor: Executor | None
+        progress: Progress | bool | None
+
+    class _ScoreOptions(_Options, total=False):
+        level: Level
+
+    class _OfOne(_ScoreOptions, total=False):
+        metric: GivenMetric
+
+    class _OfSeveral(_ScoreOptions):
+        metric: Sequence[GivenMetric]
+
+    class _OfAny(_ScoreOptions, total=False):
+        metric: GivenMetrics
+
+    class _CompareOptions(_Options, total=False):
+        baseline: str | None
+        significance: SignificanceSettings | None
+
+    class _CompareOne(_CompareOptions, total=False):
+        metrics: GivenMetric
+
+    class _CompareSeveral(_CompareOptions):
+        metrics: Sequence[GivenMetric]
+
+    class _CorpusOptions(TypedDict, total=False):
+        baseline: str | None
+        significance: SignificanceSettings | None
+        jobs: int
+        executor: Executor | None
+        checkpoint: str | None
+        progress: Progress | None
+
 
 GivenMetric = str | Metric
 """A metric's name, an expression or a value."""
@@ -99,39 +144,21 @@ def score_corpus(
     InputError, VectorError
         What cannot be scored, and vectors that cannot be read.
     """
-    return score_metrics(
-        corpus, make_metrics(metrics), level, RunOptions(jobs, executor, kernels, checkpoint, progress)
-    )
+    check_level(level)
+    keep_rows = level in ("macro", "reference")
+    options = RunOptions(jobs, executor, kernels, checkpoint, progress)
+    statistics = collect_statistics(corpus, make_metrics(metrics), options, keep_rows=keep_rows, level=level)
+    return Results(result for each in statistics for result in make_results(each, level))
 
 
 @overload
 def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
-    corpus: Corpus,
-    metric: GivenMetric = "bleu",
-    *,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    checkpoint: str | None = None,
-    progress: Progress | None = None,
+    corpus: Corpus, metric: GivenMetric = ..., **run: Unpack[_CorpusOptions]
 ) -> ComparisonTable: ...
-
-
 @overload
 def compare_corpus(
-    corpus: Corpus,
-    metric: Sequence[GivenMetric],
-    *,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    checkpoint: str | None = None,
-    progress: Progress | None = None,
+    corpus: Corpus, metric: Sequence[GivenMetric], **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
-
-
 def compare_corpus(
     corpus: Corpus,
     metric: GivenMetrics = "bleu",
@@ -148,72 +175,24 @@ def compare_corpus(
     Of several metrics there is a table each.
     """
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
-    tables = _compare(corpus, make_metrics(metric), baseline, significance, options)
-    return tables if isinstance(metric, list | tuple) else tables[0]
-
-
-def _compare(
-    corpus: Corpus,
-    metrics: Sequence[Metric],
-    baseline: str | None,
-    significance: SignificanceSettings | None,
-    options: RunOptions,
-) -> ComparisonTables:
-    statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
-    return ComparisonTables(
-        compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
-        for each in statistics
-    )
+    statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
+    settings = significance or SignificanceSettings()
+    tables = [compare_systems(each, baseline or each.systems[0], settings) for each in statistics]
+    return ComparisonTables(tables) if isinstance(metric, list | tuple) else tables[0]
 
 
 @overload
 def score(  # type: ignore[overload-overlap]  # a name is no list of names
-    candidates: Mapping[str, Iterable[str]],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metric: GivenMetrics = "bleu",
-    gold: Sequence[GoldSegment] | None = None,
-    level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_OfAny]
 ) -> Results: ...
-
-
 @overload
 def score(  # type: ignore[overload-overlap]  # and a name no list of names
-    candidates: Iterable[str],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metric: GivenMetric = "bleu",
-    gold: Sequence[GoldSegment] | None = None,
-    level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: Iterable[str], references: _References = ..., source: _Source = ..., **more: Unpack[_OfOne]
 ) -> Result: ...
-
-
 @overload
 def score(
-    candidates: Texts,
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metric: Sequence[GivenMetric],
-    gold: Sequence[GoldSegment] | None = None,
-    level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: Texts, references: _References = ..., source: _Source = ..., **more: Unpack[_OfSeveral]
 ) -> Results: ...
-
-
 def score(
     candidates: Texts,
     references: References | None = None,
@@ -287,38 +266,12 @@ def score(
 
 @overload
 def compare(  # type: ignore[overload-overlap]  # a name is no list of names
-    candidates: Mapping[str, Iterable[str]],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metrics: GivenMetric = "bleu",
-    gold: Sequence[GoldSegment] | None = None,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareOne]
 ) -> ComparisonTable: ...
-
-
 @overload
 def compare(
-    candidates: Mapping[str, Iterable[str]],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metrics: Sequence[GivenMetric],
-    gold: Sequence[GoldSegment] | None = None,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareSeveral]
 ) -> ComparisonTables: ...
-
-
 def compare(
     candidates: Mapping[str, Iterable[str]],
     references: References | None = None,
@@ -351,5 +304,6 @@ def compare(
     corpus = make_corpus(candidates, references, source, gold)
     wanted = make_metrics(metrics, **settings)
     with shown(progress) as shower:
-        tables = _compare(corpus, wanted, baseline, significance, RunOptions(jobs, executor, progress=shower))
+        run: Any = {"jobs": jobs, "executor": executor, "progress": shower}
+        tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
     return tables if isinstance(metrics, list | tuple) else tables[0]
