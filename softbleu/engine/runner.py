@@ -82,9 +82,9 @@ class Runner:
         """
         groups = by_tokenizer(metrics)
         found: dict[int, Statistics] = {}
-        for place, members in enumerate(groups.values()):
+        for group, members in enumerate(groups.values()):
             own = [metrics[number] for number in members]
-            made = self._collect(own, system, _part_of(self.progress, place, len(groups)))
+            made = self._collect(own, system, _part_of(self.progress, group, len(groups)))
             found.update(zip(members, made, strict=True))
         return [found[number] for number in range(len(metrics))]
 
@@ -135,7 +135,7 @@ class Runner:
             number = None
             if metric.requires.table:
                 table = self.prepared(tokenizer).table(metric.vector_choice, metric.requires)
-                number = next((place for place, each in enumerate(tables) if each is table), len(tables))
+                number = next((index for index, each in enumerate(tables) if each is table), len(tables))
                 tables += [table] if number == len(tables) else []
             tasks.append(Task(without_vectors(metric), number, keep))
         prepared = self._prepared.get(tokenizer)
@@ -278,8 +278,8 @@ def _statistics(
     return Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
 
 
-def _part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
+def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
     """Progress of one of several passes."""
     if progress is None or parts == 1:
         return progress
-    return lambda done, total: progress(done + place * total, total * parts)
+    return lambda done, total: progress(done + part * total, total * parts)

@@ -42,12 +42,15 @@ class SentenceScorer:
         self._tokenizer = tokenizer
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
+        # Which words meet nothing but themselves, where there are any.
+        measure = choice.measure
+        self._self_only = None if measure.self_only([]) is None else measure.self_only
         # What looks at more than the words of the segment is prepared as a corpus is.
         self._plain = not (
             requires.gold
             or requires.frequency
             or requires.idf not in (None, "references")
-            or (requires.vectors and (choice.in_context or choice.measure.needs_scope or not choice.normalize))
+            or (requires.vectors and (choice.in_context or measure.needs_scope or not choice.normalize))
         )
 
     def score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
@@ -124,7 +127,7 @@ class SentenceScorer:
             return WordTable(TokenVectors(np.zeros((len(words), 0), np.float32), np.zeros(len(words))), features)
         rows = self._vectors.rows(words)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        alone = self._metric.vector_choice.measure.self_only(words)
+        alone = self._self_only(words) if self._self_only else None
         return WordTable(TokenVectors(rows, norms, self_only=alone), features)
 
     def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:

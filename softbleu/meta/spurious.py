@@ -198,10 +198,10 @@ def find_spurious(
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
         sent = [stack.enter_context(broadcast(table.words, workers)) for table in tables.values()]
-        work = _PieceWork(tasks, tuple(table for table, _ in sent), order)
+        work = _MatchWork(tasks, tuple(table for table, _ in sent), order)
         contents = {key: content for _, each in sent for key, content in each.items()}
-        pieces = (_piece(text, chunk, start) for start in starts)
-        for start, results in zip(starts, run_in_order(work, pieces, workers, contents), strict=True):
+        batches = (_mini_batch(text, chunk, start) for start in starts)
+        for start, results in zip(starts, run_in_order(work, batches, workers, contents), strict=True):
             for analysis, (tally, pairs) in zip(found, results, strict=True):
                 analysis.tally.merge(tally)
                 analysis.partners.add(pairs, start)
@@ -227,7 +227,7 @@ def _read_grids(
     ]
 
 
-def _piece(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
+def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
     end = min(start + MINI_BATCH, len(chunk))
     offsets = chunk.candidates.offsets
     return chunk.part(start, end), None if text.aligned is None else text.aligned[offsets[start] : offsets[end]]
@@ -242,15 +242,15 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _PieceWork:
-    """Everything a worker needs to know to match a piece of the text in every way."""
+class _MatchWork:
+    """Everything a worker needs to know to match a mini-batch in every way."""
 
     tasks: tuple[_Task, ...]
     tables: tuple[Broadcast, ...]
     order: int
 
-    def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
-        chunk, aligned = piece
+    def __call__(self, batch: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
+        chunk, aligned = batch
         judge = None if aligned is None else Judge(chunk, aligned, self.order)
         deserving = [] if judge is None else judge.deserving()
         tables = [table.load() for table in self.tables]

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.statistics import Statistics
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.results.api import GivenMetric
@@ -100,50 +99,29 @@ class Choices(Tabular):
         return {"metric": self.metric, "signature": self.signature}
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """Lists whose texts are being compared."""
+@contextmanager
+def _comparing(
+    lists: Sequence[TextList], metric: Metric, options: RunOptions, level: Level = "segment", *, mean: bool = False
+) -> Iterator[tuple[Metric, str, Iterator[list[Rows]]]]:
+    """Compare texts of lists: the metric at the level, the signature, and statistics, some lists at a time.
 
-    statistics: Statistics
-    level: Level
-    found: Iterator[list[Rows]]
-    """Of some lists at a time, (candidates, references, k); with mean references (candidates, k)."""
+    The statistics of a list are of the shape (candidates, references, k), or with mean references (candidates, k).
+    """
+    for number, each in enumerate(lists, start=1):
+        _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
+    corpus = ListCorpus(lists, mean)
+    with running(corpus, make_plan([metric], corpus, level=level), options) as runner:
+        statistics, found = runner.compare()
+        yield statistics.metric.at_level(level), statistics.signature(level), found
 
-    @classmethod
-    @contextmanager
-    def running(
-        cls,
-        lists: Sequence[TextList],
-        metric: Metric,
-        options: RunOptions,
-        *,
-        level: Level = "segment",
-        mean_reference: bool = False,
-    ) -> Iterator[Self]:
-        for number, each in enumerate(lists, start=1):
-            _LIMIT.check(_size(each.candidates) * _size(each.references), f"list {number}")
-        corpus = ListCorpus(lists, mean_reference)
-        with running(corpus, make_plan([metric], corpus, level=level), options) as runner:
-            statistics, found = runner.compare()
-            yield cls(statistics, level, found)
 
-    @property
-    def metric(self) -> Metric:
-        """As it scores at the level."""
-        return self.statistics.metric.at_level(self.level)
-
-    @property
-    def signature(self) -> str:
-        return self.statistics.signature(self.level)
-
-    def scores(self) -> Iterator[Floats]:
-        """Scores of each list, of the shape of its statistics but for the last axis."""
-        metric = self.metric
-        for found in self.found:
-            scores = metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in found]))
-            ends = np.cumsum([rows[..., 0].size for rows in found])
-            for rows, own in zip(found, np.split(scores, ends[:-1]), strict=True):
-                yield own.reshape(rows.shape[:-1])
+def _scores(metric: Metric, found: Iterable[list[Rows]]) -> Iterator[Floats]:
+    """Scores of each list, of the shape of its statistics but for the last axis."""
+    for some in found:
+        scores = metric.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in some]))
+        ends = np.cumsum([rows[..., 0].size for rows in some])
+        for rows, own in zip(some, np.split(scores, ends[:-1]), strict=True):
+            yield own.reshape(rows.shape[:-1])
 
 
 def _size(texts: Sequence[str]) -> int:
@@ -164,9 +142,8 @@ def score_pairs(
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
     """
-    with _Compared.running(lists, metric, RunOptions(jobs, executor, progress=progress)) as compared:
-        signature = compared.signature
-        for each, scores in zip(lists, compared.scores(), strict=True):
+    with _comparing(lists, metric, RunOptions(jobs, executor, progress=progress)) as (scorer, signature, found):
+        for each, scores in zip(lists, _scores(scorer, found), strict=True):
             called = names or [_numbers(each.candidates), _numbers(each.references)]
             yield PairScores(scores, str(metric), signature, *called)
 
@@ -246,11 +223,10 @@ def score_systems(
         Of the candidates, and of the references.
     """
     options, offsets = RunOptions(jobs, executor, progress=progress), np.arange(len(lists) + 1)
-    with _Compared.running(lists, metric, options, level="corpus") as compared:
-        aggregation = compared.metric.aggregation
-        rows = np.stack([*chain.from_iterable(compared.found)], axis=2)
-        scores = np.array([[aggregation.score(each, offsets).score for each in row] for row in rows])
-        return PairScores(scores, str(metric), compared.signature, *names)
+    with _comparing(lists, metric, options, "corpus") as (scorer, signature, found):
+        rows = np.stack([*chain.from_iterable(found)], axis=2)
+        scores = np.array([[scorer.aggregation.score(each, offsets).score for each in row] for row in rows])
+        return PairScores(scores, str(metric), signature, *names)
 
 
 def select(
@@ -301,19 +277,17 @@ def select(
     choices = []
     with (
         shown(progress) as shower,
-        _Compared.running(
-            distinct, made, RunOptions(jobs, executor, progress=shower), mean_reference=mean_reference
-        ) as compared,
+        _comparing(distinct, made, RunOptions(jobs, executor, progress=shower), mean=mean_reference) as compared,
     ):
-        upward = compared.metric.higher_is_better
-        for number, (each, own, scores) in enumerate(zip(listed, distinct, compared.scores(), strict=True), start=1):
+        scorer, signature, found = compared
+        every = zip(listed, distinct, _scores(scorer, found), strict=True)
+        for number, (each, own, scores) in enumerate(every, start=1):
             if not mean_reference:
                 counts = Counter(each.references)
                 weights = np.array([counts[text] for text in own.references], np.float64)
                 scores = scores @ weights / len(each.references)
             # Rounded, so that what is equal but for its last bits goes by its place.
-            best = int((scores.round(9) if upward else -scores.round(9)).argmax())
+            best = int((scores.round(9) if scorer.higher_is_better else -scores.round(9)).argmax())
             place = each.candidates.index(own.candidates[best]) + 1
             choices.append(Choice(number, place, own.candidates[best], float(scores[best]), len(each.candidates)))
-        signature = compared.signature + ("|references:averaged" if mean_reference else "")
-    return Choices(choices, str(made), signature)
+    return Choices(choices, str(made), signature + ("|references:averaged" if mean_reference else ""))
