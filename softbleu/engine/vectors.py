@@ -190,12 +190,12 @@ class Broadcast:
 
     value: WordTable | Vocabulary | None = None
     folder: str = ""  # On this machine, whose files every worker maps once
-    held: Held | None = None  # What is sent once to every worker that has none of this machine's files
+    sent: Held | None = None  # What is sent once to every worker that has none of this machine's files
 
     def load(self) -> Any:
         """Return the table, or the words."""
-        if self.held is not None:
-            return self.held.value()
+        if self.sent is not None:
+            return self.sent.value()
         return _read(self.folder) if self.value is None else self.value
 
 
@@ -206,8 +206,8 @@ def broadcast(
     """Put a table or words where the workers of an executor find them; what they must be sent comes with it."""
     in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors)
     if executor is not None and not shares_memory(executor):
-        held, sent = hold(value)
-        yield Broadcast(held=held), {held.key: sent}
+        sent, content = hold(value)
+        yield Broadcast(sent=sent), {sent.key: content}
     elif executor is None or in_context:
         yield Broadcast(value), {}
     else:

@@ -76,10 +76,8 @@ if TYPE_CHECKING:
         progress: Progress | None
 
 
-GivenMetric = str | Metric
-"""A metric's name, an expression or a value."""
-GivenMetrics = GivenMetric | Sequence[GivenMetric]
-"""One, or several."""
+GivenMetric = str | Metric  # A metric's name, an expression or a value
+GivenMetrics = GivenMetric | Sequence[GivenMetric]  # One, or several
 
 
 def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:

@@ -83,16 +83,14 @@ def find_level(name: str | None, signature: str | None) -> Level:
 
 _RESOURCES = ("vectors", "idf", "language", "meteor-data")
 """Keys of signatures that say what was read beside the text."""
-_SAME = 1e-9
-"""Scores that differ by no more are the same."""
+_SAME = 1e-9  # Scores that differ by no more are the same
 
 
 @dataclass(frozen=True)
 class RunOfMetric:
     """What one metric said in a run."""
 
-    signature: Mapping[str, str]
-    """Its entries; empty where the file has none."""
+    signature: Mapping[str, str]  # Its entries; empty where the file has none
     systems: dict[str, float] = field(default_factory=dict)
     lines: dict[tuple[str, str], float] = field(default_factory=dict)
     """By system and line: a segment, or a segment and its reference."""
@@ -102,17 +100,13 @@ class RunOfMetric:
 class Change:
     """What is not the same in two runs."""
 
-    kind: str
-    """`setting`, `resource`, `version`, `system`, `score` or `line`."""
+    kind: str  # `setting`, `resource`, `version`, `system`, `score` or `line`
     metric: str
     system: str
-    name: str
-    """The key of the signature, or the line."""
+    name: str  # The key of the signature, or the line
     one: str | float | None
-    two: str | float | None
-    """As the runs have it; None where one has not."""
-    difference: float | None = None
-    """The second less the first, where they can be compared."""
+    two: str | float | None  # As the runs have it; None where one has not
+    difference: float | None = None  # The second less the first, where they can be compared
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,10 +114,8 @@ class RunDifference(Tabular):
     """What differs between two runs, and whether their scores can be compared."""
 
     changes: list[Change]
-    incomparable: dict[str, str]
-    """Of metrics whose scores cannot be compared, why."""
-    compared: int
-    """Scores of systems and lines that both have."""
+    incomparable: dict[str, str]  # Of metrics whose scores cannot be compared, why
+    compared: int  # Scores of systems and lines that both have
 
     def records(self) -> list[dict[str, Any]]:
         """A row a change."""

@@ -45,14 +45,11 @@ class NgramMatch:
     """A candidate n-gram and what it met; without a partner, `similarity` is 0 and `reference` None."""
 
     order: int
-    candidate_start: int
-    """Token of the candidate at which the n-gram starts, from 0."""
+    candidate_start: int  # Token of the candidate at which the n-gram starts, from 0
     candidate: tuple[str, ...]
     reference: tuple[str, ...] | None
-    reference_number: int | None
-    """Which reference of the segment the partner first appears in, from 0."""
-    reference_start: int | None
-    """Token of that reference at which the partner starts, from 0."""
+    reference_number: int | None  # Which reference of the segment the partner first appears in, from 0
+    reference_start: int | None  # Token of that reference at which the partner starts, from 0
     similarity: float
     exact: bool
 
@@ -62,8 +59,7 @@ class Explanation:
     """All matches of one segment of one system."""
 
     system: str
-    segment: int
-    """From 1."""
+    segment: int  # From 1
     candidate: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
     matches: tuple[NgramMatch, ...]

@@ -22,15 +22,12 @@ _OF_THE_RUN = ("version", "level")
 class HumanAgreement:
     """In which share of pairs of systems with about such a difference people preferred the same system."""
 
-    data: str
-    """What they judged."""
+    data: str  # What they judged
     share: float
     low: float
-    high: float
-    """0 to 1, and the 95% interval."""
+    high: float  # 0 to 1, and the 95% interval
     pairs: int
-    systems: int
-    """How many there are in the data."""
+    systems: int  # How many there are in the data
 
     def __str__(self) -> str:
         return f"{self.share:.0%} ({100 * self.low:.0f}–{100 * self.high:.0f})"
@@ -41,18 +38,14 @@ class AgreementCurve:
     """The share by the size of the difference, between points."""
 
     data: str
-    metric: str
-    """What it is called there."""
-    signature: str
-    """Of the scores."""
+    metric: str  # What it is called there
+    signature: str  # Of the scores
     pairs: int
     systems: int
-    differences: Sequence[float]
-    """Ascending; nothing is said beyond the last."""
+    differences: Sequence[float]  # Ascending; nothing is said beyond the last
     share: Sequence[float]
     low: Sequence[float]
-    high: Sequence[float]
-    """At each of these; below the first as there."""
+    high: Sequence[float]  # At each of these; below the first as there
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> Self:

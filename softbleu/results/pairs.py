@@ -34,22 +34,18 @@ if TYPE_CHECKING:
 _LIMIT = Limit(
     "comparing all", "pairs of texts", 10_000_000, "1,000 candidates with one another: 1,000,000", "make it shorter"
 )
-_LENGTH = 1000
-"""Characters of a text; so many more count as another."""
+_LENGTH = 1000  # Characters of a text; so many more count as another
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairScores(Tabular):
     """Scores of candidates, each with each of the references; NumPy takes it for the array of `scores`."""
 
-    scores: Floats
-    """(candidates, references)."""
-    metric: str
-    """The metric, as an expression."""
+    scores: Floats  # (candidates, references)
+    metric: str  # The metric, as an expression
     signature: str
     candidates: Sequence[str]
-    references: Sequence[str]
-    """What they are called; numbers, unless they have names."""
+    references: Sequence[str]  # What they are called; numbers, unless they have names
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.scores, dtype)
@@ -70,15 +66,11 @@ class PairScores(Tabular):
 class Choice:
     """The candidate of a list that is most like all its references."""
 
-    segment: int
-    """From 1."""
-    candidate: int
-    """Its place in the list, from 1; the first of equals."""
+    segment: int  # From 1
+    candidate: int  # Its place in the list, from 1; the first of equals
     text: str
-    score: float
-    """Mean over the references, or the score with their mean."""
-    of: int
-    """Candidates of the list."""
+    score: float  # Mean over the references, or the score with their mean
+    of: int  # Candidates of the list
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,8 +78,7 @@ class Choices(Tabular):
     """What was chosen from lists."""
 
     choices: Sequence[Choice]
-    metric: str
-    """The metric, as an expression."""
+    metric: str  # The metric, as an expression
     signature: str
 
     def records(self) -> list[dict[str, Any]]:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
 CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
 """For metrics that need no more than references, and for those that need a source or edits."""
-LEAST_LINES = 20
-"""Fewer lines do not tell whether a text was tokenised."""
+LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
