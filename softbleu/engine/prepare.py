@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -75,18 +75,6 @@ class WordCounts:
         self.counts = np.pad(self.counts, ((0, 0), (0, new + room))) if new > 0 else self.counts
 
 
-@dataclass(frozen=True)
-class CodedCorpus:
-    """The blocks of a corpus, coded when they are asked for: anew, but for lines that the coder knows."""
-
-    corpus: Corpus | ListCorpus
-    coder: BlockCoder
-
-    def __iter__(self) -> Iterator[Any]:
-        blocks: Iterable[Any] = self.corpus.blocks()
-        return map(self.coder.code, blocks)
-
-
 @dataclass
 class PreparedCorpus:
     """A corpus whose words are known, and how it is coded.
@@ -94,11 +82,10 @@ class PreparedCorpus:
     Its words are sorted, those of the references first: what is taken from them does not depend on the systems.
     """
 
-    systems: tuple[str, ...]
+    corpus: Corpus | ListCorpus
     tokenizer: Tokenizer
-    segments: int
     counts: WordCounts = field(repr=False)
-    coded: CodedCorpus | Sequence[CodedBlock] = field(repr=False)  # The blocks, whenever they are asked for
+    coder: BlockCoder = field(repr=False)  # Knows lines and words that it coded before
     _made: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -106,12 +93,17 @@ class PreparedCorpus:
         """All words, by their codes."""
         return list(self.counts.vocabulary)
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return self.corpus.systems
+
     def __len__(self) -> int:
-        return self.segments
+        return len(self.corpus)
 
     def blocks(self, systems: Sequence[int] | None = None) -> Iterator[CodedBlock]:
-        """The blocks, of all systems or of those with these numbers."""
-        for block in self.coded:
+        """The blocks as coded lines, of all systems or of those with these numbers."""
+        for block in map(self.coder.code, cast("Corpus", self.corpus).blocks()):
             yield block if systems is None else block.only(systems)
 
     def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
@@ -193,20 +185,11 @@ def _lines_of(idf: IdfCorpus) -> list[str]:
     return texts
 
 
-@dataclass(frozen=True)
-class _CountingWork:
-    """What a worker does beforehand: find the words of some blocks."""
-
-    tokenizer: Tokenizer
-    needed: Requirements
-    kernels: KernelName
-
-    def __call__(self, batch: TaskBatch) -> WordCounts:
-        """Count words; nothing else travels back."""
-        words = WordCounts()
-        coder = BlockCoder(self.tokenizer, self.needed, self.kernels, words.vocabulary)
-        words.count(batch.coded(coder), self.needed)
-        return words
+def _count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
+    """What a worker does beforehand: find the words of some blocks; nothing else travels back."""
+    words = WordCounts()
+    words.count(batch.coded(BlockCoder(tokenizer, needed, kernels, words.vocabulary)), needed)
+    return words
 
 
 def prepare_corpus(
@@ -220,13 +203,13 @@ def prepare_corpus(
     words = WordCounts()
     coder = BlockCoder(tokenizer, needed, kernels, words.vocabulary)
     if executor is None:
-        words.count(CodedCorpus(corpus, coder), needed)
+        words.count((coder.code(block) for block in corpus.blocks()), needed)
     else:
-        work = _CountingWork(tokenizer, needed, kernels)
+        work = partial(_count_words, tokenizer=tokenizer, needed=needed, kernels=kernels)
         for found in run_in_order(work, task_batches(corpus, executor), executor, together=False):
             words.add(found)
     coder.renumber(words.sort(), words.vocabulary)
-    return PreparedCorpus(corpus.systems, tokenizer, len(corpus), words, CodedCorpus(corpus, coder))
+    return PreparedCorpus(corpus, tokenizer, words, coder)
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:

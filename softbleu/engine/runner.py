@@ -17,7 +17,7 @@ from softbleu.engine.checkpoint import EVERY, Checkpoint
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.lists import ListCorpus
 from softbleu.engine.plan import by_tokenizer, make_plan, without_vectors
-from softbleu.engine.prepare import CodedCorpus, PreparedCorpus, prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Statistics, StreamingAggregation
 from softbleu.engine.vectors import broadcast
 from softbleu.engine.worker import BlockStatistics, Sums, Task, Worker, task_batches
@@ -148,8 +148,7 @@ class Runner:
         worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, found, words)
         coder = None
         if self.executor is None:
-            known = None if prepared is None else prepared.coded
-            coder = known.coder if isinstance(known, CodedCorpus) else BlockCoder(tokenizer, needed, self.kernels)
+            coder = BlockCoder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
         return _Work(worker, tables, {key: content for _, each in sent for key, content in each.items()}, coder)
 
     def _broadcast(self, value: Any) -> tuple[Any, dict[str, bytes]]:
