@@ -41,15 +41,23 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, valid: Iterable[str], place: str = "") -> None:
         choices = list(valid)
-        near = get_close_matches(name, choices, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
         where = f"{place}: " if place else ""
-        super().__init__(f"{where}unknown {kind} {name!r}{hint}; valid: {', '.join(choices)}")
+        super().__init__(f"{where}unknown {kind} {name!r}{did_you_mean(name, choices)}; valid: {', '.join(choices)}")
         self._arguments = (kind, name, choices, place)
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], str]]:
         # Errors come back from worker processes pickled.
         return type(self), self._arguments
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """What to add to a name that is unknown, where one of the choices is spelt like it.
+
+    >>> did_you_mean("vlue", ["exact", "vleu"])
+    " (did you mean 'vleu'?)"
+    """
+    near = get_close_matches(name, list(choices), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def known_name(kind: str, name: str, valid: Iterable[str], place: str = "") -> str:

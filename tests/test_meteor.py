@@ -29,8 +29,7 @@ from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
 from softbleu.metrics.making import make_metric, metric_from_signature
-from softbleu.metrics.meteor.metric import _alone
-from softbleu.metrics.meteor.words import METEOR_FUNCTION_WORDS
+from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS, _alone
 from softbleu.text.normaliser import normalised
 from softbleu.thesaurus.resources import PACKAGE, MeteorData, stem
 

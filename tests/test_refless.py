@@ -12,8 +12,7 @@ import softbleu
 from softbleu.errors import InputError
 from softbleu.language import VALUES, default_language, open_language
 from softbleu.language.locate import _open
-from softbleu.metrics.refless.judging import Coefficients, line_judge
-from softbleu.metrics.refless.meaning import meaning
+from softbleu.metrics.refless import Coefficients, line_judge, meaning
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
 BETTER = ["He went to school yesterday .", "This is good information .", "I like it ."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.analysis.page_matches import ShownText, shown_text
 from softbleu.corpora.files import open_text
 from softbleu.engine.plan import make_plan
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
@@ -22,20 +22,15 @@ from softbleu.metrics.base import Metric, Requirements
 from softbleu.results.api import GivenMetrics, make_metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from concurrent.futures import Executor
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.engine.statistics import Statistics
     from softbleu.types import Integers, Progress
 
-LENGTHS = (0, 10, 20, 30, 40, 50, 60)
-"""Tokens of a segment from which each bucket starts."""
-FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)
-"""Occurrences of a word in the references from which each bucket starts."""
-MOST_LABELS = 200
-"""More buckets than these say nothing."""
+LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
+FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
+MOST_LABELS = 200  # More buckets than these say nothing
 
 
 @dataclass(frozen=True)
@@ -50,10 +45,8 @@ class _Row:
 class BucketScores(Tabular):
     """Scores of every system in every bucket."""
 
-    by: str
-    """What the buckets are made by."""
-    unit: str
-    """What they hold: segments, words, or nothing that is counted."""
+    by: str  # What the buckets are made by
+    unit: str  # What they hold: segments, words, or nothing that is counted
     systems: tuple[str, ...]
     rows: list[_Row]
 

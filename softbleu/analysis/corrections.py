@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -15,14 +15,13 @@ from softbleu.engine.prepare import prepare_corpus
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.m2 import M2, find_edits
-from softbleu.metrics.m2.lattice import match_edits
+from softbleu.metrics.m2.lattice import Edit, match_edits
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import CodedGold, GoldSegment
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.m2.alignments import Edit
 
 Spans = tuple[int, int, int, int]
 """Words of the source, and those of the text that they become, from 0, ends left out."""
@@ -30,8 +29,7 @@ Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
 """Names the types of edits that make one text of another."""
 By = Literal["type", "operation", "errant"]
 Verdict = Literal["hit", "wrong", "missed", "over"]
-OTHER = "other"
-"""Of edits where no annotator has any, whose type the gold file does not say."""
+OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
 ALL = "all"
 
 
@@ -39,8 +37,7 @@ ALL = "all"
 class JudgedEdit:
     """An edit of a candidate, or a gold edit."""
 
-    spans: Spans
-    """Source words, and those of the candidate that they became; of a gold edit, of the annotator's text."""
+    spans: Spans  # Source words, and those of the candidate that they became; of a gold edit, of the annotator's text
     text: tuple[str, ...]
     verdict: Verdict
     """Of a candidate's: `hit`, `wrong` (a gold edit is there, another one) or `over`. Of a gold edit: `hit`, `wrong`
@@ -55,8 +52,7 @@ class LineCorrections:
     annotator: int
     edits: tuple[JudgedEdit, ...]
     gold: tuple[JudgedEdit, ...]
-    hits: tuple[tuple[int, int], ...]
-    """Numbers of the edits that are gold edits, and of these."""
+    hits: tuple[tuple[int, int], ...]  # Numbers of the edits that are gold edits, and of these
 
 
 @dataclass(frozen=True)
@@ -68,18 +64,13 @@ class KindScore:
     correct: int
     proposed: int
     gold: int
-    precision: float
-    """In per cent, as recall and F; 100 where nothing is proposed, as for M2."""
+    precision: float  # In per cent, as recall and F; 100 where nothing is proposed, as for M2
     recall: float
     f: float
-    hits: int
-    """Gold edits that the candidate has."""
-    wrong: int
-    """Gold edits where the candidate has another edit."""
-    missed: int
-    """Gold edits where the candidate has none: under-corrections."""
-    over: int
-    """Edits of the candidate where there is no gold edit: over-corrections."""
+    hits: int  # Gold edits that the candidate has
+    wrong: int  # Gold edits where the candidate has another edit
+    missed: int  # Gold edits where the candidate has none: under-corrections
+    over: int  # Edits of the candidate where there is no gold edit: over-corrections
 
 
 class KindScores(list[KindScore], Tabular):
@@ -171,17 +162,13 @@ class _Line:
     candidate: tuple[int, ...]
     coded: CodedGold
     segment: GoldSegment
-    edits: list[list[Edit]]
-    """Towards each annotator."""
+    edits: list[list[Edit]]  # Towards each annotator
 
 
 def _lines_of(chunk: Chunk, segments: Sequence[GoldSegment], metric: M2) -> Iterator[_Line]:
     if chunk.gold is None or chunk.source is None:
         raise InputError("edits are told from gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-    texts = (
-        [tuple(tokens.codes[start:stop].tolist()) for start, stop in pairwise(tokens.offsets.tolist())]
-        for tokens in (chunk.source, chunk.candidates)
-    )
+    texts = chunk.source.by_line(), chunk.candidates.by_line()
     for source, candidate, coded, segment in zip(*texts, chunk.gold, segments, strict=True):
         edits = find_edits(source, candidate, coded.edits, metric.max_unchanged_words)
         yield _Line(source, candidate, coded, segment, edits)

@@ -28,11 +28,9 @@ LineKind = Literal["worst", "different", "disagreeing"]
 class ChosenLine:
     """A segment of one system, or of two that differ."""
 
-    segment: int
-    """From 1."""
+    segment: int  # From 1
     systems: tuple[str, ...]
-    scores: tuple[tuple[float, ...], ...]
-    """Of each system, one a metric."""
+    scores: tuple[tuple[float, ...], ...]  # Of each system, one a metric
     by: float
     """What it was chosen by: the score; the second system's less the first's; or how much higher the second metric
     ranks the candidate among all than the first, from -1 to 1."""

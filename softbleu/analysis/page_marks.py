@@ -12,13 +12,12 @@ import numpy as np
 from softbleu.analysis.corrections import LineCorrections, find_corrections
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
+from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.bertscore import BertScore
 from softbleu.metrics.gleu import Gleu
-from softbleu.metrics.imeasure import IMeasure
-from softbleu.metrics.imeasure.alignment import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, align_columns
+from softbleu.metrics.imeasure import FALSE_NEGATIVE, FALSE_POSITIVE, TRUE_POSITIVE, IMeasure, align_columns
 from softbleu.metrics.m2 import M2
-from softbleu.metrics.meteor import Meteor
-from softbleu.metrics.meteor.stages import STAGES
+from softbleu.metrics.meteor import STAGES, Meteor
 from softbleu.metrics.softbleu import Softbleu
 
 if TYPE_CHECKING:
@@ -30,10 +29,8 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 CANDIDATE, REFERENCE, SOURCE = range(3)
-HEAT_STEPS = 50
-"""Similarities of a page are so many to 1."""
-LEAST_HEAT = 0.2
-"""Lower ones are left blank."""
+HEAT_STEPS = 50  # Similarities of a page are so many to 1
+LEAST_HEAT = 0.2  # Lower ones are left blank
 _SEGMENTS, _PAIRS = 64, 1 << 20
 """Segments, and pairs of their tokens, whose similarities are looked at together, unless one segment has more."""
 
@@ -48,8 +45,7 @@ class ShownMarks:
 
     kinds: list[str]
     labels: list[str]
-    row: Integers
-    """Number of the candidate: system * segments shown + segment."""
+    row: Integers  # Number of the candidate: system * segments shown + segment
     side: Integers
     start: Integers
     length: Integers
@@ -63,13 +59,10 @@ class ShownHeat:
     """How alike the tokens of each candidate and of its best reference are, row by row."""
 
     labels: list[str]
-    heights: Integers
-    """Tokens of the candidate, of each row."""
+    heights: Integers  # Tokens of the candidate, of each row
     widths: Integers
-    names: Integers
-    """Numbers of labels: of each row those of the candidate's tokens, then those of the reference's."""
-    values: Integers
-    """In steps of 1 / `HEAT_STEPS`, from left to right and down."""
+    names: Integers  # Numbers of labels: of each row those of the candidate's tokens, then those of the reference's
+    values: Integers  # In steps of 1 / `HEAT_STEPS`, from left to right and down
 
 
 def find_marks(corpus: Corpus, metric: Metric, text: ShownText, words: WordTable | None) -> ShownMarks | None:
@@ -110,14 +103,14 @@ def find_heat(metric: Metric, text: ShownText, words: WordTable | None) -> Shown
 
 
 def _tables(
-    metric: Softbleu | BertScore, chunk: Chunk, words: WordTable, spelt: Sequence[str]
+    metric: Softbleu | BertScore, chunk: Chunk, words: WordTable, forms: Sequence[str]
 ) -> Iterator[tuple[Floats, list[str], list[str]]]:
     """Similarities with the reference against which each candidate scores best, and the tokens on both sides."""
     for piece in _small_pieces(chunk):
         single = piece.by_reference()
         lines = _best(metric, piece, words)
         sides = single.candidates.chosen(lines), single.references.chosen(lines)
-        texts = [_spelt(tokens, spelt) for tokens in sides]
+        texts = [tokens.surface_forms(forms) for tokens in sides]
         if isinstance(metric, Softbleu):
             chosen = Chunk(*sides, np.arange(len(lines) + 1))
             yield from zip(metric.word_similarities(chosen, words), *texts, strict=True)
@@ -143,17 +136,10 @@ def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
 
 def _best(metric: Softbleu | BertScore, piece: Chunk, words: WordTable) -> Integers:
     """Number of the reference against which each candidate scores best, the first of equal ones."""
-    offsets = piece.segment_offsets
-    if (np.diff(offsets) == 1).all():
+    if len(piece.references.lengths) == len(piece):
         return np.arange(len(piece))
     scores = metric.scores(metric.statistics(piece.by_reference(), words, choose_kernels("numpy")))
-    best = [first + int(scores[first:end].argmax()) for first, end in pairwise(offsets.tolist())]
-    return np.array(best, np.int64)
-
-
-def _spelt(tokens: Tokens, words: Sequence[str]) -> list[list[str]]:
-    codes = tokens.codes.tolist()
-    return [[words[code] for code in codes[start:stop]] for start, stop in pairwise(tokens.offsets.tolist())]
+    return best_rows(piece.segment_offsets, scores)
 
 
 def _piece_names(metric: Metric, lines: list[list[str]]) -> list[list[str]]:
@@ -194,8 +180,7 @@ def _imeasure_marks(corpus: Corpus, metric: Any, text: ShownText, words: object)
         rows = metric.statistics(chunk, None, None)
         chosen = metric.aggregation.chosen(rows, chunk.segment_offsets).tolist()
         sources, candidates, references = (
-            [tuple(tokens.codes[start:stop].tolist()) for start, stop in pairwise(tokens.offsets.tolist())]
-            for tokens in (_source(chunk), chunk.candidates, chunk.references)
+            tokens.by_line() for tokens in (_source(chunk), chunk.candidates, chunk.references)
         )
         starts = chunk.references.offsets[chunk.segment_offsets[:-1]]
         for segment, line in enumerate(chosen):

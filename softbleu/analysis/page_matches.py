@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.segments import BLOCK
-from softbleu.engine.encode import BlockCoder
-from softbleu.engine.runner import Runner, segments_at_once
-from softbleu.engine.vectors import broadcast
-from softbleu.engine.worker import LEAST, MINI_BATCH, TaskBatch, task_batches
-from softbleu.io.executors import run_in_order
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.limits import Limit
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.matching.batches import LONG_CELLS
 from softbleu.matching.ngrams import Chunk
-from softbleu.matching.sweep import MatchIntervals, match_intervals, matched_by_all
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:
     from softbleu.engine.encode import CodedBlock
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.vectors import Broadcast, CorpusWords
-    from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.matching.similarity import Vectors
-    from softbleu.text.tokens import Tokenizer
-    from softbleu.types import Integers, Progress
+    from softbleu.types import Integers
 
-_Part = TypeVar("_Part", bound=Sized)
-_LIMIT = Limit(
+_LIMIT = Limit(  # That are shown, of all texts (0.7 GB): more segments are not shown
     "a page",
     "words",
     1 << 21,
     "a segment of 3,000 words with 20 references: 63,000",
     "score shorter segments, or fewer systems",
 )
-"""That are shown, of all texts (0.7 GB): more segments are not shown."""
-_TOKENS = 1 << 18
-"""That are matched together, unless a segment alone has more."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +38,9 @@ class ShownText:
     """The tokens of the segments that a page shows, as codes of `words`, which has those of the whole corpus."""
 
     words: list[str]
-    candidates: tuple[Tokens, ...]
-    """Of each system, one line a segment."""
+    candidates: tuple[Tokens, ...]  # Of each system, one line a segment
     references: Tokens
-    offsets: Integers
-    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None
 
     def __len__(self) -> int:
@@ -97,20 +82,14 @@ def narrowed(column: Integers) -> Integers:
 class ShownMatches:
     """The matches of the candidates shown, sorted by row, order, start and threshold; one entry a match each."""
 
-    row: Integers
-    """Number of the candidate: system * segments shown + segment."""
+    row: Integers  # Number of the candidate: system * segments shown + segment
     order: Integers
-    start: Integers
-    """Token of the candidate at which the n-gram starts."""
-    matched: Integers
-    """The clipped matches of it, in millionths."""
-    partner: Integers
-    """Token at which the reference n-gram starts; the references of a segment count as one text."""
+    start: Integers  # Token of the candidate at which the n-gram starts
+    matched: Integers  # The clipped matches of it, in millionths
+    partner: Integers  # Token at which the reference n-gram starts; the references of a segment count as one text
     partner_order: Integers
-    first: Integers
-    """Number of the lowest threshold at which the match is made."""
-    end: Integers
-    """Number of the first threshold above it at which it is not."""
+    first: Integers  # Number of the lowest threshold at which the match is made
+    end: Integers  # Number of the first threshold above it at which it is not
 
     @classmethod
     def joined(cls, parts: Sequence[Sequence[Integers]]) -> ShownMatches:
@@ -171,7 +150,11 @@ class Matching:
     kernels: KernelName
 
     def of(self, text: ShownText) -> tuple[ShownMatches, Integers, list[int]]:
-        """Match all rows; also their sums, as `sums`, and the rows too long for more than the run's threshold."""
+        """Match all rows.
+
+        Also their sums at every threshold, in millionths, (systems, thresholds, orders), and which rows are too long
+        for more than the run's threshold; these are not in the sums.
+        """
         found: list[list[Integers]] = []
         clipped = np.zeros((len(text.candidates), len(self.thresholds), self.order), np.int64)
         too_long: list[int] = []
@@ -183,26 +166,9 @@ class Matching:
                 found.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
                 if long and self.thresholds:
                     too_long.append(row)
-                    clipped[system] += self.sums([piece])[0]
                 elif self.thresholds:
                     clipped[system] += self._added(intervals)
         return ShownMatches.joined(found), clipped, too_long
-
-    def sums(self, chunks: Sequence[Chunk]) -> Integers:
-        """Sum the matches of each system at every threshold, in millionths: (systems, thresholds, orders)."""
-        matchers = [replace(self.matcher, threshold=threshold) for threshold in self.thresholds]  # type: ignore[call-arg]
-        found = matched_by_all(matchers, chunks, self.vectors, self.order, choose_kernels(self.kernels))
-        return np.stack([matched.sum(axis=1) for matched in found], axis=1)
-
-    def sums_beyond(self, blocks: Iterable[CodedBlock], skip: int) -> Integers:
-        """Do the same for blocks, but for so many of their first segments."""
-        total: Any = 0
-        for block in blocks:
-            rest = block.part(min(skip, len(block)), len(block))
-            skip -= len(block) - len(rest)
-            for bounds in rest.bounds(max(MINI_BATCH // len(block.candidates), LEAST), _TOKENS):
-                total = total + self.sums(list(rest.chunks(*bounds)))
-        return np.asarray(total)
 
     def _added(self, intervals: MatchIntervals) -> Integers:
         """Sum the matches alive at each threshold: what begins there, less what has ended before."""
@@ -269,62 +235,3 @@ def _merged(columns: Sequence[Integers]) -> Sequence[Integers]:
     kept.append(end[ranked][last] if len(ranked) else end)
     again = np.lexsort((kept[6], kept[2], kept[1], kept[0]))
     return [column[again] for column in kept]
-
-
-@dataclass(frozen=True)
-class _Work:
-    """What a worker does; small enough to travel with every batch."""
-
-    matching: Matching
-    tokenizer: Tokenizer
-    words: Broadcast
-    table: Broadcast
-
-    def __call__(self, task: tuple[TaskBatch, int]) -> Integers:
-        batch, skip = task
-        needed = Requirements(references=True)
-        coder = BlockCoder(self.tokenizer, needed, self.matching.kernels, self.words.load())
-        matching = replace(self.matching, vectors=self.table.load().vectors)
-        return matching.sums_beyond(batch.coded(coder), skip)
-
-
-def beyond(
-    runner: Runner, matching: Matching, metric: Metric, table: CorpusWords, shown: int, progress: Progress | None
-) -> Any:
-    """Sum the matches of each system at every threshold, in millionths, but for those of the first segments."""
-    total: Any = 0
-    done, prepared = shown, runner.prepared(metric.tokenizer)
-    for found, segments in _sums_of_parts(runner, matching, metric, table, shown):
-        total = total + found
-        done += segments
-        if progress is not None:
-            progress(done, len(prepared))
-    return total
-
-
-def _sums_of_parts(
-    runner: Runner, matching: Matching, metric: Metric, table: CorpusWords, shown: int
-) -> Iterator[tuple[Integers, int]]:
-    """Sums of parts of the corpus, and how many segments these have."""
-    prepared, executor = runner.prepared(metric.tokenizer), runner.executor
-    if executor is None:
-        for block, skip in _beyond(prepared.blocks(), shown):
-            yield matching.sums_beyond([block], skip), len(block) - skip
-        return
-    step = segments_at_once([metric])
-    todo = list(_beyond(task_batches(runner.corpus, executor, step if step < BLOCK else None), shown))
-    known = prepared.counts.vocabulary
-    with broadcast(known, executor) as (words, sent), broadcast(table.words, executor) as (place, more):
-        work = _Work(replace(matching, vectors=None), metric.tokenizer, words, place)
-        found = run_in_order(work, todo, executor, {**sent, **more}, together=False)
-        for (batch, skip), sums in zip(todo, found, strict=True):
-            yield sums, len(batch) - skip
-
-
-def _beyond(parts: Iterable[_Part], shown: int) -> Iterator[tuple[_Part, int]]:
-    """Parts of a corpus that are not among its first segments as a whole, and how much of them is."""
-    for part in parts:
-        skip = min(shown, len(part))
-        shown -= skip
-        if skip < len(part):
-            yield part, skip

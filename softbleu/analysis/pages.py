@@ -16,14 +16,14 @@ import numpy as np
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
-from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, beyond, shown_segments, shown_text
+from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
 from softbleu.analysis.word_accuracy import differences_in
 from softbleu.engine.plan import make_plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
-from softbleu.engine.statistics import make_results
+from softbleu.engine.statistics import Statistics, make_results
 from softbleu.errors import InputError
 from softbleu.io.executors import single_threaded_blas
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import BleuFormula, matcher_of
@@ -39,26 +39,18 @@ from softbleu.results.significance import (
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.statistics import Statistics
     from softbleu.engine.vectors import CorpusWords
-    from softbleu.kernels import KernelName
     from softbleu.matching import Matcher
     from softbleu.metrics.base import Level, Metric
-    from softbleu.metrics.result import Result
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.result import Result, Score
     from softbleu.text.tokens import Tokenizer
     from softbleu.types import Integers, Progress
 
-ROWS = 15_000
-"""Candidates that a page shows; its scores are of all."""
-STEPS = 100
-"""Thresholds of a page lie so many to 1 apart."""
-COARSE_STEPS = 20
-"""The same for matchers that must match anew at every threshold."""
-_SLOWNESS = 16
-"""How much longer it takes to match at every threshold than to score by exact matches."""
-_NGRAMS = 10
-"""N-grams of each pair and direction that a page of a comparison shows."""
+ROWS = 15_000  # Candidates that a page shows; its scores are of all
+STEPS = 100  # Thresholds of a page lie so many to 1 apart
+COARSE_STEPS = 20  # The same for matchers that must match anew at every threshold
+_SLOWNESS = 16  # How much longer it takes to match at every threshold than to score by exact matches
+_NGRAMS = 10  # N-grams of each pair and direction that a page of a comparison shows
 
 
 @dataclass(frozen=True)
@@ -67,14 +59,11 @@ class Page:
 
     metric: Metric
     segment_metric: Metric
-    order: int
-    """Greatest n of the n-grams whose matches are shown; 0 where there are none."""
+    order: int  # Greatest n of the n-grams whose matches are shown; 0 where there are none
     tokenizer: Tokenizer
-    results: list[Result]
-    """Of the run's own threshold; one a system."""
+    results: list[Result]  # Of the run's own threshold; one a system
     segment_signature: str
-    segment_scores: list[list[float]]
-    """Of the segments shown, system by system."""
+    segment_scores: list[list[float]]  # Of the segments shown, system by system
     parts: dict[str, list[list[float]]]
     """What the segments' scores are made of, by how tables call it, and scores by other metrics; likewise."""
     intervals: list[tuple[float, float] | None]
@@ -82,23 +71,18 @@ class Page:
     significance: SignificanceSettings
     thresholds: tuple[float, ...]
     """Ascending; empty for a metric whose score cannot be taken anew at another threshold."""
-    run: int
-    """Which of them is the run's own."""
-    clipped_matches: Integers
-    """In millionths: (systems, thresholds, orders); empty without thresholds."""
+    run: int  # Which of them is the run's own
+    clipped_matches: Integers  # In millionths: (systems, thresholds, orders); empty without thresholds
     rows: Integers
     """Statistics of the segments shown: (systems, segments, k); no segments where there is not one row for each."""
-    segments: int
-    """Segments of the corpus; `text` has the first of them."""
+    segments: int  # Segments of the corpus; `text` has the first of them
     text: ShownText
     matches: ShownMatches
-    too_long: list[int]
-    """Rows whose matches are known at the run's threshold only."""
+    too_long: list[int]  # Rows whose matches are known at the run's threshold only
     marks: ShownMarks | None
     heat: ShownHeat | None
     title: str = ""
-    pair: tuple[int, int] | None = None
-    """Systems that are shown side by side at first."""
+    pair: tuple[int, int] | None = None  # Systems that are shown side by side at first
     tables: list[PageTable] = field(default_factory=list)
 
 
@@ -107,8 +91,7 @@ class PageTable:
     """A table that a page shows as it is."""
 
     title: str
-    rows: list[dict[str, Any]]
-    """By the names of the columns, the same in each."""
+    rows: list[dict[str, Any]]  # By the names of the columns, the same in each
     note: str = ""
 
 
@@ -135,7 +118,7 @@ def make_page(
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
     metrics = [make_metric(metric), *others]
     with _collected(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as found:
-        return _page_of(*found, level, title, progress)
+        return _page_of(*found, level, title)
 
 
 @contextmanager
@@ -156,9 +139,7 @@ def _collected(
         yield runner, runner.collect(metrics)
 
 
-def _page_of(
-    runner: Runner, collected: Sequence[Statistics], level: Level, title: str, progress: Progress | None
-) -> Page:
+def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, title: str) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
     corpus, metric = runner.corpus, statistics.metric
@@ -173,7 +154,7 @@ def _page_of(
     thresholds = _thresholds(metric)
     table = _table_of(prepared, metric, thresholds)
     words = None if table is None else table.words
-    matches, clipped, too_long = _matched(runner, metric, order, text, table, progress)
+    matches, clipped, too_long = _matched(runner, metric, order, text, table)
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
@@ -218,12 +199,7 @@ def _table_of(prepared: PreparedCorpus, metric: Metric, thresholds: Sequence[flo
 
 
 def _matched(
-    runner: Runner,
-    metric: Metric,
-    order: int,
-    text: ShownText,
-    table: CorpusWords | None,
-    progress: Progress | None,
+    runner: Runner, metric: Metric, order: int, text: ShownText, table: CorpusWords | None
 ) -> tuple[ShownMatches, Integers, list[int]]:
     """Match what is shown at every threshold, and add up the matches of the whole corpus."""
     matcher, thresholds = matcher_of(metric), _thresholds(metric)
@@ -232,23 +208,23 @@ def _matched(
     vectors = None if table is None else table.words.vectors
     matching = Matching(matcher, order, thresholds, _run_of(metric, thresholds), vectors, runner.kernels)
     matches, clipped, too_long = matching.of(text)
-    if thresholds and table is not None:
-        clipped = clipped + beyond(runner, matching, metric, table, len(text), progress)
+    if thresholds and (too_long or len(text) < len(runner.corpus)):
+        found = [with_threshold(metric, threshold) for threshold in thresholds]
+        swept = runner.collect(found, keep_rows=False)
+        # Behind two lengths a row has the matches of each order.
+        clipped = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
     return matches, clipped, too_long
 
 
 def _parts(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
     """Numbers that tables show of each segment's score, lists an entry an order."""
-    found: dict[str, list[list[float]]] = {}
-    for column in segments[0][0].columns() if segments[0] else ():
-        values = [[getattr(score, column.name) for score in scores] for scores in segments]
-        flat = [value for own in values for value in own]
-        if column.short and all(isinstance(value, int | float) for value in flat):
-            found[column.short] = values
-        elif column.short and all(isinstance(value, list) for value in flat):
-            for number in range(len(flat[0])):
-                found[f"{column.short}{number + 1}"] = [[value[number] for value in own] for own in values]
-    return found
+    shown = [[score.shown() for score in scores] for scores in segments]
+    found = {name: [[each[name] for each in own] for own in shown] for name in (shown[0][0] if shown[0] else ())}
+    return {
+        name: values
+        for name, values in found.items()
+        if all(isinstance(value, int | float) for own in values for value in own)
+    }
 
 
 def _own_threshold(matcher: Matcher) -> float:
@@ -301,7 +277,7 @@ def make_comparison_page(
     with _collected(corpus, metrics, options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
-        page = _page_of(runner, statistics, "corpus", title, progress)
+        page = _page_of(runner, statistics, "corpus", title)
         first = tables[0]
         others = sorted((row for row in first.comparisons if row.name != first.baseline), key=lambda row: row.rank)
         pair = None

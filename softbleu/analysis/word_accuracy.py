@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.matching.ngrams import Chunk, check_order
@@ -17,12 +17,9 @@ from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
 
-LONGEST_SHOWN = 4
-"""Longest n-grams that are looked for unless told."""
-_AT_ONCE = 256
-"""Segments whose n-grams are counted together."""
+LONGEST_SHOWN = 4  # Longest n-grams that are looked for unless told
+_AT_ONCE = 256  # Segments whose n-grams are counted together
 
 
 @dataclass(frozen=True)
@@ -32,11 +29,9 @@ class NgramDifference:
     better: str
     worse: str
     ngram: tuple[str, ...]
-    matches: int
-    """How often the better one has it right."""
+    matches: int  # How often the better one has it right
     other_matches: int
-    offered: int
-    """How often the references have it."""
+    offered: int  # How often the references have it
 
 
 class NgramDifferences(list[NgramDifference], Tabular):

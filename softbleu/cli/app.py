@@ -22,35 +22,17 @@ from softbleu.version import __version__
 
 PROGRAM = "softbleu"
 MORE_HELP = "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
-GROUPS = {
-    "": ("", "score", "compare", "explain", "sweep", "metaeval", "matrix", "select", "diff"),
+GROUPS = {  # Groups of commands: what they are for, and the modules that declare them
+    "": ("", "score compare explain sweep metaeval matrix select diff metrics matchers tokenizers"),
     "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
     "embeddings": (
         "Word vectors: convert them, look into them, find neighbours, train your own.",
-        *(
-            "convert",
-            "info",
-            "similarity",
-            "expand",
-            "neighbours",
-            "index",
-            "graph",
-            "train",
-            "evaluate",
-            "list_sets",
-        ),
+        "convert info similarity expand neighbours index graph train evaluate list_sets",
     ),
-    "experiments": ("Experiments: from a file that defines them, and which credit is spurious.", "run", "spurious"),
+    "experiments": ("Experiments: from a file that defines them, and which credit is spurious.", "run spurious"),
     "language": ("Language models: train your own.", "train"),
-    "networks": (
-        "Reference networks: the many ways to say it, from one reference.",
-        "make",
-        "info",
-        "sample",
-        "show",
-    ),
+    "networks": ("Reference networks: the many ways to say it, from one reference.", "make info sample show"),
 }
-"""Groups of commands: what they are for, and the modules that declare them."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -94,12 +76,12 @@ def make_program(
     app = typer.Typer(name=PROGRAM, cls=Group, rich_markup_mode="rich", pretty_exceptions_enable=False)
     app.callback(invoke_without_command=True, context_settings={"help_option_names": list(HELP)})(softbleu)
     words = tuple(named or ())[:2]
-    known = words[:1] and (words[0] in GROUPS or words[0] in GROUPS[""])
-    for name, (text, *modules) in GROUPS.items():
+    known = words[:1] and (words[0] in GROUPS or words[0] in GROUPS[""][1].split())
+    for name, (text, modules) in GROUPS.items():
         group = typer.Typer(name=name, cls=Group, rich_markup_mode="rich") if name else app
         if name:
             group.callback(help=text, invoke_without_command=True)(_show_help)
-        for module in modules:
+        for module in modules.split():
             place = (name, module) if name else (module,)
             if examples is not None or not known or place[0] == words[0]:
                 declared = DECLARATIONS[import_module(".".join(("softbleu.cli", *place))).__name__]
@@ -107,9 +89,12 @@ def make_program(
                 make = found if named is None or list(words[: len(spelt)]) == spelt else None
                 epilog = None
                 if examples is not None:
-                    from softbleu.cli.examples import examples_of
+                    from softbleu.cli.examples import examples_of, metric_lines
 
-                    epilog = examples_of(" ".join(spelt), examples if declared.of_metrics else "")
+                    above = examples if declared.of_metrics else ""
+                    if above and words == ("score",):
+                        above = f"{metric_lines()}\n\n{above}"
+                    epilog = examples_of(" ".join(spelt), above)
                 group.command(spelt[-1], cls=Command, epilog=epilog)(declared.callback(make))
         if name and group.registered_commands:
             app.add_typer(group)

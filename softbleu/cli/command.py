@@ -155,8 +155,7 @@ class Declaration:
         return call
 
 
-DECLARATIONS: dict[str, Declaration] = {}
-"""Commands by the name of their module."""
+DECLARATIONS: dict[str, Declaration] = {}  # Commands by the name of their module
 
 
 def command(
@@ -175,7 +174,7 @@ def command(
     options : names of its options, in the order of the help; quiet and debug, which all have, are left out
     own : a table of those that are its own, see `read_options`
     settings : it takes the options of settings of metrics and matchers, too: those that this says are wanted
-    settings_of : it takes those of one declared class, by its place: `networks.rules:NetworkRules`
+    settings_of : it takes those of one declared class, by its place: `lattices.rules:NetworkRules`
     panel, without : where the help has these, and which it does not take
     """
 

@@ -21,7 +21,8 @@ def compare(given: Given) -> None:
     from softbleu.cli.output import Output
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
-    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES, draw_pairs, note_few, write_distribution
+    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
+    from softbleu.report.comparisons import draw_pairs, note_few, write_distribution
     from softbleu.results import SignificanceSettings, compare_corpus
 
     if given.show or given.by:

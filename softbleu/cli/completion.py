@@ -33,7 +33,7 @@ def score_formats() -> list[str]:
     return [*WRITERS, *PAGES]
 
 
-def metrics() -> list[str]:
+def metric_names() -> list[str]:
     """Names of metrics and matchers, those of plug-ins too."""
     from softbleu.matching import MATCHERS
     from softbleu.metrics.base import METRICS

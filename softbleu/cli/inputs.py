@@ -44,7 +44,12 @@ def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpu
 
     Once all is done it notes a threshold that nobody chose; options that contradict one another are an InputError.
     """
+    from softbleu.results.samples import notes_on
+
     with _open_corpus(given, measures) as corpus:
+        # The sample is known.
+        for note in notes_on(corpus, measures) if given.candidate or given.pairs else ():
+            given.note(note)
         yield corpus
     if given.get("preset") or given.get("signature") or given.get("threshold", 0) is not None:
         return
@@ -62,7 +67,7 @@ def open_corpus(given: Given, measures: Sequence[Metric] = ()) -> Iterator[Corpu
 @contextmanager
 def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     from softbleu.corpora import ParallelFiles, read_segments
-    from softbleu.results.samples import note_tokens, open_sample
+    from softbleu.results.samples import open_sample
 
     references, source, gold = given.reference or [], given.source, given.gold
     if given.input_format and not given.pairs:
@@ -84,8 +89,6 @@ def _open_corpus(given: Given, measures: Sequence[Metric]) -> Iterator[Corpus]:
     with ParallelFiles.open(
         system_files(given), references, source, gold=gold, encoding=given.encoding, **read
     ) as corpus:
-        if note := note_tokens(corpus, measures):
-            given.note(note)
         yield corpus
 
 

@@ -18,7 +18,7 @@ What people said
   --rankings-start 0|1: Number of the first segment in the rankings (default: 0 in XML and CSV of pairs, 1 in CSV of
     five).
   --unexpanded: Count systems that were shown as one, for their outputs were the same, once.
-  --rank-by NAME… <experiments.evidence:WAYS>: Make scores of systems from the rankings: expected-wins or trueskill
+  --rank-by NAME… <meta.evidence:WAYS>: Make scores of systems from the rankings: expected-wins or trueskill
     (default: expected-wins).
   --human [NAME=]FILE…: Human scores of systems, as a table of systems and scores.
   --da FILE: Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score.
@@ -29,7 +29,7 @@ Significance
   --seed N =12345: Seed of samples and runs (default: =).
 Output
   --against NAME: With --table williams, only tests with this metric.
-  --table NAME <experiments.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
+  --table NAME <meta.metaeval:QUESTIONS>: systems, outputs (direct assessment), preferences (tau), accuracy (of
     pairs), williams, left-out, ranking or annotators (default: systems, or what the input allows).
   --plot FILE: Also draw scores of metrics and people (or the p-values of williams) into this .svg, .png or .pdf file
     (needs softbleu[plots]).

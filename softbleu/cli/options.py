@@ -109,13 +109,13 @@ Input
   --input-format NAME <pairs,tsv,jsonl>: Format of the --pairs file: pairs, tsv or jsonl (default: by its suffix).
   --encoding NAME =utf-8: Encoding of the text files (default: =); .gz is recognised.
 Score
-  --metric -m NAME… <cli.completion:metrics>: What to compute: a metric, a matcher (BLEU over it), or either with
+  --metric -m NAME… <cli.completion:metric_names>: What to compute: a metric, a matcher (BLEU over it), or either with
     settings, as 'vleu(threshold=0.8)' (default: bleu).
   --preset NAME <metrics.base:preset_names>: Settings of a paper: morgan2014. Options given beside it go before it.
   --signature TEXT: Run again what a signature (long or short) describes; options given beside it go before it.
   --level NAME <metrics.base:Level>: corpus; segment or reference: each of them, too; macro: mean of segments
     (default: corpus).
-  --tokenize NAME <tokens:TOKENIZERS>: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …
+  --tokenize NAME <text.tokens:TOKENIZERS>: Tokenizer: none (at whitespace), char, or sacrebleu's 13a, intl, zh, …
     (default: none).
   --lowercase: Fold the text to lower case first.
 Matching

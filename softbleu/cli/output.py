@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from softbleu.report import Layout
 
 STDOUT = "-"
-Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]
-"""Writes what was found in a format."""
+Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes what was found in a format
 _TRIAL = ".trial"
 
 
@@ -113,7 +112,7 @@ class Output:
 
     def check_format(self, name: str) -> None:
         """See that a format can go there: bytes are not printed."""
-        from softbleu.report import BINARY_FORMATS
+        from softbleu.report.records import BINARY_FORMATS
 
         if name.lower() in BINARY_FORMATS and self.is_printed:
             raise InputError(f"{name} is not for standard output: name a file with --output")
@@ -150,14 +149,15 @@ class Destination:
 
     def write_table(self, *parts: Any, **more: Any) -> None:
         """Write a table of these columns, rows and facts, see `Records`."""
-        from softbleu.report import Records
+        from softbleu.io.tabular import Records
 
         self.write(Records(*parts, **more))
 
 
 def find_table_format(name: str | None, target: Output) -> Form:
     """Find how to write a table: by name, else by the suffix of the file, else as text."""
-    from softbleu.report import ALIASES, DATA_FORMATS, RECORD_WRITERS
+    from softbleu.report import RECORD_WRITERS
+    from softbleu.report.records import ALIASES, DATA_FORMATS
 
     chosen = name or (target.suffix if target.suffix in (*DATA_FORMATS, *ALIASES) else "text")
     form = RECORD_WRITERS.find(chosen)

@@ -18,9 +18,11 @@ def score(given: Given) -> None:
     from softbleu.cli.inputs import input_files, measure_from, measures_from, open_corpus
     from softbleu.engine.plan import distinct
     from softbleu.errors import InputError
-    from softbleu.report import PAGES, WRITERS, write_numbers
+    from softbleu.report import PAGES, WRITERS
+    from softbleu.report.scores import write_numbers
     from softbleu.results import score_corpus
     from softbleu.results.diff import broken_promises, find_level
+    from softbleu.results.samples import notes_on_coverage
 
     page_wanted = given.format.lower() in PAGES
     write: Any = PAGES.find(given.format) if page_wanted else WRITERS.find(given.format, PAGES)
@@ -49,5 +51,7 @@ def score(given: Given) -> None:
         given.note(
             f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all"
         )
+    for note in notes_on_coverage(results):
+        given.note(note)
     output.write(shown)
     output.target.drop(kept)

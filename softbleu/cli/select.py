@@ -17,7 +17,7 @@ def select(given: Given) -> None:
     """Choose from each n-best list the candidate with the best expected score: minimum Bayes risk."""
     from softbleu.cli.inputs import measure_from
     from softbleu.corpora.records import read_lists
-    from softbleu.report import Records
+    from softbleu.io.tabular import Records
     from softbleu.results.pairs import select as choose
 
     output = given.open_output([given.lists])

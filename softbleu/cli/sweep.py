@@ -14,7 +14,7 @@ GRID = "0:0.95:0.05"
     "long digits output plot plot_ranks jobs cluster",
     f"""
 Matching
-  --matcher NAME… <matchers:MATCHERS>: Matchers (default: {", ".join(SWEPT)}).
+  --matcher NAME… <matching:MATCHERS>: Matchers (default: {", ".join(SWEPT)}).
   --thresholds -t LIST…: Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9 (default:
     {GRID}).
 Score

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Label = Literal["identical", "paraphrase", "related", "unrelated"]
 LABELS: tuple[Label, ...] = get_args(Label)
 Alignment = tuple[tuple[int, int], ...]
-GREATEST_LANGUAGE = 10_000_000
-"""Sentences that are taken at most when all are; each takes some hundred bytes."""
+GREATEST_LANGUAGE = 10_000_000  # Sentences that are taken at most when all are; each takes some hundred bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,7 @@ class AlignedPair:
 
     candidate: tuple[str, ...]
     reference: tuple[str, ...]
-    alignment: Alignment
-    """Places (candidate, reference), from 0, in order; each place at most once."""
+    alignment: Alignment  # Places (candidate, reference), from 0, in order; each place at most once
     label: Label
 
 

@@ -21,14 +21,10 @@ from softbleu.errors import InputError
 Derivation = tuple[int, tuple["Derivation", ...]]
 """Number of a rule, and a derivation of each symbol on its right; plain tuples, for millions are made."""
 
-GREATEST_HEIGHT = 200
-"""Higher derivations would exhaust Python's stack."""
-UNCOUNTABLE = 1 << 4096
-"""Counts stop here: those of S -> S S double their digits with every step of the height."""
-GREATEST_LENGTH = 10_000
-"""Words that sentences may have on average when they are drawn."""
-DEFAULT_HEIGHT = 20
-"""To which sentences of a recursive grammar are drawn when no height is given."""
+GREATEST_HEIGHT = 200  # Higher derivations would exhaust Python's stack
+UNCOUNTABLE = 1 << 4096  # Counts stop here: those of S -> S S double their digits with every step of the height
+GREATEST_LENGTH = 10_000  # Words that sentences may have on average when they are drawn
+DEFAULT_HEIGHT = 20  # To which sentences of a recursive grammar are drawn when no height is given
 _BLOCK = 1 << 13
 _BITS = 53
 
@@ -64,13 +60,10 @@ class _Choice:
     """The rules of a symbol that fit below a height."""
 
     rules: tuple[int, ...]
-    bounds: tuple[float, ...]
-    """Summed probabilities, up to 1."""
-    starts: tuple[int, ...]
-    """Number of the first derivation of each rule."""
+    bounds: tuple[float, ...]  # Summed probabilities, up to 1
+    starts: tuple[int, ...]  # Number of the first derivation of each rule
     total: int
-    lengths: tuple[float, float]
-    """Mean number of words, drawn by weights and uniformly."""
+    lengths: tuple[float, float]  # Mean number of words, drawn by weights and uniformly
 
 
 @dataclass(frozen=True)
@@ -78,12 +71,9 @@ class Derivations:
     """The derivations of a grammar up to a height; make them with `Derivations.of`."""
 
     grammar: Grammar
-    height: int
-    """Greatest height, words counted, as NLTK counts the height of a tree."""
-    below: tuple[tuple[str, ...], ...]
-    """Of each rule, the symbols on its right."""
-    words: tuple[tuple[str | None, ...], ...]
-    """Of each rule, its parts: words, and None for symbols."""
+    height: int  # Greatest height, words counted, as NLTK counts the height of a tree
+    below: tuple[tuple[str, ...], ...]  # Of each rule, the symbols on its right
+    words: tuple[tuple[str | None, ...], ...]  # Of each rule, its parts: words, and None for symbols
     _choices: dict[tuple[str, int], _Choice] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod

@@ -7,6 +7,7 @@ import gzip
 import io
 import sys
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -16,9 +17,10 @@ from typing import IO, TYPE_CHECKING, Self, cast
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import bounded_lines, longest_line, refuse_line
+from softbleu.io.data_files import longest_line, refuse_line
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
+from softbleu.io.streams import UTF8, decoding, encoding_of, not_utf8, text_lines, text_reader
 from softbleu.io.urls import is_url, open_url, read_range, url_size, url_state
 
 if TYPE_CHECKING:
@@ -29,9 +31,7 @@ if TYPE_CHECKING:
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 20
-_RANGE = 1 << 24
-"""Bytes that are read of a URL at once, to find its lines."""
-_UTF8 = ("utf-8", "ascii")
+_RANGE = 1 << 24  # Bytes that are read of a URL at once, to find its lines
 STDIN = "-"
 
 
@@ -39,17 +39,12 @@ STDIN = "-"
 class TextPart:
     """Some lines of a plain UTF-8 file, read where and when they are needed: a place travels, or else the text."""
 
-    name: str
-    """As the user gave the file."""
-    place: Path | str
-    """Path or URL."""
+    name: str  # As the user gave the file
+    place: Path | str  # Path or URL
     start: int
-    stop: int
-    """Bytes of the file."""
-    first: int
-    """Number of the first line, from 1."""
-    text: bytes | None = None
-    """What is there, where the place means nothing to who is to read it."""
+    stop: int  # Bytes of the file
+    first: int  # Number of the first line, from 1
+    text: bytes | None = None  # What is there, where the place means nothing to who is to read it
 
     def carried(self) -> TextPart:
         """The same for whoever cannot read this machine's files."""
@@ -66,7 +61,7 @@ class TextPart:
         except UnicodeDecodeError as error:
             line = text.count(b"\n", 0, error.start) + 1
             byte = error.start - text.rfind(b"\n", 0, error.start) + (self.start if line == self.first == 1 else 0)
-            raise _not_utf8(self.name, self.first + line - 1, byte, text[error.start]) from None
+            raise not_utf8(self.name, self.first + line - 1, byte, text[error.start]) from None
         return text if text.endswith(b"\n") else text + b"\n"
 
     def read_lines(self) -> list[str]:
@@ -92,15 +87,12 @@ class TextFile:
     The last line may lack its newline; a carriage return before a newline belongs to the line end.
     """
 
-    name: str
-    """As the user gave it."""
+    name: str  # As the user gave it
     place: Path | str
     """Where the plain UTF-8 text lies: the path or URL of the file itself, or a copy decompressed or decoded."""
     lines: int
-    block: int
-    """Lines of a block."""
-    bounds: NDArray[np.int64]
-    """Byte at which each block starts, and the end of the file."""
+    block: int  # Lines of a block
+    bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
 
     @classmethod
     def open(cls, name: str, encoding: str, folder: Path, block: int, executor: Executor | None = None) -> Self:
@@ -133,16 +125,9 @@ class TextFile:
 
 def open_text(name: str, encoding: str = "utf-8") -> Generator[str]:
     """Read the lines of a text file one by one, without their ends: `.gz`, `-` and byte-order marks are handled."""
-    encoding = _encoding_of(encoding)
-    with _decoding(name, encoding), _stream(name) as (stream, _):
-        if encoding in _UTF8:
-            for number, line in enumerate(bounded_lines(stream, name), start=1):
-                text = _decode(name, number, line)
-                yield text if number > 1 else text.removeprefix("\ufeff")
-            return
-        with _reader(stream, encoding) as reader:
-            for number, text in enumerate(_lines(name, reader)):
-                yield text if number else text.removeprefix("\ufeff")
+    encoding = encoding_of(encoding)
+    with _stream(name) as (stream, _):
+        yield from text_lines(stream, name, encoding)
 
 
 def hash_file(path: Path) -> str:
@@ -161,66 +146,20 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
     return list(words)
 
 
-def _decode(name: str, number: int, line: bytes) -> str:
-    try:
-        return line.decode().removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError as error:
-        raise _not_utf8(name, number, error.start + 1, line[error.start]) from None
-
-
-def _not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
-    return InputError(
-        f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x}); name its encoding with --encoding"
-    )
-
-
-@contextmanager
-def _reader(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
-    """Decode strictly, to the very last byte; newlines stay what they are, and the stream stays open."""
-    reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
-    try:
-        yield reader
-    finally:
-        reader.detach()
-
-
-def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
-    """Cut at newlines alone, unlike `str.splitlines`."""
-    rest, longest = "", longest_line()
-    while piece := reader.read(_BLOCK):
-        lines = (rest + piece).split("\n")
-        rest = lines.pop()
-        if max(map(len, [*lines, rest])) > longest:
-            refuse_line(name, longest)
-        for line in lines:
-            yield line.removesuffix("\r")
-    if rest:
-        yield rest.removesuffix("\r")
-
-
-def _encoding_of(encoding: str) -> str:
-    try:
-        found = codecs.lookup(encoding)
-        "".encode(encoding)  # what is no encoding of text (base64, say) raises a LookupError
-        return found.name
-    except (LookupError, ValueError):
-        raise InputError(f"unknown encoding {encoding!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
-
-
 @contextmanager
 def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
     """Open a file, pipe or standard input for reading, decompressed; and tell whether it is a plain file."""
-    path = Path(name)
     if is_url(name):
-        with _unpacked(open_url(name)) as (stream, zipped):
+        with _gzip_errors(name), _unpacked(open_url(name)) as (stream, zipped):
             yield stream, not zipped and url_size(name) is not None
         return
+    path = Path(name)
     if name != STDIN and not path.exists():
         raise InputError(f"no such file: {name}")
     if path.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
     try:
-        with ExitStack() as stack:
+        with ExitStack() as stack, _gzip_errors(name):
             if name == STDIN and sys.stdin is None:
                 raise InputError("standard input (-) is closed")
             raw = sys.stdin.buffer if name == STDIN else stack.enter_context(path.open("rb"))
@@ -234,9 +173,15 @@ def _stream(name: str) -> Iterator[tuple[IO[bytes], bool]]:
             if name == STDIN:
                 cast("io.BufferedReader", stream).detach()
     except OSError as error:
-        if isinstance(error, gzip.BadGzipFile):
-            raise
         raise InputError(f"cannot read {name}: {error.strerror}") from None
+
+
+@contextmanager
+def _gzip_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"{name}: broken gzip data ({error})") from None
 
 
 @contextmanager
@@ -252,16 +197,18 @@ def _unpacked(opened: IO[bytes]) -> Iterator[tuple[IO[bytes], bool]]:
 
 def _plain(name: str, encoding: str, folder: Path) -> Path | str:
     """Place of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder."""
-    encoding = _encoding_of(encoding)
-    with _decoding(name, encoding), _stream(name) as (stream, plain_file):
-        if plain_file and encoding in _UTF8:
+    encoding = encoding_of(encoding)
+    with decoding(name, encoding), _stream(name) as (stream, plain_file):
+        if plain_file and encoding in UTF8:
+            if not is_url(name) and cast("io.BufferedReader", stream).peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+                raise InputError(f"{name}: text in UTF-16, not UTF-8: name its encoding with --encoding utf-16")
             return name if is_url(name) else Path(name)
         copy = folder / f"{len(list(folder.iterdir()))}.txt"
         with copy.open("wb") as out:
-            if encoding in _UTF8:
+            if encoding in UTF8:
                 _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
             else:
-                with _reader(stream, encoding) as reader:
+                with text_reader(stream, encoding) as reader:
                     _copy(name, (piece.encode() for piece in iter(lambda: reader.read(_BLOCK), "")), out)
         return copy
 
@@ -274,20 +221,6 @@ def _copy(name: str, pieces: Iterator[bytes], out: IO[bytes]) -> None:
         if length > longest:
             refuse_line(name, longest)
         out.write(piece)
-
-
-@contextmanager
-def _decoding(name: str, encoding: str) -> Iterator[None]:
-    """Say where bytes are not what they should be."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        byte = error.object[error.start]
-        raise InputError(f"{name}: not {encoding} (0x{byte:02x}); name its encoding with --encoding") from None
-    except UnicodeError as error:
-        raise InputError(f"{name}: not {encoding} ({error}); name its encoding with --encoding") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{name}: broken gzip data ({error})") from None
 
 
 def _read_bytes(place: Path | str, start: int, stop: int) -> bytes:
@@ -303,8 +236,7 @@ class _Ends:
     """Where lines end in a range of bytes."""
 
     size: int
-    places: NDArray[np.uint32]
-    """Of the newlines, from the start of the range."""
+    places: NDArray[np.uint32]  # Of the newlines, from the start of the range
     last: bytes
 
 

@@ -26,8 +26,7 @@ DerivationSampling = Literal["weights", "uniform"]
 Item = TypeVar("Item", str, AlignedPair)
 Write = TypeVar("Write")
 
-FRUITLESS = 100_000
-"""Repetitions in a row after which there is probably nothing new to find."""
+FRUITLESS = 100_000  # Repetitions in a row after which there is probably nothing new to find
 _STEP = 1000
 _MOST = 10**15
 
@@ -61,10 +60,8 @@ class Generated:
 
     settings: GenerationSettings
     derivations: Derivations
-    total: int
-    """Sentences or pairs there will be."""
-    numbers: NDArray[np.int64] | None = None
-    """Of all sentences, one derivation each; None if they are drawn."""
+    total: int  # Sentences or pairs there will be
+    numbers: NDArray[np.int64] | None = None  # Of all sentences, one derivation each; None if they are drawn
 
     def sentences(self) -> Iterator[str]:
         """Make the sentences of the pairing `none`."""

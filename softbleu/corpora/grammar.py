@@ -20,21 +20,18 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.limits import Limit
 from softbleu.io.resources import find_resource
 
-TOLERANCE = 0.01
-"""How far from 1 probabilities may sum, as in NLTK."""
+TOLERANCE = 0.01  # How far from 1 probabilities may sum, as in NLTK
 SUFFIX = ".cfg"
 _LIMIT = Limit("a grammar", "words and signs of rules", 100_000, "1,000 rules: 5,000", "leave some out")
-MOST_FORMS = 100
-"""Of an alternation; each corresponds to every other."""
+MOST_FORMS = 100  # Of an alternation; each corresponds to every other
 _WEIGHT = re.compile(r"\[[\d.]+\]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _START = re.compile(r"%start\s+([\w/][\w/^<>-]*)")
 _DIRECTIVE = re.compile(r"#\s*(\w+)\s*:\s*(.*)")
-_ALTERNATE = re.compile(r"([\w/][\w/^<>-]*)\s*->\s*(.*)")
-_PART = re.compile(r"\s*(?:'([^']*)'|\"([^\"]*)\"|([\w/][\w/^<>-]*)(?:\[(\d+)\])?|(\|))\s*")
+_NUMBERED = re.compile(r"('[^']*'|\"[^\"]*\")|\[(\d+)\]")
+_MARKED = re.compile(r"(.*?)(?:<(\d+)>)?")
 _DIRECTIVES = ("synonyms", "function", "alternate")
-Links = tuple[tuple[int, int], ...]
-"""Places in one rule and the places in another that hold the same meaning."""
+Links = tuple[tuple[int, int], ...]  # Places in one rule and the places in another that hold the same meaning
 Places = dict[tuple[str, str], int]
 
 
@@ -51,8 +48,7 @@ class Rule:
 
     symbol: str
     parts: tuple[Part, ...]
-    weight: float
-    """How likely it is among the rules of its symbol; they sum to 1."""
+    weight: float  # How likely it is among the rules of its symbol; they sum to 1
     line: int
 
     @property
@@ -425,15 +421,14 @@ def _parse_alternate(
     line: _Line, numbers: Mapping[tuple[str, tuple[Part, ...]], int]
 ) -> Iterator[tuple[tuple[int, int], Links]]:
     """Link the rules that a directive names; the rules themselves must be in the grammar."""
-    head = _ALTERNATE.fullmatch(line.text)
-    if head is None:
+    if "->" not in line.text:
         raise InputError(f'{line.where}: write \'# alternate: S -> NP[1] V NP[2] | NP[2] "was" V "by" NP[1]\'')
     forms = []
-    for parts, places in _parse_forms(line, head[2]):
-        number = numbers.get((head[1], parts))
+    for symbol, parts, places in _parse_forms(line):
+        number = numbers.get((symbol, parts))
         if number is None:
             form = " ".join(repr(part.text) if part.is_word else part.text for part in parts)
-            raise InputError(f"{line.where}: the grammar has no rule {head[1]} -> {form}; add it")
+            raise InputError(f"{line.where}: the grammar has no rule {symbol} -> {form}; add it")
         forms.append((number, places))
     if len(forms) < 2 or len({number for number, _ in forms}) < len(forms):
         raise InputError(f"{line.where}: at least two different forms are needed, with | between them")
@@ -448,26 +443,17 @@ def _parse_alternate(
                 yield (first, second), tuple((place, others[key]) for key, place in places.items())
 
 
-def _parse_forms(line: _Line, text: str) -> Iterator[tuple[tuple[Part, ...], Places]]:
-    """Read the right-hand sides of an alternation, and at which place each numbered symbol stands."""
-    parts: list[Part] = []
-    places: Places = {}
-    position = 0
-    while position < len(text):
-        found = _PART.match(text, position)
-        if found is None:
-            raise InputError(f"{line.where}: cannot read {text[position:][:20]!r}; words stand in quotes")
-        single, double, symbol, number, bar = found.groups()
-        position = found.end()
-        if bar:
-            yield tuple(parts), places
-            parts, places = [], {}
-        elif symbol:
-            key = (symbol, number or "")
-            if key in places:
+def _parse_forms(line: _Line) -> Iterator[tuple[str, tuple[Part, ...], Places]]:
+    """Have NLTK read the forms of an alternation; and say at which place each numbered symbol stands."""
+    marked = _NUMBERED.sub(lambda found: found[1] or f"<{found[2]}>", line.text)
+    for rule in _parse_rules(line._replace(text=marked), weighted=False):
+        parts, places = list(rule.parts), Places()
+        for place, part in enumerate(rule.parts):
+            if part.is_word:
+                continue
+            symbol, number = _MARKED.fullmatch(part.text).groups("")  # type: ignore[union-attr]  # anything fits
+            if (symbol, number) in places:
                 raise InputError(f"{line.where}: {symbol!r} stands twice in a form; number them: {symbol}[1]")
-            places[key] = len(parts)
-            parts.append(Part(symbol, False))
-        else:
-            parts.append(Part(single or double or "", True))
-    yield tuple(parts), places
+            places[symbol, number] = place
+            parts[place] = Part(symbol, False)
+        yield rule.symbol, tuple(parts), places

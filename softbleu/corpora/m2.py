@@ -148,12 +148,8 @@ def read_m2(name: str, encoding: str = "utf-8") -> list[GoldSegment]:
     A sentence is a line `S words…`, then a line `A start end|||type|||correction|||required|||comment|||annotator`
     for each edit, then an empty line. Alternatives of a correction are parted by `||`. An edit of type `noop`, or
     from -1 to -1, says that the annotator found nothing wrong. A sentence without any edit is right as it is; an
-    annotator without a line in a sentence where others have one has no say in it. Lines `I …` are passed over.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, has no sentences, or a line that is not understood; the line is named.
+    annotator without a line in a sentence where others have one has no say in it. Lines `I …` are passed over. Raises
+    `InputError`: the file has no sentences, or a line that is not understood; the line is named.
     """
     with closing(open_text(name, encoding)) as text:
         segments = list(_parse((f"{name}, line {number}", line) for number, line in enumerate(text, start=1)))

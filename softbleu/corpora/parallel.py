@@ -22,8 +22,7 @@ from softbleu.io.urls import is_url
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-_JOINED = 4
-"""Blocks that a worker reads and codes at once."""
+_JOINED = 4  # Blocks that a worker reads and codes at once
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,7 @@ class FileBlock:
     references: tuple[TextPart, ...]
     source: TextPart | None
     lines: int
-    gold: tuple[GoldSegment, ...] | None = None
-    """Gold edits of its segments, in the place of references."""
+    gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
 
     def __len__(self) -> int:
         return self.lines
@@ -133,25 +131,12 @@ class ParallelFiles:
     ) -> Self:
         """Find the files and see that they have the same number of lines.
 
-        Parameters
-        ----------
-        candidates
-            Paths, one a system, maybe as ``NAME=FILE``, or folders of such files; or a mapping from names to paths.
-        references
-            Paths, one a reference; none, for metrics that need the source only.
-        source
-            Path of the source text.
-        gold
-            Path of a `.m2` file, whose edits make the references, and which has the source.
-        executor
-            Finds the lines of files that are named by URLs.
-        jobs
-            Threads that find those of other files, no more than there are processors.
-
-        Raises
-        ------
-        InputError
-            No or unreadable files, no lines, or different numbers of lines (both files and counts are named).
+        Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
+        to paths. References are paths, one a reference; none, for metrics that need the source only. `gold` is the
+        path of a `.m2` file, whose edits make the references, and which has the source. The executor finds the lines
+        of files that are named by URLs; so many jobs, threads no more than there are processors, find those of
+        others. Raises `InputError`: no or unreadable files, no lines, or different numbers of lines, of which both
+        are named.
         """
         others = [name for name in (source, gold) if name is not None]
         named = dict(candidates) if isinstance(candidates, Mapping) else name_systems(candidates, references, others)

@@ -12,11 +12,9 @@ from softbleu.corpora.derivations import Chance, Derivation, Derivations
 from softbleu.corpora.grammar import Grammar
 from softbleu.errors import InputError, UnknownNameError
 
-Token = tuple[str, int]
-"""A word of the candidate and the place of the reference token that it means, or NOTHING."""
+Token = tuple[str, int]  # A word of the candidate and the place of the reference token that it means, or NOTHING
 NOTHING = -1
-_KEPT = 1000
-"""Words whose strangers are kept."""
+_KEPT = 1000  # Words whose strangers are kept
 
 
 @dataclass(frozen=True)
@@ -46,10 +44,8 @@ class Lexicon:
 
     words: tuple[str, ...]
     function_words: frozenset[str]
-    functions: Callable[[str], tuple[str, ...]]
-    """Of a function word, those of another meaning."""
-    strangers: Callable[[str], tuple[str, ...]]
-    """Of a word, those that share neither category nor meaning with it."""
+    functions: Callable[[str], tuple[str, ...]]  # Of a function word, those of another meaning
+    strangers: Callable[[str], tuple[str, ...]]  # Of a word, those that share neither category nor meaning with it
 
     @classmethod
     def of(cls, grammar: Grammar) -> Lexicon:

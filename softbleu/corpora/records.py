@@ -124,11 +124,8 @@ def format_of(name: str) -> str:
 def read_segments(name: str, *, file_format: str | None = None, encoding: str = "utf-8") -> Segments:
     """Read a file of whole segments into memory.
 
-    Raises
-    ------
-    InputError
-        A segment has no reference, though others have, or neither reference nor source; lacks a system that others
-        have; or cannot be read; the line is named.
+    Raises `InputError`, which names the line: a segment has no reference, though others have, or neither reference
+    nor source; it lacks a system that others have; it cannot be read.
     """
     file_format = file_format or format_of(name)
     if file_format not in _FORMATS:
@@ -168,8 +165,7 @@ class TextList:
     """Candidates of one segment, and what each of them is compared with."""
 
     candidates: Sequence[str]
-    references: Sequence[str]
-    """The candidates themselves where there are no others."""
+    references: Sequence[str]  # The candidates themselves where there are no others
 
     @classmethod
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:

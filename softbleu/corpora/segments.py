@@ -45,27 +45,12 @@ class Segments:
         return replace(self, candidates={system: self.candidates[system]})
 
     @classmethod
-    def of_gold(
-        cls,
-        candidates: Texts,
-        gold: Sequence[GoldSegment],
-        source: Iterable[str] | None = None,
-    ) -> Segments:
+    def of_gold(cls, candidates: Texts, gold: Sequence[GoldSegment], source: Iterable[str] | None = None) -> Segments:
         """Check candidates and put them together with gold edits, which have the source and make the references.
 
-        Parameters
-        ----------
-        candidates
-            One candidate a segment, or a mapping from system names to such lists.
-        gold
-            Of each segment its source and annotations, as `read_m2` gives them.
-        source
-            If given, must be the sources of the gold edits.
-
-        Raises
-        ------
-        InputError
-            Different lengths, another source, or anything but text.
+        There is one candidate a segment, or a mapping from system names to such lists; `gold` is what `read_m2`
+        gives. A source must be that of the gold edits. Raises `InputError`: different lengths, another source, or no
+        text.
         """
         if not isinstance(gold, Sequence) or not all(isinstance(segment, GoldSegment) for segment in gold):
             raise InputError("gold edits are those of a .m2 file: pass softbleu.corpora.read_m2(file)")
@@ -77,31 +62,14 @@ class Segments:
         return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
 
     @classmethod
-    def of(
-        cls,
-        candidates: Texts,
-        references: References | None,
-        source: Iterable[str] | None = None,
-    ) -> Segments:
+    def of(cls, candidates: Texts, references: References | None, source: Iterable[str] | None = None) -> Segments:
         """Check candidates and references and put them together.
 
-        Parameters
-        ----------
-        candidates
-            One candidate a segment, or a mapping from system names to such lists.
-        references
-            Of each segment its references, or just one reference; as many references as segments, passed the other
-            way round, cannot be told from the right way. None, for metrics that need the source only.
-        source
-            One source text a segment.
+        There is one candidate a segment, or a mapping from system names to such lists, and one source text a segment.
+        A segment has a list of references, or just one; as many references as segments, passed the other way round,
+        cannot be told from the right way. None does for metrics that need the source only. Raises `InputError`:
+        different lengths, transposed references, a segment without references, or anything but text.
 
-        Raises
-        ------
-        InputError
-            Different lengths, transposed references, a segment without references, or anything but text.
-
-        Examples
-        --------
         >>> Segments.of(["the cat"], [["a cat", "the cat sat"]]).references
         [('a cat', 'the cat sat')]
         >>> Segments.of(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])

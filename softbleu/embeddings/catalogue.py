@@ -43,6 +43,8 @@ class CatalogueEntry:
     """Size of the download as the publisher states it, in millions of bytes."""
     note: str | None = None
     """What one should know."""
+    language: str | None = None
+    """Of its words, by its ISO 639-1 code."""
     kind: str = "words"
     """Vectors of words, or an encoder."""
 

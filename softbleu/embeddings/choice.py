@@ -85,6 +85,19 @@ class VectorChoice(Declared):
         location: Any = self.vectors
         return open_encoder(location)
 
+    @property
+    def language(self) -> str | None:
+        """Language of the vectors, by its code; None where they do not say.
+
+        >>> VectorChoice().language
+        'en'
+        """
+        from softbleu.embeddings import open_vectors
+
+        meta: Any = getattr(self.encoder if self.in_context else open_vectors(self.vectors), "meta", {})
+        found = getattr(meta, "everything", meta).get("language")
+        return found if isinstance(found, str) else None
+
     def resolved(self) -> VectorChoice:
         """See that the settings go together with the vectors, and name the layers of an encoder.
 

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.locate import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.memory import MemorySource
-from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, measure_store
+from softbleu.embeddings.store import StoreSource, StoreType, StoreWriter, is_storable, measure_store, new_place
 from softbleu.embeddings.vectors import VectorSource
 from softbleu.errors import VectorError
-from softbleu.io.files import check_apart, mend_folder
 from softbleu.io.streams import Stream
 
 
@@ -30,20 +29,13 @@ from softbleu.io.streams import Stream
 class Conversion:
     """What became of the vectors of a set."""
 
-    words: int
-    """How many were kept."""
-    duplicates: int
-    """Words that came again; their first row counts."""
-    zero_rows: int
-    """Words kept with a row of zeros, which counts as no vector."""
-    damaged_rows: int
-    """Words left out for values that are not finite."""
-    unusable_words: int
-    """Words left out that are empty, hold a line break or are not UTF-8."""
-    passed_over: int
-    """Words left out that were not asked for (`vocabulary`)."""
-    examples: dict[str, str]
-    """The first of the words of each kind."""
+    words: int  # How many were kept
+    duplicates: int  # Words that came again; their first row counts
+    zero_rows: int  # Words kept with a row of zeros, which counts as no vector
+    damaged_rows: int  # Words left out for values that are not finite
+    unusable_words: int  # Words left out that are empty, hold a line break or are not UTF-8
+    passed_over: int  # Words left out that were not asked for (`vocabulary`)
+    examples: dict[str, str]  # The first of the words of each kind
 
 
 def convert_vectors(
@@ -77,15 +69,11 @@ def convert_vectors(
     >>> open_vectors(place).select(["yes"]).rows.round(2).tolist()
     [[0.6..., 0.8...]]
     """
-    target = Path(directory)
     if limit is not None and limit < 1:
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
-    mend_folder(target.resolve())
-    if target.exists() and not force:
-        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
     # A store may be converted where it lies; nothing else is replaced by what is made of it.
-    if not (isinstance(location, str | os.PathLike) and Path(location).resolve() == target.resolve()):
-        check_apart(target, vector_files(location))
+    same = isinstance(location, str | os.PathLike) and Path(location).resolve() == Path(directory).resolve()
+    target = new_place(directory, () if same else vector_files(location), force=force)
     opened = _open(location, trust=trust)
     _check_room(target, opened, dtype, limit)
     with StoreWriter(target, opened.dimension, dtype) as writer:
@@ -135,7 +123,7 @@ class _StoreSink:
             kind = "duplicates"
         elif self._vocabulary is not None and word not in self._vocabulary:
             kind = "passed_over"
-        elif not word or b"\n" in word or not (word.isascii() or _is_text(word)):
+        elif not is_storable(word):
             kind = "unusable_words"
         else:
             self._seen.add(word)
@@ -193,14 +181,6 @@ class _StoreSink:
         self.conversion()
         counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
         return ", ".join(counts) or "the set is empty"
-
-
-def _is_text(word: bytes) -> bool:
-    try:
-        word.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _open(location: VectorLocation, *, trust: bool) -> VectorSource:

@@ -29,10 +29,8 @@ class RankAgreement:
 
     spearman: float | None
     """Spearman's rank correlation, -1 to 1; None where it is not defined: fewer than 3 pairs, or all alike."""
-    pairs: int
-    """How many pairs entered."""
-    missing: tuple[str, ...]
-    """Those that did not, as ``one–other``."""
+    pairs: int  # How many pairs entered
+    missing: tuple[str, ...]  # Those that did not, as ``one–other``
 
 
 @dataclass(frozen=True)
@@ -40,13 +38,10 @@ class TextCoverage:
     """How much of a text has a vector."""
 
     tokens: int
-    covered: int
-    """All tokens, and those with a vector."""
+    covered: int  # All tokens, and those with a vector
     types: int
-    covered_types: int
-    """The same of different words."""
-    missing: Counter[str]
-    """How often each word without a vector occurs."""
+    covered_types: int  # The same of different words
+    missing: Counter[str]  # How often each word without a vector occurs
 
     @property
     def share(self) -> float:
@@ -65,12 +60,9 @@ class Evaluation:
 
     name: str
     fingerprint: str
-    dimension: int
-    """Of the vectors."""
-    agreements: Mapping[str, RankAgreement]
-    """By the name of the benchmark."""
-    coverages: Mapping[str, TextCoverage]
-    """By the name of the text."""
+    dimension: int  # Of the vectors
+    agreements: Mapping[str, RankAgreement]  # By the name of the benchmark
+    coverages: Mapping[str, TextCoverage]  # By the name of the text
 
 
 def read_benchmark(name: str) -> list[JudgedPair]:
@@ -166,9 +158,7 @@ def measure_coverage(
 
 
 def evaluate_vectors(
-    source: VectorSource,
-    texts: Mapping[str, Iterable[Sequence[str]]] | None = None,
-    case: VectorCase = "fallback",
+    source: VectorSource, texts: Mapping[str, Iterable[Sequence[str]]] | None = None, case: VectorCase = "fallback"
 ) -> Evaluation:
     """Measure the agreement of vectors with every benchmark, and their coverage of texts.
 

@@ -16,8 +16,7 @@ from softbleu.embeddings.measure import SCOPE, unit_rows
 from softbleu.embeddings.vectors import VectorCase, VectorSource
 from softbleu.errors import InputError
 
-Segment = Sequence[Sequence[str]]
-"""References of a segment, each as its tokens."""
+Segment = Sequence[Sequence[str]]  # References of a segment, each as its tokens
 Blocks = Callable[[], Iterable[Sequence[Segment]]]
 """Gives the segments of a corpus block by block, as often as it is called."""
 Alternatives = Mapping[str, Sequence[tuple[str, float]]]
@@ -44,8 +43,7 @@ class ExpandedReference:
     tokens: tuple[str, ...]
     probability: float
     replacements: tuple[Replacement, ...]
-    reference: int = 0
-    """Which of a segment's references it was made from."""
+    reference: int = 0  # Which of a segment's references it was made from
 
 
 @dataclass(frozen=True)

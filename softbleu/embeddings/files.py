@@ -37,14 +37,10 @@ _NUMERIC = b"0123456789.+-eE "
 class FileLayout:
     """How a vector file is laid out."""
 
-    kind: Literal["binary", "text"]
-    """word2vec's ``binary``, or ``text`` as word2vec and GloVe write it."""
-    dimension: int
-    """Values of each vector."""
-    count: int | None
-    """Vectors that the header announces; None without a header."""
-    start: int
-    """Bytes of the header."""
+    kind: Literal["binary", "text"]  # word2vec's ``binary``, or ``text`` as word2vec and GloVe write it
+    dimension: int  # Values of each vector
+    count: int | None  # Vectors that the header announces; None without a header
+    start: int  # Bytes of the header
 
 
 def detect_layout(path: Path) -> FileLayout:

@@ -5,6 +5,9 @@ Words that are as often something else (little, past, mine) are left out.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 _CLASSES = {
     "determiners": """
         a an the this that these those each every either neither some any no all both half several many much few
@@ -32,6 +35,25 @@ _CLASSES = {
     "particles": "not n't 's 're 've 'm 'll 'd s t there here then thus hence therefore however too also very just",
 }
 FUNCTION_WORDS = frozenset(word for words in _CLASSES.values() for word in words.split())
+
+
+LEAST_ENGLISH = 0.22
+"""Share of English function words below which a text is not English.
+
+Measured on pieces of 20 lines: English news and learners' text (2,488 pieces of WMT13, WMT21, CoNLL-2014, SEEDA and
+GUG) has .32 to .63; Czech, Finnish, German, Romanian, Russian, Turkish and Chinese news (465 pieces) has at most .10.
+"""
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def english_share(lines: Iterable[str]) -> tuple[float, int]:
+    """Share of English function words among the words of a text, and how many words it has.
+
+    >>> english_share(["The cat sat on the mat.", "It was not there"])
+    (0.7, 10)
+    """
+    words = [word for line in lines for word in _WORD.findall(line.lower())]
+    return sum(word in FUNCTION_WORDS for word in words) / max(len(words), 1), len(words)
 
 
 def is_function_word(word: str) -> bool:

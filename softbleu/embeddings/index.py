@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from softbleu.errors import InputError, UnknownNameError, VectorError
-from softbleu.io.cache import read_cached, write_cached
+from softbleu.io.cache import kept_arrays
 from softbleu.io.files import drafts_of
 from softbleu.io.limits import Limit
 
 if TYPE_CHECKING:
+    from softbleu.embeddings.vectors import VectorCase
     from softbleu.types import Integers
 
     Singles: TypeAlias = NDArray[np.float32]
@@ -46,24 +47,18 @@ _RESULTS_AT_ONCE = 1 << 24
 _ROWS_AT_ONCE = 16_384
 _PAIRS_AT_ONCE = 4096
 _SEAL = b"softbleu"
-_SPARE = 8
-"""Candidates beyond those asked for: all of them are compared again in double precision."""
-GRAPH_FORMAT = 1
-"""To be raised whenever the same key would give another graph."""
+_SPARE = 8  # Candidates beyond those asked for: all of them are compared again in double precision
+GRAPH_FORMAT = 2  # To be raised whenever the same words would give another graph
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourIndex:
     """Vectors made ready for search; `build_index` makes one, `load_index` reads one."""
 
-    kind: IndexKind
-    """How it searches: ``exact``, or ``hnsw`` (a graph of neighbours), which may miss some."""
-    faiss_index: Any
-    """A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product."""
-    places: Integers
-    """Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed."""
-    units: Singles
-    """Shape (indexed, dimension): the unit vectors, to compare candidates again."""
+    kind: IndexKind  # How it searches: ``exact``, or ``hnsw`` (a graph of neighbours), which may miss some
+    faiss_index: Any  # A FAISS ``IndexIDMap`` over unit vectors, whose metric is the inner product
+    places: Integers  # Shape (indexed,): which row each indexed vector was, ascending; all-zero rows are not indexed
+    units: Singles  # Shape (indexed, dimension): the unit vectors, to compare candidates again
 
     def __len__(self) -> int:
         return len(self.places)
@@ -366,10 +361,8 @@ class NeighbourGraph:
 
     bounds: NDArray[np.int64]
     """Shape (queries + 1,), int64: the neighbours of query q lie from ``bounds[q]`` to ``bounds[q + 1]``."""
-    targets: NDArray[np.int64]
-    """Shape (pairs,), int64: places of the neighbours in the scope."""
-    similarities: NDArray[np.float32]
-    """Shape (pairs,), float32: their cosines with the query."""
+    targets: NDArray[np.int64]  # Shape (pairs,), int64: places of the neighbours in the scope
+    similarities: NDArray[np.float32]  # Shape (pairs,), float32: their cosines with the query
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -438,57 +431,24 @@ def nearest_graph(
     return graph if exclude is None else graph.without(exclude).first(count)
 
 
-@dataclass(frozen=True)
-class GraphKey:
-    """All that a graph depends on."""
-
-    fingerprint: str
-    """Content hash of the vectors."""
-    words: Sequence[str]
-    """The words asked about, in order."""
-    scope: int
-    """How many words of the set, from its first, are looked through."""
-    rule: Mapping[str, float]
-    """Which neighbours are kept, such as ``{"threshold": 0.8}`` or ``{"count": 10}``."""
-    case: str = "fallback"
-    """How words are looked up."""
-    processing: str = ""
-    """What was done to the vectors before they were compared."""
-    kind: IndexKind = "exact"
-    """How they were searched."""
-
-    def digest(self) -> str:
-        """Hex SHA-256 over all fields and the number of the format."""
-        fields = asdict(self) | {"words": list(self.words), "rule": sorted(self.rule.items()), "format": GRAPH_FORMAT}
-        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()
-
-
-def cached_graph(key: GraphKey, compute: Callable[[], NeighbourGraph]) -> NeighbourGraph:
+def cached_graph(
+    compute: Callable[[], NeighbourGraph],
+    fingerprint: str,
+    words: Sequence[str],
+    scope: int,
+    case: VectorCase = "exact",
+    processing: str = "",
+    **rule: float,
+) -> NeighbourGraph:
     """Take a graph from the cache, or compute and keep it; see `cache.cache_folder` for the place.
 
-    A damaged file is computed again; where nothing can be written, nothing is kept.
+    It depends on the content hash of the vectors, on the words asked about, in order, on how many words of the set,
+    from its first, are looked through, on how words are looked up, on what was done to the vectors before they were
+    compared, and on which neighbours are kept, such as ``threshold=0.8`` or ``count=10``.
     """
-    name = f"graphs/{key.digest()}"
-    graph = _read_graph(read_cached(name), len(key.words), key.scope)
-    if graph is None:
-        graph = compute()
-        write_cached(name, {"bounds": graph.bounds, "targets": graph.targets, "similarities": graph.similarities})
-    return graph
-
-
-def _read_graph(arrays: Mapping[str, NDArray[Any]] | None, queries: int, scope: int) -> NeighbourGraph | None:
-    """Check that these arrays are such a graph."""
-    if arrays is None or arrays.keys() != {"bounds", "targets", "similarities"}:
-        return None
-    bounds, targets, similarities = arrays["bounds"], arrays["targets"], arrays["similarities"]
-    shapes = (bounds.shape, targets.shape) == ((queries + 1,), similarities.shape) and targets.ndim == 1
-    kinds = [array.dtype.name for array in (bounds, targets, similarities)]
-    types = kinds == ["int64", "int64", "float32"]
-    if not (shapes and types) or bounds[0] != 0 or bounds[-1] != len(targets) or (np.diff(bounds) < 0).any():
-        return None
-    if targets.size and not 0 <= targets.min() <= targets.max() < scope:
-        return None
-    return NeighbourGraph(bounds, targets, similarities)
+    key = [GRAPH_FORMAT, fingerprint, list(words), scope, case, processing, sorted(rule.items())]
+    digest = hashlib.sha256(json.dumps(key).encode("ascii")).hexdigest()
+    return NeighbourGraph(**kept_arrays(f"graphs/{digest}", lambda: vars(compute())))
 
 
 def _indexed(scope: ArrayLike | NeighbourIndex, kind: IndexKind) -> NeighbourIndex:

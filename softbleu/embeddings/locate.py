@@ -19,8 +19,9 @@ from softbleu.embeddings.packages import PACKAGES, open_package, package_files
 from softbleu.embeddings.store import INDEX_SUFFIX, STORE_FILES, VECTORS, open_store
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.encoders.locate import encoder_files, is_encoder
-from softbleu.errors import VectorError
+from softbleu.errors import VectorError, did_you_mean
 from softbleu.io.cache import local_place
+from softbleu.io.data_files import read_toml
 from softbleu.io.resources import find_resource, resource_names
 from softbleu.io.streams import BLOCK_SIZE
 
@@ -111,22 +112,12 @@ def open_joined(text: str, open_one: Callable[[str], VectorSource]) -> JoinedSou
 def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> VectorSource:
     """Open word vectors wherever they are; nothing is loaded before `VectorSource.select`.
 
-    Parameters
-    ----------
-    location
-        A vector file or a store directory, by path or URL; the name of a bundled set or of one that a Python package
-        brings, tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a
-        gensim KeyedVectors; a mapping of words to vectors; or what this function returned before.
-    block_size
-        Bytes of a file read at a time.
+    It is a vector file or a store directory, by path or URL; the name of a bundled set or of one that a Python
+    package brings, tried if no such path exists; several of these as `ONE+OTHER` or `ONE*2+OTHER`, see
+    `JoinedSource`; a gensim KeyedVectors; a mapping of words to vectors; or what this function returned before. Of a
+    file `block_size` bytes are read at a time. Raises `VectorError`: nothing is there, or it is damaged or no vector
+    file.
 
-    Raises
-    ------
-    VectorError
-        Nothing is there, or it is damaged or no vector file.
-
-    Examples
-    --------
     >>> source = open_vectors({"yes": [3.0, 4.0]})
     >>> source.select(["YES"]).known.tolist(), source.select(["YES"], "exact").known.tolist()
     ([True], [False])
@@ -149,8 +140,19 @@ def open_vectors(location: VectorLocation, *, block_size: int = BLOCK_SIZE) -> V
         raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
     if isinstance(location, str) and "+" in text:
         return open_joined(text, lambda name: open_vectors(name, block_size=block_size))
-    names = ", ".join((*bundled_names(), *PACKAGES))
-    raise VectorError(f"{text!r}: no such vector file, store or set; known sets: {names}")
+    raise VectorError(_unknown(text))
+
+
+def _unknown(name: str) -> str:
+    """What is wrong with a name: the set must be fetched first, or no such set is known."""
+    catalogue = find_resource(_FOLDER, "catalogue.toml")
+    known = [] if catalogue is None else list(read_toml(catalogue))
+    if name in known:
+        return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
+    return (
+        f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; here are: "
+        f"{', '.join((*bundled_names(), *PACKAGES))}; 'softbleu embeddings list' shows all known sets"
+    )
 
 
 def vector_files(location: object) -> list[Path]:

@@ -30,14 +30,10 @@ if TYPE_CHECKING:
 _PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
 Similarity = Literal["cosine", "csls"]
 FunctionWords = Literal["soft", "exact"]
-SCOPE = 50_000
-"""Words of a set among which neighbours are looked for and common parts and quantiles are estimated."""
-CSLS_NEIGHBOURS = 10
-"""Neighbours whose mean similarity CSLS takes off (Conneau et al. 2018)."""
-PAIRS, SEED = 1_000_000, 2014
-"""Random pairs of words for the quantiles of their similarity."""
-CSLS_SAMPLE = 10_000
-"""Words that such pairs are drawn from under CSLS, which needs the neighbours of each."""
+SCOPE = 50_000  # Words of a set among which neighbours are looked for and common parts and quantiles are estimated
+CSLS_NEIGHBOURS = 10  # Neighbours whose mean similarity CSLS takes off (Conneau et al. 2018)
+PAIRS, SEED = 1_000_000, 2014  # Random pairs of words for the quantiles of their similarity
+CSLS_SAMPLE = 10_000  # Words that such pairs are drawn from under CSLS, which needs the neighbours of each
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.9, 99.95, 99.99)
 """Kept with every store; others are computed when asked for."""
 QUANTILES = "similarity_quantiles"
@@ -65,10 +61,8 @@ def unit_rows(rows: NDArray[np.floating]) -> Rows:
 class CommonParts:
     """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components."""
 
-    mean: Rows
-    """Shape (dimension,)."""
-    components: Rows
-    """Shape (components, dimension), orthonormal."""
+    mean: Rows  # Shape (dimension,)
+    components: Rows  # Shape (components, dimension), orthonormal
 
     @classmethod
     def estimate(cls, rows: Rows, components: int, *, subtract_mean: bool = True) -> CommonParts:
@@ -177,16 +171,14 @@ class WordMeasure(Declared):
 class MeasuredWords:
     """Words and what their similarity follows from."""
 
-    selected: WordVectors
-    """Their vectors as the set has them."""
+    selected: WordVectors  # Their vectors as the set has them
     rows: NDArray[np.float32]
     """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
     mean_neighbour_similarity: Floats | None = None
     """Shape (words,): mean cosine to the nearest neighbours, under CSLS."""
     allowed_pairs: Integers | None = None
     """Ascending numbers `one * words + other` of the words that may meet; None: any may."""
-    self_only: Flags | None = None
-    """Shape (words,): words that meet nothing but themselves."""
+    self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
 
 
 class Scope:
@@ -234,18 +226,17 @@ class Scope:
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
         """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
-        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import cached_graph, nearest_graph
 
         exclude = np.array([self.places.get(word, -1) for word in words], np.int64)
-        key = GraphKey(
+        graph = cached_graph(
+            lambda: nearest_graph(rows, self.rows, count, exclude),
             self._source.fingerprint,
             words,
             len(self.places),
-            {"count": count},
-            case="exact",
             processing=self._measure.vectors_postprocess,
+            count=count,
         )
-        graph = cached_graph(key, lambda: nearest_graph(rows, self.rows, count, exclude))
         return graph.owners, graph.targets
 
     def mean_neighbour_similarity(self, words: Sequence[str], rows: NDArray[np.float32]) -> Floats:

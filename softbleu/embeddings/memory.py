@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from softbleu.embeddings.vectors import VectorSource
 
 _ROWS_AT_ONCE = 4096
-_MOST = 1 << 17
-"""Words that are kept of a large set."""
+_MOST = 1 << 17  # Words that are kept of a large set
 
 
 @runtime_checkable

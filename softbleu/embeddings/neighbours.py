@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.index import (
     INDEX_KINDS,
-    GraphKey,
     IndexKind,
     NeighbourGraph,
     NeighbourIndex,
@@ -36,14 +35,10 @@ _NAMED = 10
 class WordGraph:
     """A neighbour graph and the words it is about."""
 
-    words: Sequence[str]
-    """The words asked about that have a vector, one for each query of the graph."""
-    scope: Sequence[str]
-    """The words that were looked through."""
-    graph: NeighbourGraph
-    """Places in the scope, and similarities."""
-    unknown: Sequence[str] = ()
-    """The words asked about that have no vector."""
+    words: Sequence[str]  # The words asked about that have a vector, one for each query of the graph
+    scope: Sequence[str]  # The words that were looked through
+    graph: NeighbourGraph  # Places in the scope, and similarities
+    unknown: Sequence[str] = ()  # The words asked about that have no vector
 
     def pairs(self) -> Iterator[tuple[str, int, str, float]]:
         """Go through word, rank from 1, neighbour and similarity."""
@@ -117,8 +112,14 @@ def word_graph(
     located = _locate(source, list(dict.fromkeys(vocabulary)), limit, case)
     if not located.words:
         raise InputError(f"no word of the vocabulary has a vector in {source.name}: give words, one a line")
-    key = GraphKey(source.fingerprint, located.words, len(located.scope), {"threshold": threshold}, case)
-    graph = cached_graph(key, lambda: range_graph(located.rows, located.scope_rows, threshold, located.places))
+    graph = cached_graph(
+        lambda: range_graph(located.rows, located.scope_rows, threshold, located.places),
+        source.fingerprint,
+        located.words,
+        len(located.scope),
+        case,
+        threshold=threshold,
+    )
     return WordGraph(located.words, located.scope, graph, located.unknown)
 
 

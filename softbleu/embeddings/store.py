@@ -29,24 +29,21 @@ from softbleu.embeddings.measure import QUANTILES, kept_quantiles, measure_quant
 from softbleu.embeddings.vectors import Selection, VectorCase, WordVectors
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import check_plain, map_array, read_json
-from softbleu.io.files import draft_folder, hash_files, put_in_place
+from softbleu.io.files import check_apart, draft_folder, hash_files, mend_folder, put_in_place
 
 LOOKUP = "lookup.npy"
-LOOKUP_FROM = 200_000
-"""Words from which on a lookup pays: fewer are read as quickly."""
+LOOKUP_FROM = 200_000  # Words from which on a lookup pays: fewer are read as quickly
 _LARGEST_TEXT = 1 << 32
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
 STORE_TYPES: tuple[StoreType, ...] = ("int8", "float16", "float32")
-INDEX_SUFFIX = ".faiss"
-"""Of saved neighbour indexes, which belong to one content only."""
+INDEX_SUFFIX = ".faiss"  # Of saved neighbour indexes, which belong to one content only
 META, VECTORS, SCALES, VOCABULARY = "meta.json", "vectors.npy", "scales.npy", "vocab.txt"
 _HASHED = (VECTORS, SCALES, VOCABULARY)
 STORE_FILES = (META, *_HASHED, LOOKUP)
 _RESERVED = frozenset({"format", "name", "dimension", "count", "dtype", "source", "licence", "sha256"})
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_WINDOW = 16 << 20
-"""Bytes of a file that are mapped at a time."""
+_WINDOW = 16 << 20  # Bytes of a file that are mapped at a time
 _ROWS_AT_ONCE = 4096
 _SHA256 = re.compile("[0-9a-f]{64}")
 _AGAIN = "write the store again"
@@ -154,8 +151,7 @@ class StoreWriter:
 
     def __enter__(self) -> Self:
         with ExitStack() as self._stack:
-            self._stack.enter_context(explained(self._target))
-            self._draft = self._stack.enter_context(draft_folder(self._target))
+            self._draft = self._stack.enter_context(store_draft(self._target))
             self._vectors = self._open(VECTORS)
             self._vocabulary = self._open(VOCABULARY)
             self._scales = self._open(SCALES) if self._dtype == "int8" else None
@@ -231,16 +227,26 @@ class StoreWriter:
         write_meta(self._draft, meta)
         if measure is not None:
             write_meta(self._draft, {**meta, **measure(self._draft)})
-        keep_other_files(self._target, self._draft, STORE_FILES)
-        put_in_place(self._draft, self._target)
+        replace_store(self._draft, self._target, STORE_FILES)
         return fingerprint
 
 
+def new_place(directory: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]], *, force: bool) -> Path:
+    """Find the place of a store to be written: it holds no input, and nothing at all unless that may go."""
+    target = Path(directory)
+    mend_folder(target.resolve())
+    if target.exists() and not force:
+        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    check_apart(target, inputs)
+    return target
+
+
 @contextmanager
-def explained(target: Path) -> Iterator[None]:
-    """Say why a store cannot be written."""
+def store_draft(target: Path) -> Iterator[Path]:
+    """Give an empty folder beside the place of a store, and say why nothing can be written there."""
     try:
-        yield
+        with draft_folder(target) as draft:
+            yield draft
     except OSError as error:
         if error.errno in _FULL:
             raise VectorError(
@@ -283,21 +289,23 @@ def _check_store(
         raise VectorError(f"{target}: {len(words)} words but {len(rows)} rows; give one row a word")
     if clash := sorted(_RESERVED & extra.keys()):
         raise VectorError(f"{target}: extra entries may not be named {', '.join(clash)}")
-    _check_words(target, words)
-
-
-def _check_words(target: Path, words: Iterable[str]) -> None:
     seen: set[str] = set()
     for word in words:
         if word in seen:
             raise VectorError(f"{target}: word {word!r} appears twice; keep its first row")
-        if not word or "\n" in word:
-            raise VectorError(f"{target}: word {word!r} is empty or holds a line break; leave it out")
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise VectorError(f"{target}: word {word!r} is not valid Unicode; leave it out") from None
+        if not is_storable(word.encode("utf-8", "surrogatepass")):
+            raise VectorError(
+                f"{target}: word {word!r} is empty, holds a line break or is not valid Unicode; leave it out"
+            )
         seen.add(word)
+
+
+def is_storable(word: bytes) -> bool:
+    """Whether a store can hold a word, given as UTF-8: text, and on one line."""
+    try:
+        return bool(word) and b"\n" not in word and (word.isascii() or bool(word.decode()))
+    except UnicodeDecodeError:
+        return False
 
 
 def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -313,29 +321,26 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.fl
     return codes, scales
 
 
-def keep_other_files(target: Path, draft: Path, own: Collection[str]) -> None:
-    """Copy what else lies in the place of a store than its own files, but for what was made of the former vectors."""
+def replace_store(draft: Path, target: Path, own: Collection[str]) -> None:
+    """Put a store in its place; other files that lie there stay, but for what was made of the former vectors."""
     if target.exists():
         for path in target.iterdir():
             anew = path.name in own or (draft / path.name).exists()
             if not anew and path.suffix != INDEX_SUFFIX:
                 shutil.copy2(path, draft / path.name)
+    put_in_place(draft, target)
 
 
 @dataclass(frozen=True)
 class StoreSource:
     """A store directory that has been checked; holds no data, so that it is cheap to send to a worker."""
 
-    directory: Path
-    """Where the store lies."""
-    name: str
-    """What was asked for."""
+    directory: Path  # Where the store lies
+    name: str  # What was asked for
     dimension: int
     count: int
-    dtype: str
-    """Length of each vector, number of words, and how values are kept."""
-    fingerprint: str
-    """Hex SHA-256 of the content, as written in ``meta.json``."""
+    dtype: str  # Length of each vector, number of words, and how values are kept
+    fingerprint: str  # Hex SHA-256 of the content, as written in ``meta.json``
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -449,6 +454,11 @@ def measure_store(directory: Path) -> dict[str, object]:
 def _read_meta(place: Path) -> dict[str, Any]:
     path = place / META
     if not path.is_file():
+        if (place / "config.json").is_file():
+            raise VectorError(
+                f"{place}: a model of transformers that is not converted: run 'softbleu embeddings convert "
+                f"{place} OUT' and name OUT"
+            )
         raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
     with advised(_AGAIN):
         meta = read_json(path)

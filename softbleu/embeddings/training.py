@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.evaluation import Evaluation, evaluate_vectors, evaluation_card
-from softbleu.embeddings.store import StoreType, StoreWriter, measure_store, open_store
+from softbleu.embeddings.store import StoreType, StoreWriter, is_storable, measure_store, new_place, open_store
 from softbleu.errors import InputError, SoftbleuError, VectorError
-from softbleu.io.files import check_apart, write_whole
+from softbleu.io.files import write_whole
 from softbleu.io.streams import TextCorpus
 from softbleu.types import Progress
 
@@ -26,8 +26,7 @@ _REPORT_EVERY = 10_000
 _COUNTED_AT_ONCE = 10_000
 Algorithm = Literal["word2vec", "fasttext"]
 Architecture = Literal["skipgram", "cbow"]
-CARD = "card.md"
-"""What a set is and how good it is, for people."""
+CARD = "card.md"  # What a set is and how good it is, for people
 _INTEGER = 2**31 - 1
 
 
@@ -137,19 +136,13 @@ class TrainingSettings(Declared):
 class Training:
     """What was trained."""
 
-    words: int
-    """Words with a vector."""
-    rare_words: int
-    """Words without one, for they are rarer than `min_count`."""
+    words: int  # Words with a vector
+    rare_words: int  # Words without one, for they are rarer than `min_count`
     segments: int
-    tokens: int
-    """Size of the corpus."""
-    trained_tokens: int
-    """How many of its tokens have a vector."""
-    fingerprint: str = ""
-    """Of the store, see `write_store`."""
-    evaluation: Evaluation | None = None
-    """Of the vectors, where it was asked for."""
+    tokens: int  # Size of the corpus
+    trained_tokens: int  # How many of its tokens have a vector
+    fingerprint: str = ""  # Of the store, see `write_store`
+    evaluation: Evaluation | None = None  # Of the vectors, where it was asked for
 
     def counts(self) -> dict[str, int]:
         """All numbers."""
@@ -191,11 +184,8 @@ def train_vectors(
     (2, 1, ['a', 'rose'])
     """
     settings = settings or TrainingSettings()
-    target = Path(directory)
-    if target.exists() and not force:
-        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
     passes = Passes(corpus, settings.epochs, progress)
-    check_apart(target, passes.file_names())
+    target = new_place(directory, passes.file_names(), force=force)
     # Opened first, so that a place that cannot be written is found before hours of training.
     with StoreWriter(target, settings.dimension, dtype) as writer:
         counts = passes.count_words()
@@ -236,13 +226,9 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
             "lower --min-count or give more text"
         )
     for _, word in kept:
-        if not word or "\n" in word or not _is_unicode(word):
+        if not is_storable(word.encode("utf-8", "surrogatepass")):
             raise InputError(f"word {word!r} is empty, holds a line break or is not valid Unicode: leave it out")
     return {word: -count for count, word in kept}
-
-
-def _is_unicode(word: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in word)
 
 
 def _train(passes: Passes, frequencies: dict[str, int], settings: TrainingSettings) -> NDArray[np.float32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,7 @@ from softbleu.embeddings.measure import PAIRS, QUANTILES, SEED, pair_products, p
 from softbleu.encoders.base import Encoder
 from softbleu.encoders.pieces import word_rows
 from softbleu.encoders.stored import StoredEncoder
-from softbleu.errors import VectorError
-from softbleu.io.resources import find_resource
+from softbleu.io.resources import required_resource
 
 _TEXTS = ("candidate.en", "reference.en", "reference2.en")
 
@@ -41,7 +39,11 @@ def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarra
 
     A word's vector is the mean of those of its pieces.
     """
-    lines = list(_sample_lines())
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    cut = Tokenizer13a()  # type: ignore[no-untyped-call]
+    texts = (required_resource("corpora", "samples", name).read_text(encoding="utf-8") for name in _TEXTS)
+    lines = [cut(line).split() for text in texts for line in text.splitlines()]
     pieces = encoder.tokenize(lines)
     starts = np.cumsum([0, *map(len, lines)])
     rows = word_rows(pieces, encoder.encode(pieces, layers), starts[:-1], int(starts[-1]))
@@ -55,17 +57,3 @@ def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarra
         drawn = drawn[:, kinds[drawn[0]] != kinds[drawn[1]]]
         one, other = np.append(one, drawn[0]), np.append(other, drawn[1])
     return pair_products(directions, one[:PAIRS], directions, other[:PAIRS])
-
-
-def _sample_lines() -> Iterator[list[str]]:
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
-    folder = find_resource("corpora", "samples")
-    if folder is None:
-        raise VectorError(
-            "this installation lacks the sample text that random pairs are drawn from; install it again"
-        )
-    cut = Tokenizer13a()  # type: ignore[no-untyped-call]
-    for name in _TEXTS:
-        for line in (folder / name).read_text(encoding="utf-8").splitlines():
-            yield cut(line).split()

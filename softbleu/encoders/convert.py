@@ -9,7 +9,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from softbleu.embeddings.store import StoreType, advised, check_target, explained, keep_other_files, write_meta
+from softbleu.embeddings.store import (
+    StoreType,
+    advised,
+    check_target,
+    new_place,
+    replace_store,
+    store_draft,
+    write_meta,
+)
 from softbleu.encoders.base import check_layers, default_layers
 from softbleu.encoders.contexts import measure_contexts
 from softbleu.encoders.families import family_weights, find_family, first_position, read_architecture
@@ -28,7 +36,6 @@ from softbleu.encoders.store import (
 )
 from softbleu.errors import VectorError
 from softbleu.io.data_files import read_json
-from softbleu.io.files import check_apart, draft_folder, mend_folder, put_in_place
 
 CONFIG = "config.json"
 _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
@@ -38,12 +45,9 @@ _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "
 class EncoderConversion:
     """What became of a model."""
 
-    architecture: EncoderArchitecture
-    """What was kept."""
-    left_out: int
-    """How many of its layers, the last ones, were not."""
-    layers: tuple[int, ...]
-    """Those that are recommended."""
+    architecture: EncoderArchitecture  # What was kept
+    left_out: int  # How many of its layers, the last ones, were not
+    layers: tuple[int, ...]  # Those that are recommended
     fingerprint: str
 
 
@@ -76,12 +80,9 @@ def convert_encoder(
     depth is recommended. As int8 matrices have a scale a row. `extra` are further entries of ``meta.json``. Raises
     `VectorError` for what cannot be read or trusted, or not be written; then nothing is changed.
     """
-    model, target = Path(folder), Path(directory)
-    mend_folder(target.resolve())
-    if target.exists() and not force:
-        raise VectorError(f"{target}: exists already; choose another place, or replace it with --force (force=True)")
+    model = Path(folder)
+    target = new_place(directory, [model / CONFIG], force=force)
     check_target(target, dtype)
-    check_apart(target, [model / CONFIG])
     config = _read_config(model / CONFIG)
     where = str(model / CONFIG)
     family = find_family(config, where)
@@ -98,7 +99,7 @@ def convert_encoder(
         )
     tensors = _read_weights(model)
     target = target.resolve()
-    with explained(target), draft_folder(target) as draft:
+    with store_draft(target) as draft:
         first = first_position(family, config, where)
         write_weights(draft / WEIGHTS, family_weights(family, tensors, architecture, first), dtype)
         tokenizer.save(str(draft / TOKENIZER), pretty=False)
@@ -119,8 +120,7 @@ def convert_encoder(
         }
         write_meta(draft, meta)
         write_meta(draft, {**meta, **measure_contexts(draft)})
-        keep_other_files(target, draft, ENCODER_FILES)
-        put_in_place(draft, target)
+        replace_store(draft, target, ENCODER_FILES)
     return EncoderConversion(architecture, whole.depth - depth, recommended, fingerprint)
 
 

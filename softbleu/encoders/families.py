@@ -39,20 +39,15 @@ _BERT_PARTS = {
 class Family:
     """How models of a kind name what they have."""
 
-    sizes: Mapping[str, str]
-    """Of fields of `EncoderArchitecture`, the names in ``config.json``."""
-    parts: Mapping[str, str]
-    """Of the weights of a layer."""
+    sizes: Mapping[str, str]  # Of fields of `EncoderArchitecture`, the names in ``config.json``
+    parts: Mapping[str, str]  # Of the weights of a layer
     layer: str = "encoder.layer."
     activation: str = "hidden_act"
     offset: int = 0
     """Row of the position embeddings that is the first piece's, where ``pad_token_id`` does not say so."""
-    padded: bool = False
-    """Whether the first piece's row is the one after ``pad_token_id``, if that is named."""
-    types: bool = False
-    """Whether there are embeddings of token types; those of type 0 are added to all pieces."""
-    distances: str | None = None
-    """Name of the bias for relative positions."""
+    padded: bool = False  # Whether the first piece's row is the one after ``pad_token_id``, if that is named
+    types: bool = False  # Whether there are embeddings of token types; those of type 0 are added to all pieces
+    distances: str | None = None  # Name of the bias for relative positions
 
 
 _BERT = Family(_BERT_SIZES, _BERT_PARTS, types=True)

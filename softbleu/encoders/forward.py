@@ -33,12 +33,9 @@ _LOG_TAIL = (
     -0.0005331823005181983,
     2.293817349777013e-05,
 )
-BLOCK_ROWS = 144
-"""Rows of a product: a multiple of how many the known libraries take at a time, 4 to 24."""
-_MOST_SCORES = 1 << 20
-"""Numbers of an attention step that are held together, if one line does not have more."""
-_MOST_DISTANCE = 128
-"""Of relative positions: all farther ones are of one class."""
+BLOCK_ROWS = 144  # Rows of a product: a multiple of how many the known libraries take at a time, 4 to 24
+_MOST_SCORES = 1 << 20  # Numbers of an attention step that are held together, if one line does not have more
+_MOST_DISTANCE = 128  # Of relative positions: all farther ones are of one class
 
 
 def activate(rows: States, name: str) -> None:
@@ -86,8 +83,7 @@ def _gelu_tanh(x: States, cube: States, _: States) -> None:
 class Linear:
     """A linear layer."""
 
-    weight: States
-    """Shape (from, to)."""
+    weight: States  # Shape (from, to)
     bias: States
 
     def __call__(self, rows: States, out: States) -> States:
@@ -119,8 +115,7 @@ class Norm:
 class Layer:
     """The weights of a layer."""
 
-    qkv: Linear
-    """To queries, already divided by the root of their length, keys and values."""
+    qkv: Linear  # To queries, already divided by the root of their length, keys and values
     attended: Linear
     attended_norm: Norm
     up: Linear
@@ -133,12 +128,9 @@ class Transformer:
     """What a forward pass works with."""
 
     architecture: EncoderArchitecture
-    norm: Norm
-    """Of the embeddings."""
-    distances: States | None
-    """Shape (classes of relative positions, heads): what is added to scores of attention."""
-    layer: Callable[[int], Layer]
-    """Gives the weights of a layer, from 0."""
+    norm: Norm  # Of the embeddings
+    distances: States | None  # Shape (classes of relative positions, heads): what is added to scores of attention
+    layer: Callable[[int], Layer]  # Gives the weights of a layer, from 0
 
     @cached_property
     def period(self) -> int:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.encoders import Pieces, open_encoder
-from softbleu.io.line_cache import read_lines, write_lines
+from softbleu.io.line_cache import kept_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.encoders import Encoder
 
-_LARGEST, _SCALE = 32767, 2
-"""Greatest whole number of a row, and how many of them hold its scale."""
-_MOST = 64_000_000
-"""Bytes that are kept in memory."""
-_AT_ONCE = 64
-"""Lines that are encoded, and then kept, together."""
+_LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
+_MOST = 64_000_000  # Bytes that are kept in memory
+_AT_ONCE = 64  # Lines that are encoded, and then kept, together
 
 
 class EncodedLines:
@@ -32,48 +29,44 @@ class EncodedLines:
 
     def __init__(self, encoder: Encoder, layers: tuple[int, ...]) -> None:
         self.encoder, self.layers = encoder, layers
-        self._prefix = f"{encoder.fingerprint} {layers} ".encode()
-        self._kept: dict[bytes, NDArray[np.int16]] = {}
+        self._kept: dict[str, NDArray[np.int16]] = {}
         self._size = 0
 
     def rows(self, lines: Sequence[Sequence[str]]) -> tuple[Pieces, NDArray[np.float32]]:
         """Pieces of distinct lines, given as their words, and the hidden state of each: (pieces, dimension)."""
         pieces = self.encoder.tokenize(lines)
-        keys = [self._key(line) for line in lines]
-        missing = [key for key in keys if key not in self._kept]
+        texts = [" ".join(line) for line in lines]
+        sizes = dict(zip(texts, (np.diff(pieces.offsets) * self._width).tolist(), strict=True))
         if self._size > _MOST:
             self._kept, self._size = {}, 0
-            missing = keys
-        found = {key: np.frombuffer(content, np.int16) for key, content in read_lines(missing).items()}
-        lengths = np.diff(pieces.offsets)
-        sizes = dict(zip(keys, (lengths * (self.encoder.dimension + _SCALE)).tolist(), strict=True))
-        # What another version cut otherwise is of no use.
-        self._keep({key: values for key, values in found.items() if len(values) == sizes[key]})
-        self._encode(pieces, [number for number, key in enumerate(keys) if key not in self._kept], keys)
-        parts = [self._kept[key] for key in keys]
-        together = np.concatenate(parts) if parts else np.zeros(0, np.int16)
-        return pieces, _unpacked(together.reshape(-1, self.encoder.dimension + _SCALE))
-
-    def _encode(self, pieces: Pieces, numbers: Sequence[int], keys: Sequence[bytes]) -> None:
-        """Encode lines with these numbers; those of about one length together."""
-        lengths = np.diff(pieces.offsets)
-        ranked = sorted(numbers, key=lambda number: (lengths[number], number))
-        for start in range(0, len(ranked), _AT_ONCE):
-            some = ranked[start : start + _AT_ONCE]
-            own = pieces.chosen(some)
-            states = _packed(self.encoder.encode(own, self.layers))
-            parts = np.split(states, own.offsets[1:-1])
-            made = {keys[number]: part.reshape(-1) for number, part in zip(some, parts, strict=True)}
-            self._keep(made)
-            write_lines({key: values.tobytes() for key, values in made.items()})
-
-    def _keep(self, made: dict[bytes, NDArray[np.int16]]) -> None:
+        found = kept_lines(
+            f"{self.encoder.fingerprint} {self.layers}",
+            [text for text in texts if text not in self._kept],
+            partial(self._encoded, pieces, {text: number for number, text in enumerate(texts)}),
+            # What another version cut otherwise is of no use.
+            lambda text, content: len(content) == 2 * sizes[text],
+        )
+        made = {text: np.frombuffer(content, np.int16) for text, content in found.items()}
         self._kept |= made
         self._size += sum(values.nbytes for values in made.values())
+        together = np.concatenate([np.zeros(0, np.int16), *(self._kept[text] for text in texts)])
+        return pieces, _unpacked(together.reshape(-1, self._width))
 
-    def _key(self, line: Sequence[str]) -> bytes:
-        text = " ".join(line).encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(self._prefix + text, digest_size=20).digest()
+    @property
+    def _width(self) -> int:
+        return self.encoder.dimension + _SCALE
+
+    def _encoded(
+        self, pieces: Pieces, numbers: Mapping[str, int], texts: Sequence[str]
+    ) -> Iterator[Mapping[str, bytes]]:
+        """Encode texts, of which these numbers are those of their lines; those of about one length together."""
+        lengths = np.diff(pieces.offsets)
+        ranked = sorted(texts, key=lambda text: (lengths[numbers[text]], numbers[text]))
+        for start in range(0, len(ranked), _AT_ONCE):
+            some = ranked[start : start + _AT_ONCE]
+            own = pieces.chosen([numbers[text] for text in some])
+            states = np.split(_packed(self.encoder.encode(own, self.layers)), own.offsets[1:-1])
+            yield {text: part.tobytes() for text, part in zip(some, states, strict=True)}
 
 
 def _packed(states: NDArray[np.float32]) -> NDArray[np.int16]:

@@ -20,8 +20,7 @@ from softbleu.errors import MissingExtraError, VectorError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_ROWS = 4096
-"""Pieces that the model is given at a time."""
+_ROWS = 4096  # Pieces that the model is given at a time
 
 
 class OutsideEncoder:

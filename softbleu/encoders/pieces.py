@@ -94,10 +94,8 @@ def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int
 class Window:
     """Pieces that are encoded together: all of a line, or of a long one as many as fit."""
 
-    places: NDArray[np.int64]
-    """Which of all pieces they are."""
-    kept: slice
-    """Which of them take their vectors from this window."""
+    places: NDArray[np.int64]  # Which of all pieces they are
+    kept: slice  # Which of them take their vectors from this window
 
     def __len__(self) -> int:
         return len(self.places)

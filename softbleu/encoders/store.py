@@ -17,32 +17,22 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.config.declare import Declared, setting
 from softbleu.embeddings.store import META, StoreType, advised, check_meta, quantise
 from softbleu.encoders.base import check_layers
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import check_plain, parse_json, read_json
 from softbleu.io.files import hash_files
 
-_MOST = {
-    "dimension": 1 << 16,
-    "heads": 1 << 10,
-    "inner": 1 << 18,
-    "depth": 1 << 10,
-    "vocabulary": 1 << 24,
-    "positions": 1 << 20,
-}
-ACTIVATIONS = ("gelu", "gelu_tanh", "relu")
-
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
 SCALE, LOW = ".scale", ".low"
 """End the names of what belongs to an array of int8: scales of its rows, and their lowest bits."""
-LOW_BITS = 3
-"""Of matrices of int8; the embeddings of pieces have none."""
+LOW_BITS = 3  # Of matrices of int8; the embeddings of pieces have none
 # bfloat16 is the upper half of a float32; NumPy has no such type.
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
 ENCODER_FORMAT = 1
@@ -54,45 +44,36 @@ _AGAIN = "convert the model again"
 
 
 @dataclass(frozen=True)
-class EncoderArchitecture:
+class EncoderArchitecture(Declared):
     """All that a forward pass must know beside its weights."""
 
-    dimension: int
-    """Length of a hidden state."""
-    heads: int
-    """Of attention."""
-    inner: int
-    """Length of a row between the two linear layers of a layer."""
-    depth: int
-    """Layers."""
-    vocabulary: int
-    """Pieces."""
-    positions: int
-    """How many pieces, boundary pieces included, are encoded together at most."""
-    distances: int
-    """Classes of relative positions; 0 if the encoder knows absolute ones only."""
-    activation: str
-    eps: float
-    """Added to variances."""
+    dimension: int = setting(help="Length of a hidden state", least=1, most=1 << 16)
+    heads: int = setting(help="Of attention", least=1, most=1 << 10)
+    inner: int = setting(help="Length of a row between the two linear layers of a layer", least=1, most=1 << 18)
+    depth: int = setting(help="Layers", least=1, most=1 << 10)
+    vocabulary: int = setting(help="Pieces", least=1, most=1 << 24)
+    positions: int = setting(
+        help="How many pieces, boundary pieces included, are encoded together at most", least=1, most=1 << 20
+    )
+    distances: int = setting(
+        help="Classes of relative positions; 0 if the encoder knows absolute ones only", least=0, most=1 << 10
+    )
+    activation: Literal["gelu", "gelu_tanh", "relu"] = setting(help="Between these linear layers")
+    eps: float = setting(help="Added to variances", least=1e-30, most=1)
+
+    def check(self) -> None:
+        """See that the heads can share a hidden state."""
+        if self.dimension % self.heads:
+            raise InputError(f"{self.heads} heads do not divide the dimension {self.dimension}")
 
     @classmethod
     def read(cls, given: Mapping[str, Any], where: str) -> EncoderArchitecture:
         """Take it from a mapping that has more in it."""
-        values = {field.name: given.get(field.name) for field in fields(cls)}
-        for name, most in {**_MOST, "distances": 1 << 10}.items():
-            value = values[name]
-            least = 0 if name == "distances" else 1
-            if type(value) is not int or not least <= value <= most:
-                raise VectorError(f"{where}: {name} must be a whole number from {least} to {most}, not {value!r}")
-        if values["dimension"] % values["heads"]:  # type: ignore[operator]
-            raise VectorError(f"{where}: {values['heads']} heads do not divide the dimension {values['dimension']}")
-        if values["activation"] not in ACTIVATIONS:
-            raise VectorError(
-                f"{where}: unknown activation {values['activation']!r}; valid: {', '.join(ACTIVATIONS)}"
-            )
-        if type(values["eps"]) is not float or not 0 < values["eps"] < 1:
-            raise VectorError(f"{where}: eps must be a number between 0 and 1, not {values['eps']!r}")
-        return cls(**values)  # type: ignore[arg-type]
+        values: dict[str, Any] = {field.name: given.get(field.name) for field in fields(cls)}
+        try:
+            return cls(**values)
+        except InputError as error:
+            raise VectorError(f"{where}: {error}") from None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of all arrays of a store."""
@@ -132,10 +113,8 @@ def is_rounded(name: str, shape: tuple[int, ...]) -> bool:
 class Tensor:
     """An array in a file."""
 
-    kind: str
-    """Its type, as safetensors names it."""
-    values: NDArray[Any]
-    """The array, mapped; of bfloat16 the bits."""
+    kind: str  # Its type, as safetensors names it
+    values: NDArray[Any]  # The array, mapped; of bfloat16 the bits
 
     def floats(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[np.float32]:
         """Read some rows, or all, as float32."""
@@ -219,8 +198,7 @@ class EncoderMeta:
     threshold: float | None
     dtype: StoreType
     fingerprint: str
-    everything: Mapping[str, Any]
-    """All that it says."""
+    everything: Mapping[str, Any]  # All that it says
 
 
 def names_encoder(directory: Path) -> bool:

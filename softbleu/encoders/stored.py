@@ -29,8 +29,7 @@ from softbleu.errors import VectorError
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_ROWS = 14 * BLOCK_ROWS
-"""Rows that go through the network together."""
+_ROWS = 14 * BLOCK_ROWS  # Rows that go through the network together
 
 
 class StoredEncoder:

@@ -75,22 +75,28 @@ class Runner:
             self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor, self.kernels)
         return self._prepared[tokenizer]
 
-    def collect(self, metrics: Sequence[Metric], *, system: str | None = None) -> list[Statistics]:
-        """Compute the statistics of the corpus by metrics of the plan, those of one tokenizer in one pass.
+    def collect(
+        self, metrics: Sequence[Metric], *, system: str | None = None, keep_rows: bool | None = None
+    ) -> list[Statistics]:
+        """Compute the statistics of the corpus by metrics that need no more than those of the plan.
 
-        Where rows are not kept, they are reduced as they come, but for metrics that must see all at once.
+        Those of one tokenizer go in one pass. Rows are kept as the plan says, or `keep_rows`; if they are not, they
+        are reduced as they come, but for metrics that must see all at once.
         """
+        keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
         groups = by_tokenizer(metrics)
         found: dict[int, Statistics] = {}
         for group, members in enumerate(groups.values()):
             own = [metrics[number] for number in members]
-            made = self._collect(own, system, _part_of(self.progress, group, len(groups)))
+            made = self._collect(own, system, keep_rows, _part_of(self.progress, group, len(groups)))
             found.update(zip(members, made, strict=True))
         return [found[number] for number in range(len(metrics))]
 
-    def _collect(self, metrics: Sequence[Metric], system: str | None, progress: Progress | None) -> list[Statistics]:
+    def _collect(
+        self, metrics: Sequence[Metric], system: str | None, keep_rows: bool, progress: Progress | None
+    ) -> list[Statistics]:
         corpus = self.corpus if system is None else self.corpus.only(system)
-        level, keep_rows = self.plan.level, self.plan.keep_rows
+        level = self.plan.level
         streams = [None if keep_rows else _streaming(metric, level) for metric in metrics]
         kept = [
             keep_rows or stream is not None or not metric.aggregation.sum_is_enough or level != "corpus"

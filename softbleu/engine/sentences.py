@@ -25,7 +25,7 @@ from softbleu.text.tokens import Tokens, word_features
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.result import Score
 
 
 class SentenceScorer:

@@ -17,8 +17,7 @@ import numpy as np
 from softbleu.errors import UnknownNameError
 from softbleu.io.executors import single_threaded_blas
 from softbleu.metrics.base import Level
-from softbleu.metrics.result import Coverage, Result
-from softbleu.metrics.score import Score
+from softbleu.metrics.result import Coverage, Result, Score
 
 if TYPE_CHECKING:
     from softbleu.engine.worker import BlockStatistics

@@ -6,7 +6,6 @@ Losing the cache loses time only: what cannot be read is computed again, what ca
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from softbleu.errors import InputError, VectorError
 from softbleu.io.data_files import map_array, read_json
-from softbleu.io.files import draft_folder, put_in_place, write_whole
+from softbleu.io.files import draft_folder, put_in_place
 from softbleu.io.urls import find_urls, is_url, open_url, url_state
 
 VARIABLE = "SOFTBLEU_CACHE"
@@ -47,36 +46,8 @@ def cache_folder() -> Path | None:
         return None
 
 
-def read_cached(name: str) -> dict[str, NDArray[Any]] | None:
-    """Read the arrays kept under a name such as ``graphs/<key>``; None if there are none, or damaged ones."""
-    path = _path(name)
-    if path is None:
-        return None
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    # A damaged archive fails in many ways: as a zip file, as an array in it whose header is read as program text.
-    except Exception:
-        return None
-
-
-def write_cached(name: str, arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Keep arrays under a name, complete or not at all; tell whether they were kept."""
-    path = _path(name)
-    if path is None:
-        return False
-    content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **dict(arrays))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content.getbuffer())
-    except OSError:
-        return False
-    return True
-
-
 def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
-    """Map large arrays kept under a name into memory; made, and kept, where there are none, or damaged ones."""
+    """Map arrays kept under a name, such as ``graphs/<key>``; they are made where there are none, or damaged ones."""
     folder = cache_folder()
     arrays: dict[str, NDArray[Any]] = {}
 
@@ -127,26 +98,6 @@ def _file_sum(path: Path) -> list[int]:
             while block := stream.read(1 << 20):
                 checksum = zlib.crc32(block, checksum)
     return [size, checksum]
-
-
-def _mapped(target: Path) -> dict[str, NDArray[Any]] | None:
-    """Arrays of a folder, if each is there and has the bytes that were written."""
-    try:
-        sums = read_json(target / _SUMS)
-        arrays = {key: map_array(target / f"{key}.npy") for key in sums}
-        whole = all(_sum(array) == sums[key] for key, array in arrays.items())
-        return arrays if whole else None
-    except (OSError, InputError, AttributeError, ValueError):
-        return None
-
-
-def _sum(array: NDArray[Any]) -> int:
-    return zlib.crc32(np.ascontiguousarray(array).data)
-
-
-def _path(name: str) -> Path | None:
-    folder = cache_folder()
-    return folder / f"{name}.npz" if folder else None
 
 
 def local_place(location: str) -> str:

@@ -26,22 +26,18 @@ from softbleu.io.limits import number_from
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MOST_BYTES = 64 << 20
-"""Of a file that is read whole."""
-MOST_PLACES = 18
-"""Of a whole number; so many always fit 64 bits."""
+MOST_BYTES = 64 << 20  # Of a file that is read whole
+MOST_PLACES = 18  # Of a whole number; so many always fit 64 bits
 LEAST_SCORE, MOST_SCORE = 1e-100, 1e100
 """Of scores that others gave, apart from 0: their squares neither vanish nor overflow."""
-MOST_DEPTH = 64
-"""Of lists and objects inside one another."""
+MOST_DEPTH = 64  # Of lists and objects inside one another
 
 # Python's own reader of these headers takes them for program text, and fails in as many ways as such text can.
 _HEADER = re.compile(
     rb"\{\s*'descr':\s*'([<>|=]?[fiub]\d{1,2})',\s*'fortran_order':\s*(True|False),"
     rb"\s*'shape':\s*\(((?:\d{1,18},\s*){0,3}(?:\d{1,18},?)?)\),?\s*\}\s*"
 )
-LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"
-"""The environment variable that says how many bytes a line of text may have."""
+LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # The environment variable that says how many bytes a line of text may have
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 _MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 4096

@@ -30,18 +30,14 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock
 
 MOST_JOBS = 1024
-LOST_AFTER = 1.0
-"""Seconds after which a worker that is gone counts as lost, though its executor has not said so."""
+LOST_AFTER = 1.0  # Seconds after which a worker that is gone counts as lost, though its executor has not said so
 _MOST_HELD = 8
-_EACH, _MOST_TOGETHER = 16, 8
-"""Tasks that each worker does singly, and those that are sent together in the end."""
-_RECOUNT = 5.0
-"""Seconds after which workers are counted anew, for some may have joined."""
+_EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker does singly, and those that are sent together in the end
+_RECOUNT = 5.0  # Seconds after which workers are counted anew, for some may have joined
 _HERE = (None, "127.0.0.1", "localhost", "::1")
 _LOCAL = "local:"
 _RETRIES = 3
-_CONNECT = 10
-"""Seconds in which a scheduler must answer."""
+_CONNECT = 10  # Seconds in which a scheduler must answer
 _SPAWNED = "distributed.nanny.pre-spawn-environ"
 _LOCAL_SETTINGS = {
     # Dask has memory given back at once, which the arrays of each block then ask for again.
@@ -52,8 +48,7 @@ _LOCAL_SETTINGS = {
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.memory.monitor-interval": "2s",
 }
-_JOIN = 60
-"""Seconds in which a first worker must be there."""
+_JOIN = 60  # Seconds in which a first worker must be there
 
 _Task = TypeVar("_Task")
 Done = TypeVar("Done")
@@ -65,8 +60,7 @@ _held: dict[str, Any] = {}
 class Held:
     """Stands for a large value in work that travels: whoever does the work is sent the value once."""
 
-    key: str
-    """Hex SHA-256 of it, pickled."""
+    key: str  # Hex SHA-256 of it, pickled
 
     def value(self) -> Any:
         """The value itself, where it has arrived."""
@@ -96,8 +90,7 @@ class _RemoteTask(Generic[_Task, Done]):
     """Work that goes to another machine, where it may say that it wants something first."""
 
     work: Callable[[_Task], Done]
-    values: int
-    """How many values it needs at most."""
+    values: int  # How many values it needs at most
     version: str = __version__
 
     def __call__(self, task: _Task, given: Mapping[str, bytes]) -> Done | _Wanted:

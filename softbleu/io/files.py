@@ -14,7 +14,9 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from softbleu.errors import InputError
 from softbleu.io.platform import exchange
@@ -54,6 +56,35 @@ def hash_files(*paths: Path) -> str:
             while block := handle.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a setting names by its place; what is there is its identity."""
+
+    location: str  # As the user gave it
+    fingerprint: str  # Hex SHA-256 of its files
+
+    @classmethod
+    def files_of(cls, location: str) -> Sequence[Path]:
+        """Files that lie there."""
+        return [Path(location)]
+
+    @classmethod
+    def of(cls, location: str) -> Self:
+        """Take what lies at a place; it is not opened."""
+        try:
+            return cls(location, hash_files(*cls.files_of(location)))
+        except OSError as error:
+            raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
+    @classmethod
+    def read(cls, text: str) -> Self | None:
+        """Take what lies at a place; `none` stands for what is meant where nothing is named."""
+        return None if text == "none" else cls.of(text)
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
 
 
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:

@@ -18,13 +18,11 @@ from softbleu.errors import InputError
 from softbleu.io.cache import cache_folder
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
-DEFAULT_LIMIT = 4096
-"""Megabytes."""
+DEFAULT_LIMIT = 4096  # Megabytes
 _FILE = "lines.sqlite"
 _DAY = 86_400
 _AT_ONCE = 500
-_PATIENCE = 30.0
-"""Seconds to wait for another process to finish writing."""
+_PATIENCE = 30.0  # Seconds to wait for another process to finish writing
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
 CREATE INDEX IF NOT EXISTS by_day ON lines (day);
@@ -90,16 +88,19 @@ def write_lines(entries: Mapping[bytes, bytes]) -> None:
 
 
 def kept_lines(
-    judge: str, lines: Sequence[str], make: Callable[[Sequence[str]], Iterator[Mapping[str, bytes]]]
+    judge: str,
+    lines: Sequence[str],
+    make: Callable[[Sequence[str]], Iterator[Mapping[str, bytes]]],
+    fits: Callable[[str, bytes], bool] = lambda line, content: True,
 ) -> dict[str, bytes]:
     """What is kept of lines; made, and kept part by part, of those of which there is nothing.
 
     `judge` names who found it out, with all that it depends on; `make` finds it out of some lines, and gives it part
-    by part.
+    by part. What does not fit a line is made again.
     """
     keys = {line: _key(judge, line) for line in lines}
     kept = read_lines(list(keys.values()))
-    found = {line: kept[key] for line, key in keys.items() if key in kept}
+    found = {line: kept[key] for line, key in keys.items() if key in kept and fits(line, kept[key])}
     for part in make([line for line in keys if line not in found]):
         found |= part
         write_lines({keys[line]: content for line, content in part.items()})

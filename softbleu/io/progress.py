@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
     from softbleu import types
 
-PATIENCE = 1.0
-"""Seconds before a bar is worth drawing."""
-MANY = 20_000
-"""Segments for which it is drawn at once."""
+PATIENCE = 1.0  # Seconds before a bar is worth drawing
+MANY = 20_000  # Segments for which it is drawn at once
 
 
 def shown(progress: types.Progress | bool | None) -> AbstractContextManager[types.Progress | None]:
@@ -126,5 +124,4 @@ class ProgressBar:
         return bar
 
 
-_shown: list[ProgressBar] = []
-"""Bars that are open, the innermost last."""
+_shown: list[ProgressBar] = []  # Bars that are open, the innermost last

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from softbleu.errors import InputError
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ROOTS = (_PACKAGE / "_resources", _PACKAGE.parent)
 
@@ -16,6 +18,13 @@ def find_resource(*parts: str) -> Path | None:
     True
     """
     return next((path for root in _ROOTS if (path := root.joinpath(*parts)).exists()), None)
+
+
+def required_resource(*parts: str) -> Path:
+    """Path of a resource that every installation has."""
+    if (path := find_resource(*parts)) is None:
+        raise InputError(f"this installation lacks {'/'.join(parts)}: install softbleu again")
+    return path
 
 
 def resource_names(folder: str, file: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import hashlib
 import io
@@ -12,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from softbleu.errors import InputError, VectorError
-from softbleu.io.data_files import bounded_lines
+from softbleu.io.data_files import bounded_lines, longest_line, refuse_line
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -26,6 +27,7 @@ _UNPACKERS: dict[bytes, Callable[[Any], object]] = {
     b"BZh": bz2.BZ2File,
 }
 _LONGEST_MAGIC = 3
+UTF8 = ("utf-8", "ascii")
 
 
 class _HashingReader(io.RawIOBase):
@@ -56,8 +58,7 @@ class Stream:
     """The unpacked content of a file, and the means to hash the file as it lies on the disk."""
 
     content: io.BufferedIOBase
-    size: int
-    """Bytes of the file, as it lies on the disk."""
+    size: int  # Bytes of the file, as it lies on the disk
     _reader: _HashingReader
     _packed: io.BufferedIOBase
     _block_size: int
@@ -78,8 +79,7 @@ class Stream:
         return self._reader.digest.hexdigest()
 
 
-Watch = Callable[[Stream], None]
-"""Told now and then how far a stream is."""
+Watch = Callable[[Stream], None]  # Told now and then how far a stream is
 
 
 @contextmanager
@@ -117,6 +117,74 @@ def _unreadable(path: Path, error: OSError) -> VectorError:
     return VectorError(f"{path}: cannot be read ({error.strerror or error})")
 
 
+def encoding_of(name: str) -> str:
+    """Find what Python calls an encoding of text."""
+    try:
+        found = codecs.lookup(name)
+        "".encode(name)  # what is no encoding of text (base64, say) raises a LookupError
+        return found.name
+    except (LookupError, ValueError):
+        raise InputError(f"unknown encoding {name!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
+
+
+@contextmanager
+def decoding(name: str, encoding: str) -> Iterator[None]:
+    """Say where bytes are not what they should be."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise InputError(f"{name}: not {encoding} (0x{byte:02x}); name its encoding with --encoding") from None
+    except UnicodeError as error:
+        raise InputError(f"{name}: not {encoding} ({error}); name its encoding with --encoding") from None
+
+
+def not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
+    """Say which byte of a line is no UTF-8."""
+    return InputError(
+        f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x}); name its encoding with --encoding"
+    )
+
+
+@contextmanager
+def text_reader(stream: IO[bytes] | io.BufferedIOBase, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Decode strictly, to the very last byte; newlines stay what they are, and the stream stays open."""
+    reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
+    try:
+        yield reader
+    finally:
+        reader.detach()
+
+
+def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) -> Iterator[str]:
+    """Read the lines of a text one by one, without their ends and without a byte-order mark."""
+    if encoding in UTF8:
+        for number, line in enumerate(bounded_lines(stream, name), start=1):
+            try:
+                text = line.decode().removesuffix("\n").removesuffix("\r")
+            except UnicodeDecodeError as error:
+                raise not_utf8(name, number, error.start + 1, line[error.start]) from None
+            yield text if number > 1 else text.removeprefix("\ufeff")
+        return
+    with decoding(name, encoding), text_reader(stream, encoding) as reader:
+        for number, text in enumerate(_lines(name, reader)):
+            yield text if number else text.removeprefix("\ufeff")
+
+
+def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
+    """Cut at newlines alone, unlike `str.splitlines`."""
+    rest, longest = "", longest_line()
+    while piece := reader.read(BLOCK_SIZE):
+        lines = (rest + piece).split("\n")
+        rest = lines.pop()
+        if max(map(len, [*lines, rest])) > longest:
+            refuse_line(name, longest)
+        for line in lines:
+            yield line.removesuffix("\r")
+    if rest:
+        yield rest.removesuffix("\r")
+
+
 class TextCorpus:
     r"""Text files, a segment a line, as tokens; read from the disk each time it is gone through.
 
@@ -136,13 +204,7 @@ class TextCorpus:
         self.files = [Path(file) for file in files]
         self.digests: dict[str, str] = {}
         """Hex SHA-256 of each file as it lies on the disk, once it has been read."""
-        self._split = split
-        self._encoding = encoding
-        try:
-            # In most encodings a line ends at that byte, so that a fault can be told by its line.
-            self._plain = "\n".encode(encoding) == b"\n"
-        except (LookupError, UnicodeError):
-            raise InputError(f"unknown encoding {encoding!r}; e.g. utf-8, latin-1, utf-16") from None
+        self._split, self._encoding = split, encoding_of(encoding)
         if not self.files:
             raise InputError("no text to train on: name one or more files")
         for path in self.files:
@@ -154,31 +216,7 @@ class TextCorpus:
     def __iter__(self) -> Iterator[list[str]]:
         for path in self.files:
             with open_stream(path) as stream:
-                yield from map(self._split, self._lines(path, stream.content))
+                yield from map(self._split, text_lines(stream.content, str(path), self._encoding))
                 digest = stream.fingerprint()
             if self.digests.setdefault(str(path), digest) != digest:
                 raise InputError(f"{path}: changed since it was last read; leave it alone while it is in use")
-
-    def _lines(self, path: Path, content: io.BufferedIOBase) -> Iterator[str]:
-        number = 0
-        try:
-            for number, line in enumerate(self._decode(content, str(path)), start=1):
-                text = line if number > 1 else line.removeprefix("\ufeff")
-                yield text.removesuffix("\n").removesuffix("\r")
-        except UnicodeError as error:
-            reason = getattr(error, "reason", error)
-            place = f"line {number + 1}" if self._plain else f"after line {number}"
-            raise InputError(
-                f"{path}, {place}: not {self._encoding} ({reason}); name its encoding with --encoding"
-            ) from None
-
-    def _decode(self, content: io.BufferedIOBase, name: str) -> Iterator[str]:
-        if self._plain:
-            yield from (line.decode(self._encoding) for line in bounded_lines(content, name))
-            return
-        reader = io.TextIOWrapper(cast("io.BufferedReader", content), self._encoding, newline="\n")
-        try:
-            yield from reader
-        finally:
-            # What is below stays open.
-            reader.detach()

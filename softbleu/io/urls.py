@@ -13,13 +13,11 @@ from softbleu.errors import InputError, MissingExtraError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _ATTEMPTS = 3
-_PAUSE = 0.5
-"""Seconds before reading is tried again; the next pause is twice as long."""
+_PAUSE = 0.5  # Seconds before reading is tried again; the next pause is twice as long
 _FINAL = (FileNotFoundError, PermissionError, ValueError, ImportError, InputError, NotADirectoryError)
 """What no other attempt mends."""
 _NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
-_SERVER_FAILS = 500
-"""The first of HTTP's numbers that say so."""
+_SERVER_FAILS = 500  # The first of HTTP's numbers that say so
 
 _Found = TypeVar("_Found")
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 
 KernelName = Literal["auto", "numpy", "numba"]
-LARGE = 1 << 24
-"""Bytes of text from which numba's start-up is repaid (measured: docs/reference/performance.md)."""
+LARGE = 1 << 24  # Bytes of text from which numba's start-up is repaid (measured: docs/reference/performance.md)
 
 
 class WordCoder(Protocol):
@@ -57,8 +56,7 @@ class Kernels(Protocol):
     """What both backends offer; see `softbleu.kernels.numpy_backend` for the meaning."""
 
     NAME: KernelName
-    PAIRS_AT_ONCE: int
-    """TokenPairs of words that are best compared together: few enough for the cache."""
+    PAIRS_AT_ONCE: int  # TokenPairs of words that are best compared together: few enough for the cache
 
     @property
     def coder(self) -> Callable[..., WordCoder] | None:

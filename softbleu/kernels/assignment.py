@@ -73,12 +73,9 @@ class Intervals(NamedTuple):
     segment: Integers
     row: Integers
     column: Integers
-    value: Integers
-    """Similarity in millionths; more than 1 for an exact match."""
-    first: Integers
-    """Number of the lowest threshold at which the match is made."""
-    end: Integers
-    """Number of the first threshold above it at which it is not."""
+    value: Integers  # Similarity in millionths; more than 1 for an exact match
+    first: Integers  # Number of the lowest threshold at which the match is made
+    end: Integers  # Number of the first threshold above it at which it is not
 
 
 def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, thresholds: Integers) -> Intervals:

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     from softbleu.types import Flags, Integers
 
-BATCH = 128
-"""Lattices that are gone through together: few enough for the cache. Results do not depend on it."""
-_MOST_CELLS = 1 << 22
-"""Of the table of lattices that are gone through together, but one alone may have more."""
+BATCH = 128  # Lattices that are gone through together: few enough for the cache. Results do not depend on it
+_MOST_CELLS = 1 << 22  # Of the table of lattices that are gone through together, but one alone may have more
 HUNDRED = 100
 """Weights of words are hundredths; costs are hundredths of these, so that a word of full weight costs 10,000."""
 _FAR = np.int64(1) << 60
@@ -35,16 +33,12 @@ class Lattices:
     """
 
     offsets: Integers
-    states: Integers
-    """Number of states of each lattice."""
-    ends: Integers
-    """Last state of each."""
+    states: Integers  # Number of states of each lattice
+    ends: Integers  # Last state of each
     sources: Integers
     targets: Integers
-    words: NDArray[np.int32]
-    """Codes; -1 is a word that no candidate has, -2 none."""
-    costs: Integers
-    """Hundredths."""
+    words: NDArray[np.int32]  # Codes; -1 is a word that no candidate has, -2 none
+    costs: Integers  # Hundredths
     kinds: Integers
 
     def __len__(self) -> int:
@@ -127,24 +121,19 @@ class CandidateTexts:
 
     words: NDArray[np.int32]
     lengths: Integers
-    weights: Integers
-    """Hundredths, or what `EditPrices.full` says."""
+    weights: Integers  # Hundredths, or what `EditPrices.full` says
 
 
 @dataclass(frozen=True)
 class EditPrices:
     """What edits cost, and in which order the words of a candidate may be taken."""
 
-    extra: int = HUNDRED
-    """Of a word of the candidate that is left out, in hundredths of its weight."""
+    extra: int = HUNDRED  # Of a word of the candidate that is left out, in hundredths of its weight
     both: bool = False
     """A word in another's place costs as much as leaving the one out and putting the other in, not the greater."""
-    window: int = 1
-    """Words are taken out of so many from the first that is left."""
-    move: int = 0
-    """Of each word that is taken before the first that is left, in hundredths of a full weight."""
-    full: int = HUNDRED
-    """What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts."""
+    window: int = 1  # Words are taken out of so many from the first that is left
+    move: int = 0  # Of each word that is taken before the first that is left, in hundredths of a full weight
+    full: int = HUNDRED  # What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts
 
     def widths(self, texts: CandidateTexts) -> Integers:
         """Columns of tables for such texts."""

@@ -36,10 +36,10 @@ def sum_matches(
 ) -> Integers | None:
     """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
 
-    The digits are those of `softbleu.matching.soft.BatchMatching`, which works on whole arrays. Returns millionths:
-    (lines, orders). None where a segment is too long. Candidates of several systems come one system after the other;
-    `meets` says which orders may meet, (candidate's, pool's); a match takes `unit` millionths, or, of 0, its
-    similarity.
+    The digits are those of `softbleu.matching.batches.BatchMatching`, which works on whole arrays. Returns
+    millionths: (lines, orders). None where a segment is too long. Candidates of several systems come one system after
+    the other; `meets` says which orders may meet, (candidate's, pool's); a match takes `unit` millionths, or, of 0,
+    its similarity.
     """
     height = int(candidates.lengths.max(initial=0))
     width = int(np.diff(references.offsets[segment_offsets]).max(initial=0))

@@ -46,18 +46,12 @@ _LEAST = 1 << 12
 class _Table(NamedTuple):
     """Words by their bytes, in a hash table."""
 
-    slots: NDArray[np.int32]
-    """Number of the word in each slot, from 1; 0: none."""
-    keys: NDArray[np.uint64]
-    """Of the words; the first stands for none, here and in `bounds`."""
-    bounds: NDArray[np.int64]
-    """Where each word ends in `spelt`."""
-    spelt: NDArray[np.uint8]
-    """The words one behind the other."""
-    octets: NDArray[np.uint64]
-    """The eight bytes from each place on."""
-    used: NDArray[np.int64]
-    """How many words there are."""
+    slots: NDArray[np.int32]  # Number of the word in each slot, from 1; 0: none
+    keys: NDArray[np.uint64]  # Of the words; the first stands for none, here and in `bounds`
+    bounds: NDArray[np.int64]  # Where each word ends in `spelt`
+    spelt: NDArray[np.uint8]  # The words one behind the other
+    octets: NDArray[np.uint64]  # The eight bytes from each place on
+    used: NDArray[np.int64]  # How many words there are
 
 
 def _octets(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -126,12 +120,7 @@ class _Words:
 
 
 class CompiledCoder:
-    """Codes the words of texts; see `softbleu.kernels.WordCoder`.
-
-    Parameters
-    ----------
-    marks : whether words are what 13a splits off; else what stands between white space
-    """
+    """Codes words: with `marks` what 13a splits off, else what stands between white space; see `WordCoder`."""
 
     def __init__(self, *, marks: bool = False) -> None:
         self._words, self._parts = _Words(), _Words() if marks else None

@@ -26,8 +26,7 @@ sum_matches: Final = None
 multiply_pairs: Final = None
 
 SEGMENTS_AT_ONCE = 256
-LONG = 1 << 20
-"""Tokens that are not counted at once, but segment by segment, in less memory."""
+LONG = 1 << 20  # Tokens that are not counted at once, but segment by segment, in less memory
 
 
 def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:

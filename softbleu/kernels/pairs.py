@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 class TokenPairs:
     """Where the pairs of each segment stand: one row a candidate token, the pairs of a row side by side."""
 
-    rows: Integers
-    """Bounds of the segments among the candidate tokens."""
-    columns: Integers
-    """Bounds of the segments among the reference tokens."""
+    rows: Integers  # Bounds of the segments among the candidate tokens
+    columns: Integers  # Bounds of the segments among the reference tokens
 
     @cached_property
     def cells(self) -> Integers:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 _TABLE = 1 << 24
-_COMPACT = 1 << 20
-"""Tables that would have more entries are made for the n-grams that occur, not for all that could."""
+_COMPACT = 1 << 20  # Tables that would have more entries are made for the n-grams that occur, not for all that could
 
 
 def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
@@ -43,21 +42,15 @@ class Positions:
     """
 
     codes: NDArray[np.int32]
-    line: Integers
-    """Line of the token: the candidates', then the references'."""
+    line: Integers  # Line of the token: the candidates', then the references'
     segment: Integers
-    local: Integers
-    """Place among the positions of its segment: the candidates' first, then each reference's."""
-    room: Integers
-    """Tokens from here to the end of the line; an n-gram starts where ``room >= n``."""
-    side: Integers
-    """Which reference of its segment, from 0; -1 in a candidate."""
-    sizes: Integers
-    """Positions of each segment."""
+    local: Integers  # Place among the positions of its segment: the candidates' first, then each reference's
+    room: Integers  # Tokens from here to the end of the line; an n-gram starts where ``room >= n``
+    side: Integers  # Which reference of its segment, from 0; -1 in a candidate
+    sizes: Integers  # Positions of each segment
     places: Integers
     """Sum of the sizes of the segments before: ``places[segment] + local`` numbers the positions by segment."""
-    split: int
-    """Number of candidate positions."""
+    split: int  # Number of candidate positions
 
     @classmethod
     def of(

@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-SCALE = 1_000_000
-"""One, in millionths."""
-ZERO_NORM = 1e-12
-"""Squares of norms up to it count as 0."""
+SCALE = 1_000_000  # One, in millionths
+ZERO_NORM = 1e-12  # Squares of norms up to it count as 0

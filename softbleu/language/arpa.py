@@ -12,9 +12,9 @@ from typing import NoReturn
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import bounded_lines, parse_whole
+from softbleu.io.data_files import parse_whole
 from softbleu.io.files import write_whole
-from softbleu.io.streams import open_stream
+from softbleu.io.streams import open_stream, text_lines
 from softbleu.language.ngrams import END, NEVER, START, UNKNOWN, NgramModel, NgramTable
 
 _MOST_ORDER = 10
@@ -34,7 +34,7 @@ def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
     [-0.6, -100.3]
     """
     with open_stream(Path(path)) as stream:
-        return _Reader(str(path), bounded_lines(stream.content, str(path))).read()
+        return _Reader(str(path), text_lines(stream.content, str(path), "utf-8")).read()
 
 
 def write_arpa(model: NgramModel, path: str | os.PathLike[str], digits: int = 6) -> None:
@@ -67,7 +67,7 @@ def _number(value: float, digits: int) -> str:
 class _Reader:
     """What reads a file from its first line to its last."""
 
-    def __init__(self, name: str, lines: Iterator[bytes]) -> None:
+    def __init__(self, name: str, lines: Iterator[str]) -> None:
         self._name = name
         self._lines = enumerate(lines, start=1)
         self._number = 0
@@ -92,11 +92,7 @@ class _Reader:
         """Read the next line that has anything in it."""
         for number, line in self._lines:
             self._number = number
-            try:
-                text = line.decode().strip()
-            except UnicodeDecodeError:
-                self._refuse("not UTF-8")
-            if text:
+            if text := line.strip():
                 return text
         raise InputError(f"{self._name}: it ends after line {self._number}, without \\end\\: it is cut short")
 

@@ -25,8 +25,7 @@ class FoundError:
     """What is wrong with a line."""
 
     start: int
-    end: int
-    """Characters of the line that it is about."""
+    end: int  # Characters of the line that it is about
     kind: str
     message: str
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.data_files import check_plain
 from softbleu.io.files import draft_folder, put_in_place
-from softbleu.io.resources import find_resource
+from softbleu.io.resources import required_resource
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -28,14 +28,24 @@ if TYPE_CHECKING:
     Weights = dict[str, NDArray[np.float32]]
     Sizes = dict[str, NDArray[np.float32]]
 
-LLAMA_PARTS = ("attn_norm", "attn_q", "attn_k", "attn_v", "attn_output", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down")
-"""Weights of a layer."""
+LLAMA_PARTS = {
+    "attn_norm": ("wide",),
+    "attn_q": ("wide", "wide"),
+    "attn_k": ("own", "wide"),
+    "attn_v": ("own", "wide"),
+    "attn_output": ("wide", "wide"),
+    "ffn_norm": ("wide",),
+    "ffn_gate": ("inner", "wide"),
+    "ffn_up": ("inner", "wide"),
+    "ffn_down": ("wide", "inner"),
+}
+"""Weights of a layer, and their shapes; keys and values have a width of their own."""
 _LEAST = 1e-5
 TOKENIZER = "tokenizer.json"
 ARCHITECTURE = "llama"
 EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
 """What installs the packages that run a model, and their names."""
-_SAMPLE, _SAMPLE_LINES = "reference.en", 8
+_SAMPLE_LINES = 8  # Lines that tell how large hidden states get
 _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
 _MOST = 1 << 20
 _CUTS = {"gpt-2": False, "smollm": True}
@@ -49,10 +59,8 @@ class LlamaSizes:
     depth: int
     heads: int
     groups: int
-    base: float
-    """Of the angles of positions."""
-    eps: float
-    """Added to mean squares."""
+    base: float  # Of the angles of positions
+    eps: float  # Added to mean squares
 
 
 def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence[int]]) -> None:
@@ -154,10 +162,10 @@ class _Content:
     says: Callable[[str], Any]
     tensors: dict[str, Any]
 
-    def number(self, key: str, least: int = 1) -> int:
+    def number(self, key: str) -> int:
         value = self.says(f"{ARCHITECTURE}.{key}")
-        if not isinstance(value, int) or not least <= value <= _MOST:
-            raise InputError(f"{self.name}: {key} must be a whole number from {least}, not {str(value)[:40]}")
+        if not isinstance(value, int) or not 1 <= value <= _MOST:
+            raise InputError(f"{self.name}: {key} must be a whole number from 1, not {str(value)[:40]}")
         return value
 
     def weight(self, name: str, *shape: int) -> NDArray[np.float32]:
@@ -197,7 +205,8 @@ def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
         tokenizer = _tokenizer(content, pieces)
         weights, sizes = _weights(content, len(pieces))
         first = _start(content, pieces, start)
-        lines = [[pieces.index(first), *tokenizer.encode(line).ids] for line in _sample_lines()]
+        sample = required_resource("corpora", "samples", "reference.en").read_text(encoding="utf-8").splitlines()
+        lines = [[pieces.index(first), *tokenizer.encode(line).ids] for line in sample[:_SAMPLE_LINES]]
         smooth_weights(weights, sizes, lines)
         spec = _specification(weights, sizes, TransformerDecoderModelSpec, common_spec)
         spec.register_vocabulary(pieces)
@@ -266,10 +275,7 @@ def _start(content: _Content, pieces: Sequence[str], start: str | None) -> str:
 def _tokenizer(content: _Content, pieces: Sequence[str]) -> Tokenizer:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    merges: list[tuple[str, str]] = []
-    for merge in _strings(content, "merges"):
-        left, _, right = merge.partition(" ")
-        merges.append((left, right))
+    merges = [merge.partition(" ")[::2] for merge in _strings(content, "merges")]
     tokenizer = Tokenizer(models.BPE({piece: number for number, piece in enumerate(pieces)}, merges))
     digits = [pre_tokenizers.Digits(individual_digits=True)] if _CUTS[content.says("tokenizer.ggml.pre")] else []
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*digits, pre_tokenizers.ByteLevel(add_prefix_space=False)])
@@ -282,25 +288,12 @@ def _weights(content: _Content, vocabulary: int) -> tuple[dict[str, NDArray[np.f
     groups = content.says(f"{ARCHITECTURE}.attention.head_count_kv") or heads
     if wide % (2 * heads) or not isinstance(groups, int) or not 0 < groups <= heads or heads % groups:
         raise InputError(f"{content.name}: {heads} heads, {groups} groups and a width of {wide} do not go together")
-    own = wide // heads * groups
-    shapes = {
-        "token_embd.weight": (vocabulary, wide),
-        "output.weight": (vocabulary, wide),
-        "output_norm.weight": (wide,),
-    }
-    parts = {
-        "attn_norm": (wide,),
-        "attn_q": (wide, wide),
-        "attn_k": (own, wide),
-        "attn_v": (own, wide),
-        "attn_output": (wide, wide),
-        "ffn_norm": (wide,),
-        "ffn_gate": (inner, wide),
-        "ffn_up": (inner, wide),
-        "ffn_down": (wide, inner),
-    }
+    size = {"wide": wide, "inner": inner, "own": wide // heads * groups}
+    matrix = (vocabulary, wide)
+    shapes = {"token_embd.weight": matrix, "output.weight": matrix, "output_norm.weight": (wide,)}
     for layer in range(depth):
-        shapes |= {f"blk.{layer}.{name}.weight": shape for name, shape in parts.items()}
+        for name, extents in LLAMA_PARTS.items():
+            shapes[f"blk.{layer}.{name}.weight"] = tuple(size[each] for each in extents)
     # Many models use the vectors of pieces a second time.
     tied = {} if "output.weight" in content.tensors else {"output.weight": "token_embd.weight"}
     weights = {name: content.weight(tied.get(name, name), *shape) for name, shape in shapes.items()}
@@ -341,13 +334,3 @@ def _specification(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes
         forward.linear_1.weight = own["ffn_down"]
     spec.config.layer_norm_epsilon = sizes.eps
     return spec
-
-
-def _sample_lines() -> list[str]:
-    """Lines that tell how large hidden states get."""
-    folder = find_resource("corpora", "samples")
-    if folder is None:
-        raise InputError(
-            "this installation lacks the sample text that models are converted by: install softbleu again"
-        )
-    return (folder / _SAMPLE).read_text(encoding="utf-8").splitlines()[:_SAMPLE_LINES]

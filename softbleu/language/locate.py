@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Self
 
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.cache import VARIABLE, cache_folder, keep_folder
-from softbleu.io.files import hash_files
+from softbleu.io.files import Content
 from softbleu.io.resources import package_folder
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector, Harper
@@ -24,15 +25,11 @@ _DETECTORS: dict[str, Callable[[], ErrorDetector] | None] = {"spelling": None, "
 class ModelPackage:
     """A model that a Python package brings."""
 
-    module: str
-    """Name under which Python finds it."""
+    module: str  # Name under which Python finds it
     file: str
-    fingerprint: str
-    """Hex SHA-256 of the file."""
-    start: str
-    """Piece before the first of a text."""
-    get: str
-    """Command that installs it."""
+    fingerprint: str  # Hex SHA-256 of the file
+    start: str  # Piece before the first of a text
+    get: str  # Command that installs it
 
 
 MODEL_PACKAGES = {
@@ -46,35 +43,53 @@ MODEL_PACKAGES = {
 }
 
 
-@dataclass(frozen=True)
-class ModelChoice:
-    """A language model by its place and its content."""
+class ModelChoice(Content):
+    """A language model by its place and its content.
 
-    location: str
-    """A name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in ARPA form."""
-    fingerprint: str
-    """Hex SHA-256 of its files."""
+    The place is a name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in
+    ARPA form.
+    """
 
     @classmethod
-    def of(cls, location: str) -> ModelChoice:
+    def files_of(cls, location: str) -> Sequence[Path]:
+        """Files of a model: those of a folder, or one."""
+        path = Path(location)
+        if path.is_dir():
+            check_model(path)
+            return [path / name for name in MODEL_FILES]
+        if path.exists():
+            return [path]
+        if location == DEFAULT_LANGUAGE:
+            return [default_folder() / "model.arpa.gz"]
+        if location not in MODEL_PACKAGES:
+            raise InputError(
+                f"{location!r}: no language model; give a GGUF file, a folder for ctranslate2, an ARPA file, or one "
+                f"of: {', '.join(model_names())}"
+            )
+        package = MODEL_PACKAGES[location]
+        folder = package_folder(package.module)
+        if folder is None:
+            # It is got without what it depends on, which is more than is needed to run it here.
+            runs = all(package_folder(name) for name in NEEDED)
+            steps = [*([] if runs else [f"pip install '{EXTRA}'"]), package.get]
+            raise MissingExtraError(
+                f"language model {location!r} needs the package {package.module}, which is not installed: "
+                f"{', then '.join(steps)}"
+            )
+        return [folder / package.file]
+
+    @classmethod
+    def of(cls, location: str) -> Self:
         """Find a model; it is not opened.
 
         Raises `InputError` where there is none, or the file of a named one is not the one that is meant.
         """
-        files = _files(location)
-        try:
-            choice = cls(location, hash_files(*files))
-        except OSError as error:
-            raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
+        choice = super().of(location)
         package = MODEL_PACKAGES.get(choice.name)
         if package is not None and choice.fingerprint != package.fingerprint:
-            raise InputError(
-                f"{files[0]}: not the file that {location!r} stands for: install it anew ({package.get})"
-            )
+            (file,) = cls.files_of(location)
+            raise InputError(f"{file}: not the file that {location!r} stands for: install it anew ({package.get})")
         return choice
-
-    def __str__(self) -> str:
-        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
 
     @property
     def name(self) -> str:
@@ -95,34 +110,6 @@ def model_names() -> tuple[str, ...]:
     return (DEFAULT_LANGUAGE, *MODEL_PACKAGES)
 
 
-def _files(location: str) -> list[Path]:
-    """Files of a model: those of a folder, or one."""
-    path = Path(location)
-    if path.is_dir():
-        check_model(path)
-        return [path / name for name in MODEL_FILES]
-    if path.exists():
-        return [path]
-    if location == DEFAULT_LANGUAGE:
-        return [default_folder() / "model.arpa.gz"]
-    if location not in MODEL_PACKAGES:
-        raise InputError(
-            f"{location!r}: no language model; give a GGUF file, a folder for ctranslate2, an ARPA file, or one of: "
-            f"{', '.join(model_names())}"
-        )
-    package = MODEL_PACKAGES[location]
-    folder = package_folder(package.module)
-    if folder is None:
-        # It is got without what it depends on, which is more than is needed to run it here.
-        runs = all(package_folder(name) for name in NEEDED)
-        steps = [*([] if runs else [f"pip install '{EXTRA}'"]), package.get]
-        raise MissingExtraError(
-            f"language model {location!r} needs the package {package.module}, which is not installed: "
-            f"{', then '.join(steps)}"
-        )
-    return [folder / package.file]
-
-
 def detector_names() -> tuple[str, ...]:
     """Names of what finds errors.
 
@@ -141,7 +128,7 @@ def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet
 
 @cache
 def _open(choice: ModelChoice) -> LanguageModel:
-    files = _files(choice.location)
+    files = choice.files_of(choice.location)
     if len(files) > 1:
         return NeuralModel(lambda: files[0].parent, choice.fingerprint)
     if files[0].suffix == ".gguf":

@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-MODEL_FILES = ("config.json", "model.bin", "vocabulary.json", TOKENIZER)
-"""What a folder for ctranslate2 must have."""
-_AT_ONCE = 512
-"""Pieces that are judged together; a longer line is judged in parts."""
+MODEL_FILES = ("config.json", "model.bin", "vocabulary.json", TOKENIZER)  # What a folder for ctranslate2 must have
+_AT_ONCE = 512  # Pieces that are judged together; a longer line is judged in parts
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LN_10 = float(np.log(10))
 

@@ -18,13 +18,11 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 UNKNOWN, START, END = MARKS = ("<unk>", "<s>", "</s>")
-NEVER = -100.0
-"""Logarithm of the probability of unknown words where a model says nothing of them, as KenLM has it."""
+NEVER = -100.0  # Logarithm of the probability of unknown words where a model says nothing of them, as KenLM has it
 MOST_ORDER = 5
 _REPORT_EVERY = 10_000
 _UNKNOWN, _START, _END = range(3)
-_NOT_ASKED = -99
-"""Logarithm that files have for the beginning of a line, which nothing is before."""
+_NOT_ASKED = -99  # Logarithm that files have for the beginning of a line, which nothing is before
 _FALLBACK = (0.5, 1.0, 1.5)
 """What is taken off counts of 1, 2 and more where the text is too small to tell, as KenLM does if asked."""
 
@@ -35,8 +33,7 @@ class NgramTable:
 
     keys: Integers
     """Place of the n-gram without its last word in the table below, times the number of words, plus the last word."""
-    log_probabilities: NDArray[np.float32]
-    """Of the last word after the others, to base 10."""
+    log_probabilities: NDArray[np.float32]  # Of the last word after the others, to base 10
     backoffs: NDArray[np.float32]
     """Logarithm of what the probability of a word that never follows is multiplied by; of the longest, 0."""
 
@@ -55,10 +52,8 @@ class LineJudgements:
 
     log_probabilities: Floats
     """Of each line, to base 10: the sum over its tokens and, if the model judges that, its end."""
-    tokens: Integers
-    """Their numbers, ends not counted."""
-    unknown: Integers
-    """How many of them the model does not know."""
+    tokens: Integers  # Their numbers, ends not counted
+    unknown: Integers  # How many of them the model does not know
 
 
 @dataclass(frozen=True)
@@ -77,8 +72,7 @@ class NgramModel:
 
     words: Sequence[str]
     """All words, `<unk>`, `<s>` and `</s>` among them; a word's number is its place here and in the first table."""
-    tables: Sequence[NgramTable]
-    """Those of n = 1, 2, …"""
+    tables: Sequence[NgramTable]  # Those of n = 1, 2, …
     cased: ClassVar[bool] = False
     ends: ClassVar[bool] = True
 
@@ -163,14 +157,10 @@ class _Counts:
     """The n-grams of one order that a text has, by ascending key."""
 
     keys: Integers
-    contexts: Integers
-    """Place of each n-gram without its last word in the order below."""
-    endings: Integers
-    """Place of each n-gram without its first word in the order below."""
-    firsts: Integers
-    """Number of the first word."""
-    times: Integers
-    """How often the text has it."""
+    contexts: Integers  # Place of each n-gram without its last word in the order below
+    endings: Integers  # Place of each n-gram without its first word in the order below
+    firsts: Integers  # Number of the first word
+    times: Integers  # How often the text has it
 
 
 def train_ngrams(

@@ -10,21 +10,14 @@ from pathlib import Path
 from typing import Protocol
 
 from softbleu.errors import InputError
-from softbleu.io.data_files import bounded_lines
-from softbleu.io.streams import open_stream
+from softbleu.io.streams import open_stream, text_lines
 
 _ENDINGS = "s|re|ve|ll|d|m"
 _END = r"(?![^\W_])"
 _CLITIC = rf"(?:n't|'(?:{_ENDINGS})){_END}"
 _INSIDE = rf"(?:[-.]|'(?!(?:{_ENDINGS}){_END}))[^\W_]+?"
-_WORD = re.compile(
-    rf"{_CLITIC}|[^\W\d_]+?(?={_CLITIC})|[^\W_]+(?:{_INSIDE}(?={_CLITIC}|{_END}))*|\S",
-    re.IGNORECASE,
-)
-_BEFORE = re.compile(
-    rf"\s+(?=[,.;:?!)\]}}%…]|'(?!\S)|{_CLITIC})|(?<=\bcan)\s+(?=not\b)",
-    re.IGNORECASE,
-)
+_WORD = re.compile(rf"{_CLITIC}|[^\W\d_]+?(?={_CLITIC})|[^\W_]+(?:{_INSIDE}(?={_CLITIC}|{_END}))*|\S", re.IGNORECASE)
+_BEFORE = re.compile(rf"\s+(?=[,.;:?!)\]}}%…]|'(?!\S)|{_CLITIC})|(?<=\bcan)\s+(?=not\b)", re.IGNORECASE)
 _AFTER = re.compile(r"(?<=[(\[{$])\s+")
 _QUOTED = re.compile(r'(?<!\S)"\s+(.*?)\s+"(?!\S)')
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'})
@@ -69,18 +62,14 @@ class WordList:
     [False, False, True, False, False, False, False]
     """
 
-    words: frozenset[str]
-    """In lower case."""
+    words: frozenset[str]  # In lower case
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> WordList:
         """Read a file with a word a line, plain or packed (gzip, bzip2)."""
         with open_stream(Path(path)) as stream:
-            try:
-                lines = [line.decode().strip().lower() for line in bounded_lines(stream.content, str(path))]
-            except UnicodeDecodeError:
-                raise InputError(f"{path}: not UTF-8; save it as UTF-8") from None
-        words = frozenset(filter(None, lines))
+            lines = text_lines(stream.content, str(path), "utf-8")
+            words = frozenset(filter(None, (line.strip().lower() for line in lines)))
         if not words:
             raise InputError(f"{path}: a word list without words")
         return cls(words)

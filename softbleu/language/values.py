@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from softbleu.errors import InputError
-from softbleu.io.resources import find_resource
+from softbleu.io.resources import required_resource
 from softbleu.language.arpa import read_arpa
 from softbleu.language.detector import ErrorDetector
 from softbleu.language.ngrams import LineJudgements
@@ -20,8 +19,7 @@ from softbleu.language.spelling import Spelling, WordList, as_written, split_wor
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-DEFAULT_LANGUAGE = "en-small"
-"""The set that travels with the package."""
+DEFAULT_LANGUAGE = "en-small"  # The set that travels with the package
 VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i", "errors")
 """What is known of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
 logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
@@ -34,12 +32,10 @@ class Finding:
     """What speaks against a line."""
 
     kind: Literal["misspelt", "error", "unlikely"]
-    text: str
-    """The words that it is about."""
+    text: str  # The words that it is about
     value: float | None = None
     """Of an unlikely word: logarithm (base 10) of how much likelier the model finds it here than it is by itself."""
-    message: str = ""
-    """What the error detector says."""
+    message: str = ""  # What the error detector says
 
 
 class LanguageModel(Protocol):
@@ -140,7 +136,4 @@ def default_language() -> LanguageSet:
 
 def default_folder() -> Path:
     """Folder of the set that travels with the package."""
-    folder = find_resource("language", DEFAULT_LANGUAGE)
-    if folder is None:
-        raise InputError(f"this installation lacks the language model {DEFAULT_LANGUAGE}: install softbleu again")
-    return folder
+    return required_resource("language", DEFAULT_LANGUAGE)

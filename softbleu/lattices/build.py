@@ -13,8 +13,7 @@ from softbleu.lattices.lattice import NetworkArc, WordNetwork
 if TYPE_CHECKING:
     from softbleu.corpora.derivations import Derivation, Derivations
 
-SHARED = 2
-"""Words that references must share in a row for their paths to meet there."""
+SHARED = 2  # Words that references must share in a row for their paths to meet there
 
 
 def merge_references(
@@ -22,12 +21,8 @@ def merge_references(
 ) -> tuple[list[NetworkArc], list[list[int]]]:
     """Lay references along the first: where they share enough words in a row, their paths meet, and may change.
 
-    Returns
-    -------
-    Arcs, and of each reference the states before, between and behind its words.
+    Gives arcs, and of each reference the states before, between and behind its words.
 
-    Examples
-    --------
     >>> arcs, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()])
     >>> states, [(arc.source, arc.target, arc.word) for arc in arcs[4:]]
     ([0, 1, 2, 5, 3, 4], [(2, 5, 'too'), (5, 3, 'late')])
@@ -135,11 +130,7 @@ class _Meaning:
         return ends[0] if len(ends) == 1 else self._joined(ends)
 
     def _form(
-        self,
-        words: Sequence[str | None],
-        origins: dict[int, int],
-        parts: Sequence[Derivation | None],
-        state: int,
+        self, words: Sequence[str | None], origins: dict[int, int], parts: Sequence[Derivation | None], state: int
     ) -> int:
         for place, word in enumerate(words):
             part = parts[origins[place]] if word is None else None

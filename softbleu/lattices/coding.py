@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 class NetworkTokenizer(Tokenizer):
     """Splits lines into words, and makes networks of references.
 
-    Examples
-    --------
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
     >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
     (['a', '(dog|hound)'], ('a', 'dog', 'hound', '', ''))
@@ -64,8 +62,7 @@ class LatticeLines(Tokens):
     """References that are lattices, beside the lines of those of their words that are tokens."""
 
     lattices: Lattices
-    arc_words: NDArray[Any]
-    """The words of the arcs, as text."""
+    arc_words: NDArray[Any]  # The words of the arcs, as text
 
     @classmethod
     def coded(

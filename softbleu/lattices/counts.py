@@ -28,12 +28,9 @@ NGRAMS = Limit(
 )
 _LIMIT = Limit("n-grams of networks", "arcs to go through", 1 << 28, "3,000 words with 2 variants each: 10,000,000")
 """For a network, with its candidate."""
-_BITS = 1 << 10
-"""Of a number that are combined in the time of an arc."""
-_Path = tuple[Any, int] | None
-"""Words of a path: those before the last, and the last."""
-_Step = tuple[int, int, int]
-"""Source, target, word; below 0 there is no word."""
+_BITS = 1 << 10  # Of a number that are combined in the time of an arc
+_Path = tuple[Any, int] | None  # Words of a path: those before the last, and the last
+_Step = tuple[int, int, int]  # Source, target, word; below 0 there is no word
 
 
 @dataclass(frozen=True)
@@ -60,14 +57,7 @@ class PoolChunk(Chunk):
 
 
 def pool_chunk(chunk: Chunk, order: int, *, whole: bool) -> PoolChunk:
-    """Put pieces of paths in the place of networks.
-
-    Parameters
-    ----------
-    chunk : references are lattices, or lines
-    order : of the longest n-grams
-    whole : all n-grams are wanted, not only those that the candidate has
-    """
+    """Put parts of paths in the place of networks; `whole` wants all n-grams, not only those of the candidate."""
     apart = chunk.by_reference()
     lattices = lattices_of(apart.references)
     texts = [tuple(line) for line in _lines(apart.candidates)]
@@ -161,13 +151,7 @@ def _is_path(steps: Sequence[_Step]) -> bool:
 
 
 def _check_work(work: int, steps: Sequence[_Step]) -> None:
-    """See that a network is not gone through too often.
-
-    Raises
-    ------
-    InputError
-        It is.
-    """
+    """See that a network is not gone through too often."""
     _LIMIT.check(work, f"a network of {len(steps):,} arcs")
 
 

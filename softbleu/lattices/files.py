@@ -23,13 +23,7 @@ FILE_NOTATIONS = get_args(FileNotation)
 
 
 def read_networks(name: str, notation: FileNotation = "network", encoding: str = "utf-8") -> Iterator[WordNetwork]:
-    """Read the networks of a file, one a line, or in AT&T text.
-
-    Raises
-    ------
-    InputError
-        A network that is none; file and line are named.
-    """
+    """Read the networks of a file, one a line, or in AT&T text; an `InputError` names file and line."""
     lines = open_text(name, encoding)
     if notation == "att":
         yield from read_att(lines, name)
@@ -62,13 +56,10 @@ class NetworkFacts:
     """How large the networks of a corpus are."""
 
     networks: int
-    states: int
-    """Of all together."""
+    states: int  # Of all together
     arcs: int
-    references: tuple[int, int, int]
-    """Different ones: the fewest, the median and the most of a network."""
-    kinds: dict[str, tuple[int, float]]
-    """Arcs of each kind that there is, and their mean cost."""
+    references: tuple[int, int, int]  # Different ones: the fewest, the median and the most of a network
+    kinds: dict[str, tuple[int, float]]  # Arcs of each kind that there is, and their mean cost
 
 
 def describe_networks(networks: Iterable[WordNetwork], each: Callable[[int], object] | None = None) -> NetworkFacts:
@@ -76,11 +67,6 @@ def describe_networks(networks: Iterable[WordNetwork], each: Callable[[int], obj
 
     >>> describe_networks([parse_brackets("a [big] (dog|hound)")]).references
     (4, 4, 4)
-
-    Raises
-    ------
-    InputError
-        There are none.
     """
     counts: list[int] = []
     states = 0
@@ -118,13 +104,7 @@ def plain_count(references: int) -> str:
 
 
 def parallel_lines(names: Sequence[str], encoding: str = "utf-8") -> Iterator[tuple[str, ...]]:
-    """Lines of files that stand side by side.
-
-    Raises
-    ------
-    InputError
-        One has fewer.
-    """
+    """Lines of files that stand side by side; an `InputError` where one has fewer."""
     try:
         yield from zip(*(open_text(name, encoding) for name in names), strict=True)
     except ValueError:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 ARC_KINDS = ("reference", "stem", "synonym", "paraphrase", "neighbour", "optional", "grammar", "user")
 """Where an arc may be from."""
-MOST_COST = 1000.0
-"""Words that an arc may cost."""
+MOST_COST = 1000.0  # Words that an arc may cost
 LARGEST_NETWORK = Limit(
     "a network", "arcs", 500_000, "3,000 words with 10 variants each: 30,000", "allow fewer variants"
 )
@@ -33,8 +32,7 @@ class NetworkArc(NamedTuple):
     source: int
     target: int
     word: str
-    cost: float = 0.0
-    """In words."""
+    cost: float = 0.0  # In words
     kind: str = "user"
 
 
@@ -45,35 +43,22 @@ class WordNetwork:
     Make one by `WordNetwork.of`, which checks it. Entries of the arrays are arcs, ordered by the states they leave.
     """
 
-    words: tuple[str, ...]
-    """Empty texts for empty arcs."""
+    words: tuple[str, ...]  # Empty texts for empty arcs
     sources: Integers
     targets: Integers
-    costs: Integers
-    """In hundredths of a word."""
-    kinds: Integers
-    """Places in `ARC_KINDS`."""
+    costs: Integers  # In hundredths of a word
+    kinds: Integers  # Places in `ARC_KINDS`
 
     @classmethod
     def of(
         cls, arcs: Iterable[NetworkArc], start: int = 0, ends: Sequence[int] | None = None, *, where: str = "network"
     ) -> WordNetwork:
-        """Order the states and check them.
+        """Order the states of arcs, which have any numbers, and check them.
 
-        Parameters
-        ----------
-        arcs : with states of any numbers
-        start : the state where paths begin
-        ends : those where they may end; None for the only one that no arc leaves
-        where : what the network is called in messages
+        Paths begin at `start` and end at one of `ends`, or where no arc leaves; `where` names the network in
+        messages. Raises `InputError`: there is no path, a cycle, a state that no path goes through, a cost that is
+        none, or too many arcs.
 
-        Raises
-        ------
-        InputError
-            There is no path, a cycle, a state that no path goes through, a cost that is none, or too many arcs.
-
-        Examples
-        --------
         >>> dogs = NetworkArc(7, 3, "dog"), NetworkArc(7, 3, "hound", 0.2, "synonym")
         >>> network = WordNetwork.of([NetworkArc(0, 7, "a"), *dogs])
         >>> network.states, network.targets.tolist()
@@ -115,14 +100,9 @@ class WordNetwork:
     ) -> WordNetwork:
         """A reference, and phrases that may stand in the place of some of its words.
 
-        Parameters
-        ----------
-        words : of the reference
-        more : where what is replaced begins and ends, what stands there instead (nothing: it may be left out), cost,
-            kind
+        `more` says where what is replaced begins and ends, what stands there instead (nothing: it may be left out),
+        its cost and kind.
 
-        Examples
-        --------
         >>> network = WordNetwork.chain("it is late".split(), [(0, 2, ["it's"], 0.1, "paraphrase")])
         >>> network.words, network.costs.tolist()
         (('it', "it's", 'is', 'late'), [0, 10, 0, 0])
@@ -187,8 +167,7 @@ class NetworkPath(NamedTuple):
     """A reference of a network."""
 
     words: tuple[str, ...]
-    cost: float
-    """In words."""
+    cost: float  # In words
     arcs: tuple[NetworkArc, ...]
 
 

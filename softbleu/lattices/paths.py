@@ -9,21 +9,13 @@ from itertools import count
 from softbleu.errors import InputError
 from softbleu.lattices.lattice import NetworkArc, NetworkPath, WordNetwork
 
-MOST_STATE_SETS = 100_000
-"""Sets of states that are looked at when references are counted."""
+MOST_STATE_SETS = 100_000  # Sets of states that are looked at when references are counted
 _Sets = dict[frozenset[int], dict[str, frozenset[int]]]
 
 
 def count_texts(network: WordNetwork) -> int:
-    """Count different references, however many paths spell them.
+    """Count different references, however many paths spell them; `InputError` where paths are too entangled for it.
 
-    Raises
-    ------
-    InputError
-        The paths are too entangled to tell equal ones apart.
-
-    Examples
-    --------
     >>> from softbleu.lattices.texts import parse_brackets
     >>> count_texts(parse_brackets("[a|a] (b|[b] b)")), count_texts(parse_brackets("(a|b) " * 100)) == 2**100
     (4, True)

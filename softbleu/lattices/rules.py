@@ -15,6 +15,7 @@ from softbleu.embeddings.expansion import spell_like
 from softbleu.embeddings.function_words import is_function_word
 from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.errors import InputError, VectorError
+from softbleu.io.files import Content
 from softbleu.lattices.build import merge_references
 from softbleu.lattices.lattice import WordNetwork, phrase_arcs
 from softbleu.lattices.texts import parse_brackets, parse_line
@@ -27,21 +28,11 @@ Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
 """Where what is replaced begins and ends, what stands there instead, cost, kind."""
 _ENDINGS = ("ing", "ed", "est", "er", "ly", "s")
-_NEAREST = 20
-"""Neighbours of each word that are kept."""
+_NEAREST = 20  # Neighbours of each word that are kept
 
 
-@dataclass(frozen=True)
-class NetworkVectors:
+class NetworkVectors(Content):
     """Vectors whose neighbours enter networks, and whose first words are those that may; their content tells them."""
-
-    location: str
-    fingerprint: str
-
-    @classmethod
-    def read(cls, text: str) -> NetworkVectors | None:
-        """Take a set by name or place; `none` stands for the bundled one, where it is needed."""
-        return None if text == "none" else cls.of(text)
 
     @classmethod
     def of(cls, location: str) -> NetworkVectors:
@@ -65,34 +56,11 @@ def _cost(what: str) -> Any:
 class NetworkRules(Declared):
     """What else a reference may say. A rule without a cost adds nothing.
 
-    Parameters
-    ----------
-    notation
-        What a line of the references is: `text`, `brackets` (the [big|large] (dog|hound) []barked) or a `network` as
-        `softbleu networks make` writes them. Rules make networks of text.
-    stem_cost
-        Of other words with the same stem.
-    synonym_cost
-        Of words that share a synonym set.
-    paraphrase_cost
-        Of phrases that METEOR's table has for a phrase; both have a word that is no function word.
-    neighbour_cost
-        Of words whose vectors are near. It costs as much at the threshold, and less, the nearer the word is.
-    optional_cost
-        Of leaving a function word or punctuation out.
-    neighbour_quantile
-        Quantile of random similarities, which neighbours must exceed.
-    alternatives
-        Most stems, synonyms or paraphrases in the place of a word or phrase: the most frequent words, the first
-        phrases. Neighbours are among the 20 nearest words.
-    mutual_neighbours
-        Words are neighbours only if each is among the nearest of the other.
-    inflection
-        Synonyms and neighbours keep the ending: -s, -ed, -ing, -er, -est, -ly or none of them.
-    network_vectors
-        Vectors of neighbours; stems and synonyms are found among their first 50,000 words.
-    meteor_data
-        Where synonyms and paraphrases are from.
+    Rules make networks of text; brackets are written as in `the [big|large] (dog|hound) []barked`, a network as
+    `softbleu networks make` writes it. Synonyms share a synonym set. A paraphrase, and the phrase that it stands for,
+    have a word that is no function word. A neighbour costs less, the nearer it is; neighbours are among the 20
+    nearest words. Stems and synonyms are found among the first 50,000 words of the vectors: those taken are the most
+    frequent ones, of paraphrases the first. Endings that are kept are -s, -ed, -ing, -er, -est, -ly or none of them.
     """
 
     notation: Notation = setting("text", "What a line of the references is: text, brackets or a network")
@@ -283,13 +251,18 @@ class Expander:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        from softbleu.embeddings.index import GraphKey, cached_graph, nearest_graph
+        from softbleu.embeddings.index import cached_graph, nearest_graph
 
         _, rows = self._source.head(SCOPE)
         places = list(self._vocabulary.values())
-        key = GraphKey(self._source.fingerprint, list(self._vocabulary), len(places), {"count": _NEAREST}, "exact")
         usable = np.asarray(rows)[places]
-        return cached_graph(key, lambda: nearest_graph(usable, usable, _NEAREST, np.arange(len(places))))
+        return cached_graph(
+            lambda: nearest_graph(usable, usable, _NEAREST, np.arange(len(places))),
+            self._source.fingerprint,
+            list(self._vocabulary),
+            len(places),
+            count=_NEAREST,
+        )
 
     @cached_property
     def _names(self) -> tuple[list[str], dict[str, int]]:

@@ -12,8 +12,7 @@ from softbleu.errors import InputError
 from softbleu.io.data_files import NotJsonError, parse_json
 from softbleu.lattices.lattice import ARC_KINDS, LARGEST_NETWORK, NetworkArc, WordNetwork
 
-EMPTY = "<eps>"
-"""What stands for no word in AT&T text."""
+EMPTY = "<eps>"  # What stands for no word in AT&T text
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
 _DEEPEST = 100
 
@@ -32,13 +31,7 @@ def format_line(network: WordNetwork) -> str:
 
 
 def parse_line(line: str, where: str = "network") -> WordNetwork:
-    """Read a network from such a line.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
+    """Read a network from such a line."""
     try:
         states = parse_json(line, where)
         if not isinstance(states, list):
@@ -79,11 +72,6 @@ def read_att(lines: Iterable[str], where: str = "network") -> Iterator[WordNetwo
 
     >>> [network.words for network in read_att(["0 1 a", "1 2 dog", "1 2 hound 0.5", "2"])]
     [('a', 'dog', 'hound')]
-
-    Raises
-    ------
-    InputError
-        A line that is none of these, with its number.
     """
     numbered = ((number, line.split()) for number, line in enumerate(lines, start=1))
     for blank, group in groupby(numbered, key=lambda entry: not entry[1]):
@@ -144,11 +132,6 @@ def parse_brackets(line: str, where: str = "network") -> WordNetwork:
     >>> from softbleu.lattices.paths import count_texts
     >>> count_texts(parse_brackets("the [big|large] (dog|hound) []barked"))
     12
-
-    Raises
-    ------
-    InputError
-        Brackets that do not match.
     """
     return _Brackets(line, where).network()
 

@@ -1,20 +1,28 @@
-"""Candidates of about one size are padded to one size and matched together."""
+"""Batches: candidates of about one size, as one array: what their n-grams may match, and who gets what."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.matching.similarity import TokenProducts
+from softbleu.kernels.scale import SCALE
+from softbleu.matching.assignment import EXACT, assign
+from softbleu.matching.matches import Matches
+from softbleu.matching.similarity import TokenProducts, round_millionths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from softbleu.matching.ngrams import Chunk
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.kernels.assignment import Intervals
+    from softbleu.matching.matches import Rules
+    from softbleu.matching.ngrams import Chunk, Ngrams
     from softbleu.matching.similarity import UnitVectors, Vectors
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Flags, Floats, Integers
 
 BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache
 LONG_CELLS = 1 << 21  # A segment with a greater matrix is matched by itself, a stripe at a time
@@ -85,3 +93,157 @@ class WeighedText:
     def _norms(self, places: Integers) -> list[Floats]:
         width = places.shape[1]
         return [norms[places[:, : width - n]] for n, norms in enumerate(self.norms[:width])]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The n-grams of one order, spread over a chunk's positions (and one more, for padding)."""
+
+    ngrams: Ngrams
+    index: Integers  # Number of the candidate n-gram that starts here, -1 for none
+    waiting: Flags  # Whether a candidate n-gram starts here that is still to be matched
+    pool_index: Integers  # Number of the pool n-gram that starts here, that of none being the last
+    counts: Integers  # Count of each pool n-gram, and 0 for none
+    left: Integers
+    """What exact matches leave of the counts to each system, (systems, pool n-grams and none); the counts themselves
+    unless exact matches come first."""
+
+    @classmethod
+    def of(cls, ngrams: Ngrams, chunk: Chunk, rules: Rules) -> Pool:
+        """Spread the n-grams of a chunk."""
+
+        def spread(values: NDArray[Any], starts: Integers, empty: int) -> NDArray[Any]:
+            flat = np.full(chunk.size + 1, empty, values.dtype)
+            flat[starts] = values
+            return flat
+
+        starts, pool_starts = ngrams.starts, ngrams.pool_starts
+        exact_first = rules.exact_first
+        counts = np.append(ngrams.capacity, 0)
+        left = np.tile(counts, (chunk.systems, 1))
+        if exact_first:
+            left[:, :-1] = ngrams.left(chunk.systems)
+        return cls(
+            ngrams,
+            index=spread(np.arange(len(starts)), starts, -1),
+            waiting=spread(~ngrams.exact if exact_first else np.ones(len(starts), bool), starts, 0),
+            pool_index=spread(np.arange(len(pool_starts)), pool_starts, len(pool_starts)),
+            counts=counts,
+            left=left,
+        )
+
+    def capacity(self, own: bool, systems: Integers, starts: Integers) -> Integers:
+        """Instances of the pool n-grams at (batch, starts), less exact matches where these are of the `own` order."""
+        numbers = self.pool_index[starts]
+        return self.left[systems[:, None], numbers] if own else self.counts[numbers]
+
+    def ids(self, starts: Integers) -> Integers:
+        """Ids of the candidate n-grams that start at some positions; -1 for none."""
+        ids: Integers = np.append(self.ngrams.ids, -1)[self.index[starts]]
+        return ids
+
+    def equal(self, candidate: Integers, reference: Integers) -> Flags:
+        """Whether n-grams at two positions are equal: (batch, candidate starts, reference starts)."""
+        pool_ids = np.append(self.ngrams.pool_ids, -2)
+        same: Flags = self.ids(candidate)[:, :, None] == pool_ids[self.pool_index[reference]][:, None, :]
+        return same
+
+    def start(self, order: int, rules: Rules) -> Matches:
+        """Matches before any approximate one is made."""
+        if rules.exact_first or not rules.pool_orders[order - 1]:
+            return Matches.exact(self.ngrams, order)
+        return Matches.none(self.ngrams)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What the n-grams of a batch may match, before anything is given out."""
+
+    orders: list[int]  # Orders that may match approximately
+    pool_orders: list[list[int]]  # Of each, the orders of the pool n-grams in its columns, in pool order
+    similarities: NDArray[np.int32]
+    """In millionths, 0 or less where no match is allowed: (orders, batch, candidate n-grams, pool n-grams)."""
+    capacity: Integers  # Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)
+
+    @property
+    def columns(self) -> int:
+        """Pool n-grams of each order."""
+        return int(self.capacity.shape[2])
+
+    def assign(self, rules: Rules) -> tuple[Integers, Integers]:
+        """Match by the rules; order o's candidate s has the number o * batch + s."""
+        return assign(*self._stacked(), rules)
+
+    def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
+        """Match at every threshold (in millionths); candidates are numbered as `assign` does."""
+        return kernels.sweep_greedily(*self._stacked(), thresholds)
+
+    def _stacked(self) -> tuple[NDArray[np.int32], Integers]:
+        height = self.similarities.shape[2]
+        return self.similarities.reshape(-1, height, self.columns), self.capacity.reshape(-1, self.columns)
+
+
+@dataclass(frozen=True)
+class BatchMatching:
+    """All n-grams of a batch as one array: (order, candidate, candidate n-gram, pool n-gram)."""
+
+    rules: Rules
+    pools: list[Pool]
+    batch: Batch
+    products: TokenProducts
+
+    def run(self, matches: list[Matches]) -> None:
+        """Match the batch and note what was found."""
+        tables = self.tables()
+        if tables is not None:
+            self.note(tables, *tables.assign(self.rules), matches)
+
+    def note(self, tables: Tables, partner: Integers, value: Integers, matches: list[Matches]) -> None:
+        """Note matches that tables gave."""
+        size = len(self.batch.lines)
+        for layer, order in enumerate(tables.orders):
+            rows = slice(layer * size, (layer + 1) * size)
+            pool_orders = np.array(tables.pool_orders[layer])
+            self._note(partner[rows], value[rows], order, pool_orders, matches[order - 1])
+
+    def tables(self) -> Tables | None:
+        """Similarities of all matches that are allowed, and what the pool offers; None if no match is."""
+        (size, height), width = self.batch.candidate.shape, self.batch.reference.shape[1]
+        orders = [order for order, soft in enumerate(self.rules.pool_orders, start=1) if soft and order <= height]
+        # Columns in pool order: the starts of 1-grams, then those of 2-grams, …
+        pool_orders = [[k for k in self.rules.columns(n) if k <= width] for n in orders]
+        columns = width * max(map(len, pool_orders), default=0)
+        if not columns:
+            return None
+        similarities = np.zeros((len(orders), size, height, columns), np.int32)
+        capacity = np.zeros((len(orders), size, columns), np.int64)
+        for layer, order in enumerate(orders):
+            for place, pool_order in enumerate(pool_orders[layer]):
+                block = slice(place * width, place * width + width - pool_order + 1)
+                rows = slice(0, height - order + 1)
+                starts = self.batch.reference[:, : width - pool_order + 1]
+                offered = self.pools[pool_order - 1].capacity(pool_order == order, self.batch.systems, starts)
+                capacity[layer, :, block] = offered
+                self._fill(similarities[layer, :, rows, block], order, pool_order, offered)
+        capacity *= SCALE
+        return Tables(orders, pool_orders, similarities, capacity)
+
+    def _fill(self, block: NDArray[np.int32], order: int, pool_order: int, offered: Integers) -> None:
+        """Write the similarities of the matches that are allowed."""
+        own = self.pools[order - 1]
+        candidate = self.batch.candidate[:, : block.shape[1]]
+        if pool_order in self.rules.pool_orders[order - 1]:
+            rows, columns = own.waiting[candidate].astype(np.float64), np.where(offered > 0, float(SCALE), 0.0)
+            similarities = self.rules.composition.similarities(self.products, order, pool_order, rows, columns)
+            if similarities is not None:
+                block[...] = round_millionths(similarities)
+        if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
+            block[own.equal(candidate, self.batch.reference[:, : block.shape[2]])] = EXACT
+
+    def _note(self, partner: Integers, value: Integers, order: int, pool_orders: Integers, matches: Matches) -> None:
+        line, row = np.nonzero(partner >= 0)
+        block, place = np.divmod(partner[line, row], self.batch.reference.shape[1])
+        found = self.pools[order - 1].index[self.batch.candidate[line, row]]
+        matches.matched[found] = np.minimum(value[line, row], SCALE)
+        matches.partner_starts[found] = self.batch.reference[line, place]
+        matches.partner_orders[found] = pool_orders[block]

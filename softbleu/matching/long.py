@@ -9,13 +9,12 @@ import numpy as np
 
 from softbleu.io.limits import Limit
 from softbleu.matching.assignment import OPTIMAL, assign_links, consumed
-from softbleu.matching.tables import BatchMatching, Tables
+from softbleu.matching.batches import BatchMatching, Tables
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.matching.batches import Batch, WeighedText
-    from softbleu.matching.clipping import Pool
+    from softbleu.matching.batches import Batch, Pool, WeighedText
     from softbleu.matching.matches import Matches, Rules
     from softbleu.types import Integers
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.kernels.scale import SCALE
-from softbleu.matching.batches import WeighedText, batches
-from softbleu.matching.clipping import Pool
+from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
 from softbleu.matching.long import MATCHED_WORDS, match_long_segment
 from softbleu.matching.similarity import Mean, TokenVectors
-from softbleu.matching.tables import BatchMatching
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

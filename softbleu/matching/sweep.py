@@ -12,12 +12,10 @@ from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.base import Matcher, SoftMatcher
-from softbleu.matching.batches import WeighedText, batches
-from softbleu.matching.clipping import Pool
+from softbleu.matching.batches import BatchMatching, Pool, WeighedText, batches
 from softbleu.matching.long import MATCHED_WORDS
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import threshold_in_millionths
-from softbleu.matching.tables import BatchMatching
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

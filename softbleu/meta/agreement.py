@@ -25,24 +25,18 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 
-TESTED = ("pearson", "spearman")
-"""Coefficients whose differences are tested."""
+TESTED = ("pearson", "spearman")  # Coefficients whose differences are tested
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Scores of the same points by people and by metrics."""
 
-    human: str
-    """What the human scores are called."""
-    points: tuple[str, ...]
-    """Names of the points; empty for single outputs."""
-    people: Floats
-    """Of shape (points,)."""
-    metrics: Mapping[str, Floats]
-    """The same by the name of the metric."""
-    left_out: Mapping[str, tuple[str, ...]]
-    """Systems that were scored on one side only, by where they are missing."""
+    human: str  # What the human scores are called
+    points: tuple[str, ...]  # Names of the points; empty for single outputs
+    people: Floats  # Of shape (points,)
+    metrics: Mapping[str, Floats]  # The same by the name of the metric
+    left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
 
     @property
     def constant(self) -> list[str]:
@@ -57,8 +51,7 @@ class MetricAgreement:
 
     metric: str
     human: str
-    points: int
-    """How many systems, or outputs."""
+    points: int  # How many systems, or outputs
     correlations: Mapping[str, Correlation]
 
 
@@ -67,14 +60,11 @@ class MetricPair:
     """Two metrics beside one another, the one with the greater correlation first."""
 
     human: str
-    coefficient: str
-    """What was correlated with, and how."""
+    coefficient: str  # What was correlated with, and how
     better: str
     worse: str
-    values: tuple[float, float]
-    """Their correlations with people."""
-    between: float
-    """Of both metrics."""
+    values: tuple[float, float]  # Their correlations with people
+    between: float  # Of both metrics
     test: WilliamsTest
 
 

@@ -14,8 +14,7 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
 
-FEWEST_COMMON = 50
-"""Comparisons in common that two annotators need to count for the mean (Grundkiewicz et al. 2015)."""
+FEWEST_COMMON = 50  # Comparisons in common that two annotators need to count for the mean (Grundkiewicz et al. 2015).
 Outcomes = Counter[int]
 
 
@@ -24,15 +23,12 @@ class AnnotatorAgreement:
     """Agreement of two annotators, or of one with itself where both are the same."""
 
     one: str
-    other: str
-    """Names; both empty for the weighted mean over all pairs."""
+    other: str  # Names; both empty for the weighted mean over all pairs
     kappa: float | None
     """(observed - expected) / (1 - expected); None where everything that both said was the same outcome."""
     observed: float
-    expected: float
-    """Share of equal outcomes, and that of chance."""
-    comparisons: int
-    """Pairs of judgements of the same two outputs."""
+    expected: float  # Share of equal outcomes, and that of chance
+    comparisons: int  # Pairs of judgements of the same two outputs
 
 
 def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:

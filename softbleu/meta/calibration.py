@@ -27,14 +27,11 @@ class Calibration(Tabular):
     """Every point of a grid on every set of data."""
 
     coefficient: str
-    varied: tuple[str, ...]
-    """Names of the settings of the grid."""
+    varied: tuple[str, ...]  # Names of the settings of the grid
     points: tuple[Metric, ...]
     data: tuple[str, ...]
-    values: Floats
-    """Agreement, (points, data)."""
-    signatures: tuple[str, ...]
-    """Of the points chosen."""
+    values: Floats  # Agreement, (points, data)
+    signatures: tuple[str, ...]  # Of the points chosen
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of `held_out`."""

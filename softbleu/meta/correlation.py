@@ -15,20 +15,16 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-FEWEST_POINTS = 3
-"""Points a correlation needs to mean anything."""
-FEWEST_TO_TEST = 4
-"""Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3."""
-_MOST_SQUARED = 4000
-"""Points of which all pairs are looked at, for all samples at once."""
+FEWEST_POINTS = 3  # Points a correlation needs to mean anything
+FEWEST_TO_TEST = 4  # Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3
+_MOST_SQUARED = 4000  # Points of which all pairs are looked at, for all samples at once
 
 
 @dataclass(frozen=True)
 class Correlation:
     """A correlation and its 95% interval."""
 
-    value: float | None
-    """-1 to 1; None where it is not defined: one side is constant."""
+    value: float | None  # -1 to 1; None where it is not defined: one side is constant
     interval: tuple[float, float] | None
     """Between the percentiles 2.5 and 97.5 of the bootstrap samples; None where most samples have none."""
 
@@ -39,8 +35,7 @@ class WilliamsTest:
 
     t: float
     """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
-    p_value: float
-    """One-sided, for the greater of both."""
+    p_value: float  # One-sided, for the greater of both
 
 
 def correlate(
@@ -138,9 +133,9 @@ def _kendall(one: Floats, other: Floats, drawn: Integers) -> Floats:
     return found
 
 
+# Of two columns in samples of their points, (samples, points): one number a sample
 COEFFICIENTS: dict[str, Callable[[Floats, Floats, Integers], Floats]] = {
     "pearson": _pearson,
     "spearman": _spearman,
     "kendall": _kendall,
 }
-"""Of two columns in samples of their points, (samples, points): one number a sample."""

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.meta.variants import PLAIN
+from softbleu.meta.variants import PLAIN, RemediedMatcher
 
 if TYPE_CHECKING:
-    from softbleu.meta.credit import CreditTally, JudgedCredit
-    from softbleu.meta.partners import PartnerTally
-    from softbleu.meta.variants import RemediedMatcher
+    from softbleu.meta.credit import CreditTally, JudgedCredit, PartnerTally
 
 CREDIT = ("threshold", "matches", "mass", "precision", "order_errors", "spurious", "recall", "f1")
 _Cells = list[Value]
-AROUND = 8
-"""Tokens on each side of an offender that are shown."""
+AROUND = 8  # Tokens on each side of an offender that are shown
 
 
 @dataclass(frozen=True)
@@ -26,16 +23,11 @@ class Analysis:
     """What one variant did with a text."""
 
     variant: RemediedMatcher
-    thresholds: tuple[float, ...]
-    """Ascending."""
-    at: int
-    """Number of the threshold at which partners were collected."""
-    tally: CreditTally
-    """Its credit by threshold and order."""
-    partners: PartnerTally
-    """What was matched at that threshold."""
-    vectors: str
-    """Name and content of the vectors' set."""
+    thresholds: tuple[float, ...]  # Ascending
+    at: int  # Number of the threshold at which partners were collected
+    tally: CreditTally  # Its credit by threshold and order
+    partners: PartnerTally  # What was matched at that threshold
+    vectors: str  # Name and content of the vectors' set
 
     @property
     def name(self) -> str:

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 _FILES = {"candidates", "references", "source", "pairs", "encoding"}
 _GENERATED = {"grammars", "pairing", "count", "seed"}
 _JUDGED = {"assessments", "gold", "rankings", "rankings_start", "expand", "rank_by", "human", "scores", "direction"}
-_TEXTS = ("source", "pairs", "gold", "assessments", "rankings")
-"""Keys of one file."""
-_LISTS = ("candidates", "references", "human", "scores")
-"""Keys of several."""
-_SHAPES = {
+_TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
+_LISTS = ("candidates", "references", "human", "scores")  # Keys of several
+_SHAPES = {  # What the values of a definition must be
     **dict.fromkeys((*_TEXTS, "encoding", "pairing", "direction", "question", "coefficient", "against"), "text"),
     **dict.fromkeys(
         (*_LISTS, "grammars", "matchers", "metrics", "remedies", "questions", "rank_by"), "a list of text"
@@ -39,7 +37,6 @@ _SHAPES = {
     "at": "a number",
     "vary": "a table of lists",
 }
-"""What the values of a definition must be."""
 _TYPES: dict[str, tuple[type, ...]] = {
     **{"text": (str,), "true or false": (bool,), "a whole number": (int,), "a number": (int, float)},
     **{"a list of text": (str,), "a list of numbers and text": (str, int, float)},
@@ -52,10 +49,8 @@ class Definition:
     """A TOML file that has been read and checked."""
 
     path: Path
-    name: str
-    """What its outputs are called: the file's name without its suffix."""
-    kind: str
-    """What is done, one of `KINDS`."""
+    name: str  # What its outputs are called: the file's name without its suffix
+    kind: str  # What is done, one of `KINDS`
     title: str
     tables: Mapping[str, Any]
 
@@ -244,10 +239,9 @@ def _has_shape(value: object, shape: str) -> bool:
     return type(value) in _TYPES[shape]
 
 
-KINDS: dict[str, tuple[str, ...]] = {
+KINDS: dict[str, tuple[str, ...]] = {  # Kinds of experiments, and the tables that their definitions may have
     "sweep": ("corpus", "settings", "sweep", "variants"),
     "spurious": ("corpus", "settings", "spurious"),
     "metaeval": ("metaeval", "data", "settings", "metrics"),
     "calibration": ("calibration", "data", "settings"),
 }
-"""Kinds of experiments, and the tables that their definitions may have."""

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
-from softbleu.corpora.judgements import ScoreTable, plain_names, read_scores
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
-from softbleu.meta.rankings import RankedSystem, rank_by_wins
+from softbleu.meta.rankings import RankedSystem, SkillSettings, rank_by_skill, rank_by_wins
 from softbleu.meta.resampling import check_samples
-from softbleu.meta.skill import SkillSettings, rank_by_skill
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.metrics.optional import matcher_of
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.judgements import Assessments, Comparisons
     from softbleu.io.tabular import Value
     from softbleu.metrics import Metric
     from softbleu.types import Progress
@@ -37,21 +35,17 @@ ASSESSMENT = "direct assessment"
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
-Outputs = Sequence[str] | Mapping[str, Sequence[str]]
-"""Files, or texts by the name of the system."""
+Outputs = Sequence[str] | Mapping[str, Sequence[str]]  # Files, or texts by the name of the system
 
 
 @dataclass(frozen=True)
 class IntervalSettings:
     """How intervals and tests are made."""
 
-    samples: int = 1000
-    """Of the bootstrap."""
-    runs: int = 100
-    """Of TrueSkill."""
+    samples: int = 1000  # Of the bootstrap
+    runs: int = 100  # Of TrueSkill
     seed: int = 12345
-    against: str | None = None
-    """The metric that others are tested against; None: each against each."""
+    against: str | None = None  # The metric that others are tested against; None: each against each
 
     def __post_init__(self) -> None:
         # Without samples there are no intervals.
@@ -116,13 +110,13 @@ def rank_systems(
     return {way: WAYS[way](comparisons, settings, progress) for way in known}
 
 
+# How systems are ranked by people's comparisons
 WAYS: dict[str, Callable[[Comparisons, IntervalSettings, Progress | None], list[RankedSystem]]] = {
     "expected-wins": lambda comparisons, settings, _: rank_by_wins(comparisons, settings.samples, settings.seed),
     "trueskill": lambda comparisons, settings, progress: rank_by_skill(
         comparisons, SkillSettings(runs=settings.runs, seed=settings.seed), progress
     ),
 }
-"""How systems are ranked by people's comparisons."""
 
 
 def make_score_tables(

@@ -13,6 +13,7 @@ from softbleu.corpora import split_name
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
+    ScoreTable,
     merge_scores,
     read_assessments,
     read_rankings,
@@ -24,36 +25,33 @@ from softbleu.meta.accuracy import (
     Accuracy,
     assessment_accuracies,
     output_accuracies,
+    preference_taus,
     soft_accuracy,
     system_accuracies,
 )
-from softbleu.meta.agreement import agreements, compare_metrics, leave_one_out
+from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair, agreements, compare_metrics, leave_one_out
 from softbleu.meta.annotators import annotator_agreement, mean_agreement
 from softbleu.meta.correlation import COEFFICIENTS
 from softbleu.meta.evidence import (
     ASSESSMENT,
     Evidence,
     IntervalSettings,
+    Metrics,
+    Outputs,
     make_score_tables,
     open_outputs,
     rank_systems,
     read_human,
     read_metrics,
 )
-from softbleu.meta.preferences import preference_taus
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import ScoreTable
-    from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
-    from softbleu.meta.evidence import Metrics, Outputs
     from softbleu.types import Progress
 
-RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")
-"""Questions that need systems to be ranked."""
+RANKED = ("ranking", "systems", "williams", "left-out", "accuracy")  # Questions that need systems to be ranked
 
 
-BY_OUTPUT = ("outputs", "preferences", "accuracy")
-"""Questions that need scores of segments."""
+BY_OUTPUT = ("outputs", "preferences", "accuracy")  # Questions that need scores of segments
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,16 +60,12 @@ class MetaEvaluation(Tabular):
 
     question: str
     table: Records
-    columns: tuple[Columns, ...] = ()
-    """Scores of people and metrics side by side, where the question is about them."""
+    columns: tuple[Columns, ...] = ()  # Scores of people and metrics side by side, where the question is about them
     agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
     """Of `systems` and `outputs`: of each of these the correlations, a metric each."""
-    pairs: tuple[MetricPair, ...] = ()
-    """Of `williams`: the metrics tested."""
-    notes: tuple[str, ...] = ()
-    """What was left out, and where no correlation is defined."""
-    signatures: Mapping[str, str] = field(default_factory=dict)
-    """Of the metrics that were computed, by name."""
+    pairs: tuple[MetricPair, ...] = ()  # Of `williams`: the metrics tested
+    notes: tuple[str, ...] = ()  # What was left out, and where no correlation is defined
+    signatures: Mapping[str, str] = field(default_factory=dict)  # Of the metrics that were computed, by name
 
     def records(self) -> list[dict[str, Any]]:
         """Rows of the table."""
@@ -356,6 +350,7 @@ def _values(found: object, names: Sequence[str]) -> list[Value]:
     return [getattr(found, name) for name in names]
 
 
+# What can be asked; the docstring of each function says what its table has
 QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "systems": lambda evidence, settings: _correlations("systems", evidence.of_systems(), settings),
     "outputs": lambda evidence, settings: _correlations("outputs", evidence.of_outputs(), settings),
@@ -366,4 +361,3 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "ranking": _ranking,
     "annotators": _annotators,
 }
-"""What can be asked; the docstring of each function says what its table has."""

@@ -1,20 +1,20 @@
-"""Systems ranked by people's comparisons of them: Expected Wins, ranges of ranks, clusters."""
+"""Systems ranked by judges' comparisons: Expected Wins and TrueSkill, ranges of ranks, clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.resampling import redraw
+from softbleu.meta.resampling import check_samples, redraw
 from softbleu.results.significance import rank_ranges
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Progress
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,11 @@ class RankedSystem:
     """Where people's comparisons put a system."""
 
     name: str
-    score: float
-    """Expected wins, or mean TrueSkill."""
-    mean: float
-    """Of the scores of the samples."""
+    score: float  # Expected wins, or mean TrueSkill
+    mean: float  # Of the scores of the samples
     best: int
-    worst: int
-    """The range of its ranks in 95% of the samples."""
-    cluster: int
-    """From 1; systems of different clusters have ranges that do not overlap."""
+    worst: int  # The range of its ranks in 95% of the samples
+    cluster: int  # From 1; systems of different clusters have ranges that do not overlap
     wins: int
     ties: int
     losses: int
@@ -106,3 +102,103 @@ def _expected_wins(tallies: Floats) -> Floats:
     sums: Floats = shares.sum(axis=-1)
     means: Floats = np.divide(sums, opponents, out=np.full_like(sums, np.nan), where=opponents > 0)
     return means
+
+
+_PIECE = 4096  # Matches whose random numbers are drawn at a time
+
+
+@dataclass(frozen=True)
+class SkillSettings:
+    """How matches are played."""
+
+    runs: int = 100  # So many, with matches of their own; the score of a system is its mean over them
+    matches: int | None = None
+    """Of a run; unless given, one for each comparison and one more, as in the published program."""
+    seed: int = 12345
+    deviation: float = 0.5  # Standard deviation of a system's skill before its first match
+    draws: float = 0.25  # Share of matches that are expected to end in a draw
+    pace: float = 40.0  # The performance of a system varies by ``deviation * matches / pace`` from match to match
+
+    def __post_init__(self) -> None:
+        check_samples(self.runs, self.seed)
+        if self.matches is not None and self.matches < 1:
+            raise InputError(f"the number of matches must be at least 1, not {self.matches}")
+        if not (self.deviation > 0 and self.pace > 0 and 0 < self.draws < 1):
+            raise InputError("deviation and pace must be greater than 0, and draws lie between 0 and 1")
+
+
+def rank_by_skill(
+    comparisons: Comparisons, settings: SkillSettings | None = None, progress: Progress | None = None
+) -> list[RankedSystem]:
+    """Rank systems by their mean TrueSkill over several runs, the best first, with ranges of ranks and clusters."""
+    skills = play_matches(comparisons, settings or SkillSettings(), progress)
+    return make_ranking(comparisons, skills.mean(axis=0), skills)
+
+
+def play_matches(comparisons: Comparisons, settings: SkillSettings, progress: Progress | None = None) -> Floats:
+    """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
+
+    In every match the system whose skill is least certain meets one drawn with weight exp(-|difference of skills|)
+    among those it was ever compared with. Mean skill of each system after each run: (runs, systems).
+
+    >>> from softbleu.corpora.judgements import Comparisons
+    >>> made = Comparisons.of([(n, *pair, 1, "x") for n in range(50) for pair in (("A", "B"), ("B", "C"))])
+    >>> skills = play_matches(made, SkillSettings(runs=20)).mean(axis=0)
+    >>> bool(skills[0] > skills[1] > skills[2])
+    True
+    """
+    matches = settings.matches or len(comparisons) + 1
+    beta = settings.deviation * matches / settings.pace
+    tallies = comparisons.tallies()
+    met = tallies.sum(axis=0).astype(np.float64)
+    shares = np.divide(tallies, met, out=np.zeros(tallies.shape), where=met > 0).cumsum(axis=0)
+    runs, systems = np.arange(settings.runs), len(comparisons.systems)
+    mean, variance = np.zeros((settings.runs, systems)), np.full((settings.runs, systems), settings.deviation**2)
+    generator = np.random.default_rng(settings.seed)
+    rate = make_rating(beta, settings.draws)
+    for match in range(matches):
+        place = match % _PIECE
+        if place == 0:
+            drawn = generator.random((min(_PIECE, matches - match), 2, settings.runs))
+            if progress is not None:
+                progress(match, matches)
+        one = variance.argmax(axis=1)
+        weights = np.exp(-np.abs(mean - mean[runs, one][:, None])) * (met[one] > 0)
+        weights = weights.cumsum(axis=1)
+        other = (weights <= drawn[place, 0][:, None] * weights[:, -1:]).sum(axis=1)
+        outcome = (drawn[place, 1] >= shares[:, one, other]).sum(axis=0)
+        rate(mean, variance, (runs, one), (runs, other), 1 - outcome)
+    return mean
+
+
+Pick = tuple["Integers", "Integers"]
+Rate = Callable[["Floats", "Floats", Pick, Pick, "Integers"], None]
+
+
+def make_rating(beta: float, draws: float) -> Rate:
+    """Rate two systems a run: with two players, the message passing of TrueSkill is exact and has a closed form."""
+    from scipy.special import ndtr, ndtri
+
+    margin = float(ndtri((draws + 1) / 2)) * np.sqrt(2) * beta
+
+    def density(x: Floats) -> Floats:
+        heights: Floats = np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)
+        return heights
+
+    def rate(mean: Floats, variance: Floats, one: Pick, other: Pick, outcome: Integers) -> None:
+        total = 2 * beta**2 + variance[one] + variance[other]
+        scale = np.sqrt(total)
+        sign = np.where(outcome == 0, 1, outcome)
+        ahead, edge = sign * (mean[one] - mean[other]) / scale, margin / scale
+        # The truncated normal: above the margin for a win, within it for a draw.
+        low, high = edge - ahead, -edge - ahead
+        tied = outcome == 0
+        mass = np.where(tied, ndtr(low) - ndtr(high), ndtr(-low))
+        shift = np.where(tied, density(high) - density(low), density(low)) / mass
+        spread = np.where(tied, low * density(low) - high * density(high), -low * density(low)) / mass
+        for pick, direction in ((one, sign), (other, -sign)):
+            share = variance[pick] / total
+            mean[pick] += direction * share * scale * shift
+            variance[pick] *= 1 - share * (shift**2 + spread)
+
+    return rate

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 MOST_SAMPLES = 100_000
-INTERVAL = (2.5, 97.5)
-"""Percentiles."""
-_AT_ONCE = 1 << 24
-"""Points of samples that are looked at together."""
+INTERVAL = (2.5, 97.5)  # Percentiles
+_AT_ONCE = 1 << 24  # Points of samples that are looked at together
 
 
 def check_samples(samples: int, seed: int) -> None:

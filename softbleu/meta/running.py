@@ -11,22 +11,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import InputError
-from softbleu.meta.calibration import calibrate
+from softbleu.meta.calibration import Calibration, calibrate
 from softbleu.meta.definition import Definition
 from softbleu.meta.grids import read_thresholds
-from softbleu.meta.metaeval import metaeval
+from softbleu.meta.metaeval import MetaEvaluation, metaeval
 from softbleu.meta.spurious import find_spurious
-from softbleu.meta.sweep import sweep_corpus, sweep_points
+from softbleu.meta.sweep import SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.variants import COMBINATIONS, REMEDIES, make_variants
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from softbleu.meta.calibration import Calibration
     from softbleu.meta.credit_tables import Analysis
-    from softbleu.meta.metaeval import MetaEvaluation
-    from softbleu.meta.sweep import SweepRow
     from softbleu.types import Progress
 
 
@@ -35,16 +32,13 @@ class Outcome:
     """What an experiment found; what is not of its kind is empty."""
 
     definition: Definition
-    started: datetime
-    """In UTC."""
+    started: datetime  # In UTC
     seconds: float
     sweep: list[SweepRow] = field(default_factory=list)
-    analyses: dict[str, list[Analysis]] = field(default_factory=dict)
-    """Analyses of matches, by the name of the text."""
+    analyses: dict[str, list[Analysis]] = field(default_factory=dict)  # Analyses of matches, by the name of the text
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
     """How metrics agree with people, by question and the name of the data."""
-    calibration: Calibration | None = None
-    """Settings chosen on all data but one."""
+    calibration: Calibration | None = None  # Settings chosen on all data but one
 
     def manifest(self) -> dict[str, Any]:
         """What the numbers were made from, and when."""

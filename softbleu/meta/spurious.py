@@ -18,10 +18,9 @@ from softbleu.io.executors import chosen_executor, run_in_order, single_threaded
 from softbleu.io.tabular import Records, Tabular
 from softbleu.matching.ngrams import check_order
 from softbleu.matching.sweep import match_intervals
-from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, approximate
+from softbleu.meta.credit import DESERVED, UNJUDGED, CreditTally, Judge, PartnerTally, approximate, count_pairs
 from softbleu.meta.credit_tables import Analysis, credit_table
 from softbleu.meta.grids import read_thresholds
-from softbleu.meta.partners import PartnerTally, count_pairs
 from softbleu.meta.text import open_matched_text
 from softbleu.meta.variants import PLAIN, make_variants
 from softbleu.metrics.base import Requirements
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors
     from softbleu.matching.sweep import MatchIntervals
+    from softbleu.meta.credit import Pairs
     from softbleu.meta.evidence import Outputs
-    from softbleu.meta.partners import Pairs
     from softbleu.meta.text import MatchedText
     from softbleu.meta.variants import RemediedMatcher
     from softbleu.metrics.base import Metric

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.corpora.aligned import read_aligned
+from softbleu.corpora.aligned import AlignedPair, read_aligned
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.corpora.segments import Segments
 from softbleu.errors import InputError, known_name
-from softbleu.meta.evidence import open_outputs
+from softbleu.meta.evidence import Outputs, open_outputs
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from softbleu.corpora.aligned import AlignedPair
     from softbleu.corpora.corpus import Corpus
-    from softbleu.meta.evidence import Outputs
     from softbleu.types import Integers
 
 

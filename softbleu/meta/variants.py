@@ -13,7 +13,7 @@ from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import matcher_of
 
 PLAIN = "plain"
-REMEDIES: dict[str, dict[str, Any]] = {
+REMEDIES: dict[str, dict[str, Any]] = {  # Settings by the name of the remedy; several are joined by `+`
     PLAIN: {},
     "optimal": {"assignment": "optimal"},
     "aligned": {"composition": "aligned"},
@@ -25,7 +25,6 @@ REMEDIES: dict[str, dict[str, Any]] = {
     "function-words": {"function_words": "exact"},
     "context": {"vectors": DEFAULT_ENCODER},
 }
-"""Settings by the name of the remedy; several are joined by `+`."""
 COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred", "aligned+mutual")
 """What is tried beside single remedies when all are."""
 
@@ -36,8 +35,7 @@ class RemediedMatcher:
 
     matcher: str
     remedy: str
-    metric: Metric
-    """All of it; the threshold is left open."""
+    metric: Metric  # All of it; the threshold is left open
 
     def make_matcher(self) -> SoftMatcher:
         """Make the matcher."""

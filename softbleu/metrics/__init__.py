@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from softbleu.metrics.base import METRICS, Level, Metric, Requirements
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
     from softbleu.metrics.bleu import Bleu, BleuScore

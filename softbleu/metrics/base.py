@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.metrics.aggregation import Aggregation
-    from softbleu.metrics.result import Result, Results
-    from softbleu.metrics.score import Score
+    from softbleu.metrics.result import Result, Results, Score
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str
@@ -55,8 +54,7 @@ else:
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
 Level = Literal["corpus", "segment", "macro", "reference"]
 MAX_ORDER = 16
-IN_CONTEXT = "in context"
-"""The preset that is taken by itself where the vectors are those of tokens in context."""
+IN_CONTEXT = "in context"  # The preset that is taken by itself where the vectors are those of tokens in context
 
 
 @dataclass(frozen=True)

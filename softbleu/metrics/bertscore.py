@@ -13,9 +13,9 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements
-from softbleu.metrics.idf import IdfCorpus, read_idf
+from softbleu.metrics.idf import IdfCorpus, idf_setting
 from softbleu.metrics.optional import one_by_one
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -60,14 +60,7 @@ class BertScore(Metric):
     50.0
     """
 
-    idf: IdfCorpus | Literal["references"] | None = setting(
-        None,
-        "Weigh pieces by how rare they are among the lines of a text, or of the `references`",
-        metavar="FILE",
-        unset="pieces weigh alike",
-        read=lambda text: None if text == "none" else read_idf(text),
-        hashed=True,
-    )
+    idf: IdfCorpus | Literal["references"] | None = idf_setting("pieces")
     average: Average = setting("segments", "Average over segments, or over all pieces of the corpus")
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "bertscore"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -13,7 +13,7 @@ from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.kinds import Exact, SleuMatcher, VleuMatcher, XleuMatcher
-from softbleu.matching.ngrams import averaged_counts, ngram_totals, shared_counts
+from softbleu.matching.ngrams import Chunk, averaged_counts, ngram_totals, shared_counts
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import (
     GivenMatcher,
@@ -25,16 +25,13 @@ from softbleu.metrics.base import (
     tokenizer_setting,
 )
 from softbleu.metrics.optional import no_mean, one_by_one
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.types import Floats, Integers
 

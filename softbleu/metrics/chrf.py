@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,17 +11,14 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
-from softbleu.matching.ngrams import averaged_counts, shared_counts
+from softbleu.matching.ngrams import Chunk, averaged_counts, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import MAX_ORDER, Metric, Requirements
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Split, Tokenizer, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.types import Flags, Floats, Integers
 

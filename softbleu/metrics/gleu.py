@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
@@ -23,11 +24,9 @@ from softbleu.metrics.aggregation import (
     best_rows,
 )
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, order_setting, requirements_of
-from softbleu.metrics.score import ReferenceScore, Score, column
+from softbleu.metrics.result import ReferenceScore, Score, column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from softbleu.kernels import Kernels
     from softbleu.matching.base import Matcher
     from softbleu.matching.similarity import Vectors, WordTable

@@ -15,7 +15,7 @@ from softbleu.kernels.positions import ngram_ids
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric, Requirements, order_setting
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokens
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,24 +25,23 @@ from softbleu.kernels.lattices import (
 from softbleu.lattices.coding import arc_words, lattices_of, network_tokenizer
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import NetworkRules
+from softbleu.metrics.aggregation import best_rows, keep_best
 from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
-from softbleu.metrics.idf import IdfCorpus, read_idf
-from softbleu.metrics.score import Score, column
-from softbleu.metrics.ter.search import fewest_edits
-from softbleu.text.tokens import Tokenizer, Vocabulary
+from softbleu.metrics.idf import IdfCorpus, idf_setting
+from softbleu.metrics.result import Score, column
+from softbleu.metrics.ter import fewest_edits
+from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.text.tokens import Tokens
     from softbleu.types import Integers
 
 Replacing = Literal["greater", "both"]
 MOST_REFERENCES = Limit("hyter", "references", 20_000, "20 references", "leave some out")
 _FULL = HUNDRED * HUNDRED
-_RARE = math.log(1000)
-"""Rarity of a word of full weight: about that of one which none of 1,000 lines has."""
+_RARE = math.log(1000)  # Rarity of a word of full weight: about that of one which none of 1,000 lines has
 _MOST_BITS = 60
 _LIMIT = Limit("hyter", "pairs of words and states", 1 << 27, "a document of 3,000 words: 9,000,000")
 """Of one segment (1.1 GB), for each order in which words may be taken."""
@@ -102,14 +100,7 @@ class Hyter(Metric):
     window: int = setting(1, "Words of the candidate may be taken out of order within so many", least=1, most=6)
     move: float = setting(0.0, "Price of a word that is taken out of order", least=0, most=10)
     shifts: bool = setting(False, "Let phrases of the candidate be shifted, as TER does, to meet the best path")
-    idf: IdfCorpus | Literal["references"] | None = setting(
-        None,
-        "Weigh words by how rare they are among the lines of a text, or of the `references`",
-        metavar="FILE",
-        unset="words weigh alike",
-        read=lambda text: None if text == "none" else read_idf(text),
-        hashed=True,
-    )
+    idf: IdfCorpus | Literal["references"] | None = idf_setting("words")
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 weighs all alike", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
     tokenizer: Tokenizer = tokenizer_setting("13a", lowercase=True)
@@ -166,10 +157,10 @@ class Hyter(Metric):
         if self.shifts:
             ways = closest_ways(*task, costs, lengths)
             rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(task[0], single.candidates, ways))
-        return rows[self._best(rows, chunk)]
+        return keep_best(rows, chunk.segment_offsets, lambda rows: -self.scores(rows))
 
-    def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
-        """Show the path behind the statistics of each segment; `spelt` has the words of the codes.
+    def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
+        """Show the path behind the statistics of each segment; `forms` are the words of the codes.
 
         Raises
         ------
@@ -181,12 +172,14 @@ class Hyter(Metric):
         single = chunk.by_reference()
         task = self._task(single, words)
         costs, lengths, _ = least_ratios(*task)
-        best = self._best(HUNDRED // task[-1].full * np.column_stack((costs, lengths)), chunk)
-        arcs = arc_words(single.references, spelt)
-        candidates = [spelt[code] for code in single.candidates.codes.tolist()]
-        texts = [candidates[start:end] for start, end in pairwise(single.candidates.offsets.tolist())]
+        rates = self.scores(HUNDRED // task[-1].full * np.column_stack((costs, lengths)))
+        arcs = arc_words(single.references, forms)
+        texts = single.candidates.surface_forms(forms)
         ways = closest_ways(*task, costs, lengths)
-        return [_path(number, texts[number], arcs, task, ways[number], costs, lengths) for number in best]
+        return [
+            _path(number, texts[number], arcs, task, ways[number], costs, lengths)
+            for number in best_rows(chunk.segment_offsets, -rates)
+        ]
 
     def _task(self, single: Chunk, words: WordTable | None) -> _Task:
         """What the search is given, a network a segment."""
@@ -205,11 +198,6 @@ class Hyter(Metric):
             most = int(max(texts.lengths.max(), lattices.states.max()))
             raise InputError(f"a segment of some {most:,} words is too long for hyter's whole numbers: split it")
         return lattices, texts, weights, edits
-
-    def _best(self, rows: Integers, chunk: Chunk) -> list[int]:
-        """Of each segment the number of the network with the least ratio."""
-        rates = self.scores(rows)
-        return [first + int(rates[first:end].argmin()) for first, end in pairwise(chunk.segment_offsets.tolist())]
 
     def _texts(self, candidates: Tokens, words: WordTable | None) -> CandidateTexts:
         lengths = candidates.lengths
@@ -246,11 +234,10 @@ class Hyter(Metric):
 def _shifted_costs(lattices: Lattices, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
     """Costs of TER's edits and shifts between candidates and the paths of ways, with what their arcs cost."""
     found = []
-    texts = pairwise(candidates.offsets.tolist())
-    for (start, end), way in zip(texts, ways, strict=True):
+    for candidate, way in zip(candidates.by_line(), ways, strict=True):
         arcs = [arc for arc, _ in way if arc >= 0]
-        path = [int(lattices.words[arc]) for arc in arcs if not lattices.empty[arc]]
-        edits = fewest_edits(candidates.codes[start:end].tolist(), path)
+        path = tuple(int(lattices.words[arc]) for arc in arcs if not lattices.empty[arc])
+        edits = fewest_edits(candidate, path)
         found.append(_FULL * edits + HUNDRED * int(lattices.costs[arcs].sum()))
     return np.array(found, np.int64)
 
@@ -261,8 +248,7 @@ class EditStep:
 
     candidate: str
     word: str
-    kind: str
-    """Of the path's arc."""
+    kind: str  # Of the path's arc
     cost: float
 
 

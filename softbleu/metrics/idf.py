@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from softbleu.config.declare import setting
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -34,6 +36,18 @@ class IdfCorpus:
 def read_idf(text: str) -> IdfCorpus | Literal["references"]:
     """Read where rarity comes from: `references`, or a file, which is hashed."""
     return "references" if text == "references" else IdfCorpus.of(text)
+
+
+def idf_setting(weighed: str) -> Any:
+    """Declare what says how rare `words`, or `pieces`, are: nothing unless given, the references, or a text."""
+    return setting(
+        None,
+        f"Weigh {weighed} by how rare they are among the lines of a text, or of the `references`",
+        metavar="FILE",
+        unset=f"{weighed} weigh alike",
+        read=lambda text: None if text == "none" else read_idf(text),
+        hashed=True,
+    )
 
 
 def rarity_of(documents: Integers, total: int) -> Floats:

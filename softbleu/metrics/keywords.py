@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from softbleu.lattices.rules import NetworkVectors
     from softbleu.matching.base import Matcher
     from softbleu.metrics.idf import IdfCorpus
-    from softbleu.metrics.refless.judging import CoefficientsFile
+    from softbleu.metrics.refless import CoefficientsFile
     from softbleu.thesaurus.resources import MeteorData
 
 

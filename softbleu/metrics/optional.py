@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -11,8 +12,6 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import MatcherMetric, Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.base import Matcher
@@ -64,6 +63,15 @@ class NeedsData(Protocol):
 
 
 @runtime_checkable
+class HasLanguage(Protocol):
+    """Stands on data of one language, beside vectors."""
+
+    @property
+    def language(self) -> str | None:
+        """Code of the language; None where it is not known."""
+
+
+@runtime_checkable
 class JudgesLines(Protocol):
     """Finds something in single candidates."""
 
@@ -75,8 +83,8 @@ class JudgesLines(Protocol):
 class ShowsPaths(Protocol):
     """Scores against a path of a network."""
 
-    def paths(self, chunk: Chunk, words: WordTable, spelt: Sequence[str]) -> list[ClosestPath]:
-        """The path behind the statistics of each segment; `spelt` has the words of the codes."""
+    def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
+        """The path behind the statistics of each segment; `forms` are the words of the codes."""
 
 
 @runtime_checkable
@@ -144,3 +152,15 @@ def average_statistics(metric: Metric, candidates: Tokens, references: Tokens, w
 def no_mean(metric: Metric) -> InputError:
     """What is said of a metric whose references have no mean."""
     return InputError(f"metric {metric.name!r} cannot average references: bleu over exact matches and chrf can")
+
+
+def language_of(metric: Metric) -> str | None:
+    """Language of the data and vectors that a metric stands on; None where there are none, or they do not say.
+
+    >>> import softbleu
+    >>> [language_of(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
+    [None, 'en', 'en']
+    """
+    if isinstance(metric, HasLanguage):
+        return metric.language
+    return metric.vector_choice.language if metric.requires.vectors else None

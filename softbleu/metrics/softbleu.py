@@ -12,25 +12,22 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.io.limits import Limit
-from softbleu.kernels import choose_kernels
+from softbleu.kernels import Kernels, choose_kernels
 from softbleu.kernels.pairs import TokenPairs
 from softbleu.matching.ngrams import Chunk
-from softbleu.matching.similarity import products_of_pairs
+from softbleu.matching.similarity import WordTable, products_of_pairs
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import IN_CONTEXT, Metric, Requirements, order_setting, tokenizer_setting
 from softbleu.metrics.idf import IdfCorpus, read_idf
-from softbleu.metrics.meteor.stages import find_matches
-from softbleu.metrics.meteor.words import MeteorWords
+from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.optional import one_by_one
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 from softbleu.text.tokens import Tokenizer, Tokens
 from softbleu.thesaurus.resources import MeteorData, data_setting, needed_data
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.kernels import Kernels
-    from softbleu.matching.similarity import WordTable
     from softbleu.types import Floats, Integers
 
 Credit = Literal["greedy", "clipped", "both"]

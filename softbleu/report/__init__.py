@@ -2,32 +2,123 @@
 
 from __future__ import annotations
 
-from softbleu.io.tabular import Records
-from softbleu.report.comparisons import draw_pairs, note_few, write_distribution
-from softbleu.report.differences import LINE_WRITERS, VIEWS
-from softbleu.report.layout import Layout, one_line
-from softbleu.report.records import ALIASES, BINARY_FORMATS, DATA_FORMATS, RECORD_WRITERS, SUFFIXES
-from softbleu.report.scores import write_numbers
-from softbleu.report.writers import COMPARERS, EXPLAINERS, MATRIX_WRITERS, PAGES, WRITERS
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from softbleu.io.tabular import Records, Tabular
+from softbleu.report.comparisons import (
+    compare_json,
+    comparison_records,
+    comparison_tables,
+    matrix_tables,
+    pair_records,
+    summary_and_matrices,
+    summary_tables,
+)
+from softbleu.report.explanations import explain_json, explain_jsonl, explain_text, explanation_records, lines_text
+from softbleu.report.layout import Layout
+from softbleu.report.records import RECORD_WRITERS, Formats, Written
+from softbleu.report.scores import score_records, score_tables, write_json, write_jsonl, write_text
+
+if TYPE_CHECKING:
+    from softbleu.analysis import ChosenLines
+    from softbleu.analysis.pages import Page
+    from softbleu.results import ComparisonTable, Explanation, Result
 
 __all__ = [
-    "ALIASES",
-    "BINARY_FORMATS",
     "COMPARERS",
-    "DATA_FORMATS",
     "EXPLAINERS",
     "LINE_WRITERS",
     "MATRIX_WRITERS",
     "PAGES",
     "RECORD_WRITERS",
-    "SUFFIXES",
     "VIEWS",
     "WRITERS",
     "Layout",
-    "Records",
-    "draw_pairs",
-    "note_few",
-    "one_line",
-    "write_distribution",
-    "write_numbers",
 ]
+Subject = TypeVar("Subject")
+
+
+def _through(
+    make: Callable[[Subject, Layout], Records], *names: str
+) -> dict[str, Callable[[Subject, Layout], Written]]:
+    """Writers of what is made into a table first."""
+
+    def writer(name: str) -> Callable[[Subject, Layout], Written]:
+        return lambda subject, layout: RECORD_WRITERS[name](make(subject, layout), layout)
+
+    return {name: writer(name) for name in names}
+
+
+def _several(
+    make: Callable[[Subject, Layout], list[Records]], *names: str
+) -> dict[str, Callable[[Subject, Layout], Written]]:
+    """Writers of what is made into several tables first, which stand one after the other."""
+
+    def writer(name: str) -> Callable[[Subject, Layout], Written]:
+        def write(subject: Subject, layout: Layout) -> Iterator[str]:
+            for number, table in enumerate(make(subject, layout)):
+                yield "\n" if number else ""
+                yield from RECORD_WRITERS[name](table, layout)  # type: ignore[misc]  # no bytes are written for people
+
+        return write
+
+    return {name: writer(name) for name in names}
+
+
+def _write_html(page: Page, layout: Layout) -> Iterator[str]:
+    # Loaded when there is a page to write: it needs NumPy, which a start does without.
+    from softbleu.report.html import write_html
+
+    return write_html(page, layout)
+
+
+WRITERS: Formats[Callable[[Sequence[Result], Layout], Written]] = Formats(
+    {
+        "text": write_text,
+        "json": write_json,
+        "jsonl": write_jsonl,
+        **_through(score_records, "tsv"),
+        **_several(score_tables, "markdown", "latex"),
+        **_through(score_records, "csv", "parquet"),
+    }
+)
+PAGES: Formats[Callable[[Page, Layout], Iterator[str]]] = Formats({"html": _write_html})
+"""Formats of scores that show more than scores."""
+EXPLAINERS: Formats[Callable[[Sequence[Explanation], Layout], Written]] = Formats(
+    {
+        "text": explain_text,
+        "json": explain_json,
+        "jsonl": explain_jsonl,
+        **_through(explanation_records, "tsv", "csv", "markdown", "latex", "parquet"),
+    }
+)
+_PROGRAMS = ("jsonl", "tsv", "csv", "parquet")
+
+
+def _view(found: Tabular, layout: Layout) -> Records:
+    return replace(Records.of(found), verbatim=getattr(found, "systems", ()))
+
+
+VIEWS: Formats[Callable[[Tabular, Layout], Written]] = Formats(_through(_view, *RECORD_WRITERS))
+"""Writers of buckets and n-grams."""
+LINE_WRITERS: Formats[Callable[[ChosenLines, Layout], Written]] = Formats({**VIEWS, "text": lines_text})
+Comparer = Callable[[Sequence["ComparisonTable"], "Layout"], Written]
+COMPARERS: Formats[Comparer] = Formats(
+    {
+        **_several(comparison_tables, "text", "markdown"),
+        **_several(summary_tables, "latex"),
+        "json": compare_json,
+        **_through(comparison_records, *_PROGRAMS),
+    }
+)
+MATRIX_WRITERS: Formats[Comparer] = Formats(
+    {
+        **_several(matrix_tables, "text", "markdown"),
+        **_several(summary_and_matrices, "latex"),
+        "json": compare_json,
+        **_through(pair_records, *_PROGRAMS),
+    }
+)
+"""The same with all pairs of systems."""

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from softbleu.results import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
-_LEAST_SHOWN = 0.001
-"""Below it people are shown no digits of p, which depend on the number of samples alone."""
+_LEAST_SHOWN = 0.001  # Below it people are shown no digits of p, which depend on the number of samples alone
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 _OF_PEOPLE = ("people", "people_lower", "people_upper", "people_data")
@@ -34,6 +33,30 @@ def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Rec
     for table in tables:
         found += [replace(_comparison_table(table, layout), notes=_baseline_notes(table)), _matrix(table, layout)]
     return found
+
+
+def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+    """Make one table for a paper: systems × metrics, the best of each metric marked, a star for significance."""
+    first = tables[0]
+    names = [row.name for row in _ranked(first)]
+    by_name = [{row.name: row for row in table.comparisons} for table in tables]
+    rows = [[name, *(_starred(rows[name], layout.digits) for rows in by_name)] for name in names]
+    best = [(names.index(row.name), n) for n, t in enumerate(tables, 1) for row in t.comparisons if row.rank == 1]
+    columns = [each.label if [t.label for t in tables].count(each.label) == 1 else each.metric for each in tables]
+    tests = len(first.comparisons) - 1
+    notes = [f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"] if tests else []
+    signatures = [_signature(table, layout) for table in tables]
+    return [Records(["system", *columns], rows, notes=[*notes, *signatures], text_columns=1, marked=best)]
+
+
+def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+    """Make the same, followed by a matrix of all pairs for each metric."""
+    return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
+
+
+def _starred(row: Comparison, digits: int) -> str:
+    significant = row.beside is not None and row.beside.corrected < SIGNIFICANT
+    return f"{row.score:z.{digits}f}{'*' if significant else ''}"
 
 
 def _ranked(table: ComparisonTable) -> list[Comparison]:
@@ -202,8 +225,7 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     """Draw the p-values of all pairs by each metric, the systems by rank."""
-    from softbleu.report.pictures import HeatMap, in_rows
-    from softbleu.report.plots import draw
+    from softbleu.report.plots import HeatMap, draw, in_rows
 
     panels = []
     for table in tables:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 _JUDGED = ("summary", "thresholds", "orders", "partners", "offenders")
 _COUNTED = ("summary", "partners", "offenders")
 _UNSAFE = re.compile(r"[^\w.+-]")
-_LONGEST = 100
-"""Characters of the name of a text in that of a file."""
+_LONGEST = 100  # Characters of the name of a text in that of a file
 
 
 def manifest_json(outcome: Outcome) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Explanations as text and as data: which n-gram met which, which path is closest, what was found in a line."""
+"""Chosen segments, as text and as data: which n-gram matches which, which path is closest, what was found, scores."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from softbleu.io.tabular import Records
-from softbleu.report.layout import BOLD, align, one_line
+from softbleu.report.layout import BOLD, Layout, align, one_line
 from softbleu.report.records import SCHEMA, dump, json_rows
 
 if TYPE_CHECKING:
+    from softbleu.analysis import ChosenLine, ChosenLines
     from softbleu.language import Finding
     from softbleu.metrics.hyter import ClosestPath
-    from softbleu.report.layout import Layout
     from softbleu.results import Explanation, NgramMatch
 
-_STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}
-"""Green, yellow, grey, grey: codes of a terminal."""
-_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}
-"""Red, yellow."""
+_STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal
+_FOUND = {"misspelt": "31", "error": "31", "unlikely": "33"}  # Red, yellow
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -130,3 +128,25 @@ def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:
 
 def _words(words: Sequence[str]) -> str:
     return one_line(" ".join(words))
+
+
+def lines_text(lines: ChosenLines, layout: Layout) -> Iterator[str]:
+    """Write each line with its scores, its candidates, references and source."""
+    for number, line in enumerate(lines):
+        yield "\n" if number else ""
+        yield layout.styled(f"segment {line.segment}, {_by(lines.kind, line, layout.digits)}", BOLD) + "\n"
+        rows = [
+            [one_line(system), *(f"{score:.{layout.digits}f}" for score in scores), one_line(text)]
+            for system, scores, text in zip(line.systems, line.scores, line.candidates, strict=True)
+        ]
+        blank = [""] * len(lines.metrics)
+        rows += [["reference", *blank, one_line(text)] for text in line.references]
+        rows += [] if line.source is None else [["source", *blank, one_line(line.source)]]
+        yield from (f"{row}\n" for row in align(rows, [False, *[True] * len(blank), False]))
+    yield f"\nscores: {', '.join(lines.metrics)}\n" if lines else "nothing found\n"
+
+
+def _by(kind: str, line: ChosenLine, digits: int) -> str:
+    if kind == "worst":
+        return f"{line.by:.{digits}f}"
+    return f"difference {line.by:+.{digits}f}" if kind == "different" else f"ranks {line.by:+.0%} apart"

@@ -20,7 +20,6 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from softbleu.analysis.pages import Page, PageTable
     from softbleu.metrics.result import Result
-    from softbleu.metrics.score import Score
     from softbleu.report.layout import Layout
     from softbleu.types import Integers
 
@@ -33,10 +32,8 @@ _SCRIPTS = {
     "page_script": "report.js",
 }
 _PART_DIGITS = 4
-_LEVEL = 6
-"""Of deflation: the greatest, 9, takes four times as long for 1% less."""
-_AT_ONCE = 1 << 20
-"""Entries of a column that are deflated at once."""
+_LEVEL = 6  # Of deflation: the greatest, 9, takes four times as long for 1% less
+_AT_ONCE = 1 << 20  # Entries of a column that are deflated at once
 _PROBABILITIES = ("p_value", "corrected")
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
@@ -231,12 +228,13 @@ def _name(threshold: float) -> str:
 def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
     score: Any = result.numbers
     coverage = result.coverage
+    parts = [[name, value] for name, value in score.shown().items() if isinstance(value, int | float)]
     return {
         "name": result.name,
         "score": score.score,
         "interval": page.intervals[number],
         "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
-        **(_ngram_numbers(page, number, score) if page.order else {"parts": _numbers(score)}),
+        **(_ngram_numbers(page, number, score) if page.order else {"parts": parts}),
     }
 
 
@@ -249,18 +247,6 @@ def _ngram_numbers(page: Page, number: int, score: Any) -> dict[str, Any]:
         "totals": score.totals,
         "masses": page.clipped_matches[number].tolist(),
     }
-
-
-def _numbers(score: Score) -> list[list[Any]]:
-    """What tables show beside the score: names and numbers, lists an entry an order."""
-    found: list[list[Any]] = []
-    for column in score.columns():
-        value = getattr(score, column.name)
-        if column.short and isinstance(value, list):
-            found += [[f"{column.short}{order}", entry] for order, entry in enumerate(value, start=1)]
-        elif column.short and isinstance(value, int | float):
-            found.append([column.short, value])
-    return found
 
 
 def _read(name: str) -> str:

@@ -7,28 +7,22 @@ from dataclasses import dataclass
 
 from softbleu.errors import InputError
 
-LEAST_NAME = 12
-"""Columns that a name keeps where a table is too wide."""
+LEAST_NAME = 12  # Columns that a name keeps where a table is too wide
 GAP = "  "
-_MOST_DIGITS = 15
-"""A float holds no more decimal digits than these."""
-BOLD = "1"
-"""Code of a terminal's bold print."""
+_MOST_DIGITS = 15  # A float holds no more decimal digits than these
+BOLD = "1"  # Code of a terminal's bold print
 
 
 @dataclass(frozen=True)
 class Layout:
     """Choices about looks, which no number depends on. Data formats have numbers and signatures in full."""
 
-    digits: int = 2
-    """Decimals of scores in text and tables."""
+    digits: int = 2  # Decimals of scores in text and tables
     colour: bool = False
-    long_signature: bool = False
-    """Whether signatures name settings that have their defaults, too."""
+    long_signature: bool = False  # Whether signatures name settings that have their defaults, too
     spreadsheet: bool = False
     """Whether an apostrophe keeps spreadsheets from computing CSV text that begins with `=`, `+`, `-` or `@`."""
-    width: int = 0
-    """Columns of the terminal, which tables of text fit; 0 where there is none."""
+    width: int = 0  # Columns of the terminal, which tables of text fit; 0 where there is none
 
     def __post_init__(self) -> None:
         if not 0 <= self.digits <= _MOST_DIGITS:

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from softbleu.errors import known_name
-from softbleu.meta.agreement import TESTED
-from softbleu.report.pictures import HeatMap, Rows, Scatter, in_rows
-from softbleu.report.plots import draw
+from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
+from softbleu.report.plots import HeatMap, Rows, Scatter, draw, in_rows
 
 if TYPE_CHECKING:
-    from softbleu.meta.agreement import Columns, MetricAgreement, MetricPair
     from softbleu.meta.metaeval import MetaEvaluation
 
-DRAWN = ("systems", "outputs", "williams")
-"""Questions whose answers have a picture."""
+DRAWN = ("systems", "outputs", "williams")  # Questions whose answers have a picture
 
 
 def check_picture(question: str) -> None:

@@ -1,4 +1,4 @@
-"""Pictures, drawn by matplotlib (extra ``plots``): the same bytes for the same numbers.
+"""Pictures: what they show, and how matplotlib (extra ``plots``) draws them: the same bytes for the same numbers.
 
 Panels stand in rows. Axes of panels of one kind that are called the same are the same, so that panels compare; a name
 has one colour in all of them. The figure is as large as panels of a given size and all that is written around them.
@@ -9,18 +9,94 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.report.layout import one_line
-from softbleu.report.pictures import HeatMap, Histogram, Lines, Picture, Ranks, Rows, Scatter
+
+MOST_IN_ROW = 5  # Panels side by side
+MOST_COLOURS = 7  # Names that a figure can tell apart by colour
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines over one axis: points by the name of the line, in order."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: Mapping[str, Points]
+    behind: Mapping[str, Points] = field(default_factory=dict)
+    """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
+    behind_name: str = ""  # What these are
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values fall between ascending edges, for each of several kinds."""
+
+    title: str
+    x_label: str
+    y_label: str
+    edges: Sequence[float]
+    counts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points over two axes."""
+
+    title: str
+    x_label: str
+    y_label: str
+    points: Points
+    names: Sequence[str] = ()
+    """Written beside the points, or numbered if they are many or long; of all points, or none."""
+    note: str = ""  # Written below the title
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Who is where in an order, from place to place: a bump chart, with the names at both ends."""
+
+    title: str
+    x_label: str
+    places: Sequence[str]
+    ranks: Mapping[str, Sequence[int]]  # By name the rank at each place, 1 on top; several may share one
+    coloured: Collection[str] = ()  # Names to set off, `MOST_COLOURS` at most; the others are grey
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A square of values between rows and columns of the same names; None is left blank."""
+
+    title: str
+    names: Sequence[str]
+    values: Sequence[Sequence[float | None]]  # By row, each from 0, which is drawn darkest, to `most`
+    most: float = 0.1  # What is as good as blank
+    note: str = ""
+
+
+Picture = Lines | Histogram | Scatter | Ranks | HeatMap
+Rows = Sequence[Sequence[Picture]]
+
+
+def in_rows(panels: Sequence[Picture], most: int = MOST_IN_ROW) -> list[Sequence[Picture]]:
+    """Cut panels into rows of so many at most.
+
+    >>> panel = Histogram("", "", "", [])
+    >>> [len(row) for row in in_rows([panel] * 7, 5)]
+    [5, 2]
+    """
+    return [panels[start : start + most] for start in range(0, len(panels), most)]
+
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
-MOST_BESIDE_POINTS = 15
-"""Names that are written beside their points; more of them, or longer ones, are numbered."""
+MOST_BESIDE_POINTS = 15  # Names that are written beside their points; more of them, or longer ones, are numbered
 LONGEST_BESIDE_POINTS = 12
 _LONGEST_UPRIGHT = 5
 _LEGEND_ROWS = 40
@@ -117,11 +193,9 @@ def _matplotlib() -> Iterator[Any]:
 class _Style:
     """What panels of a figure have in common."""
 
-    numbers: Mapping[str, int]
-    """Of the names that the legend explains."""
+    numbers: Mapping[str, int]  # Of the names that the legend explains
     width: float
-    height: float
-    """Of a panel, in inches."""
+    height: float  # Of a panel, in inches
 
     def of(self, name: str) -> dict[str, Any]:
         """How what has that name looks."""

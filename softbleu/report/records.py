@@ -5,26 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from softbleu.errors import MissingExtraError, known_name
 from softbleu.io.tabular import Records, Value
-from softbleu.report.layout import align, fit, one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from softbleu.report.layout import Layout
+from softbleu.report.layout import Layout, align, fit, one_line
 
 SCHEMA = 1
-ALIASES = {"md": "markdown", "tex": "latex"}
-"""Formats by other names."""
+ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names
 SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
 """Of files, where they are not the names of the formats."""
-Written = Iterator[str] | bytes
-"""Pieces of text, which together are whole lines; or the bytes of a file."""
+Written = Iterator[str] | bytes  # Pieces of text, which together are whole lines; or the bytes of a file
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
 _LATEX = str.maketrans(
     {
@@ -229,8 +222,7 @@ RECORD_WRITERS: Formats[Callable[[Records, Layout], Written]] = Formats(
 )
 DATA_FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 """Those for programs, which are known by the suffix of a file, too."""
-BINARY_FORMATS = ("parquet",)
-"""Those that are bytes, not text."""
+BINARY_FORMATS = ("parquet",)  # Those that are bytes, not text
 
 
 def _header(records: Records) -> list[str]:

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.io.tabular import Records, spread
-from softbleu.report.layout import BOLD, align, one_line
+from softbleu.report.layout import BOLD, Layout, align, one_line
 from softbleu.report.records import SCHEMA, dump, json_rows, records_text
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
-    from softbleu.metrics.score import Unit
-    from softbleu.report.layout import Layout
+    from softbleu.metrics.result import Unit
     from softbleu.results import Coverage, Result
 
 _STARS = {True: "*", False: ""}
@@ -107,18 +106,13 @@ def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score]
             yield {"system": result.name, **labels}, score
 
 
-def signed_tables(
-    results: Sequence[Result], layout: Layout, write: Callable[[Records, Layout], Iterator[str]]
-) -> Iterator[str]:
-    """Write a table a metric, and the signature under it; of several metrics of systems one table."""
+def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
+    """Make a table a metric, with the signature under it; of several metrics of systems one table."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(map(_has_parts, results)):
-        yield from write(_metric_table(groups, layout), layout)
-        return
-    for number, group in enumerate(groups):
-        yield "\n" if number else ""
-        table = (_part_table if _has_parts(group[0]) else _system_table)(group, layout)
-        yield from write(replace(table, notes=[_signature(group[0], layout)]), layout)
+        return [_metric_table(groups, layout)]
+    tables = [(_part_table if _has_parts(group[0]) else _system_table)(group, layout) for group in groups]
+    return [replace(table, notes=[_signature(group[0], layout)]) for table, group in zip(tables, groups, strict=True)]
 
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records:

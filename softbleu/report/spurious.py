@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from softbleu.meta.credit import BINS, VERDICTS
 from softbleu.meta.variants import PLAIN
-from softbleu.report.pictures import Histogram, Lines, Points, Rows, in_rows
-from softbleu.report.plots import draw
+from softbleu.report.plots import Histogram, Lines, Points, Rows, draw, in_rows
 
 if TYPE_CHECKING:
     from softbleu.meta.credit_tables import Analysis

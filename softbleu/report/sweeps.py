@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.errors import InputError
 from softbleu.meta.sweep import rank_by_score
-from softbleu.report.pictures import MOST_COLOURS, Lines, Ranks, Rows, in_rows
-from softbleu.report.plots import draw
+from softbleu.report.plots import MOST_COLOURS, Lines, Ranks, Rows, draw, in_rows
 
 if TYPE_CHECKING:
     from softbleu.meta import SweepRow
 
 Key = TypeVar("Key")
-MOST_SYSTEMS = 3
-"""Systems that have panels of their own; more are averaged."""
-MOST_LINES = 8
-"""Lines in a panel, where panels can tell variants apart."""
+MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
+MOST_LINES = 8  # Lines in a panel, where panels can tell variants apart
 
 
 def draw_sweep(rows: Sequence[SweepRow], picture_format: str) -> bytes:

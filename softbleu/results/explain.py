@@ -18,7 +18,7 @@ from softbleu.kernels.scale import SCALE
 from softbleu.metrics.base import Metric, Requirements
 from softbleu.metrics.making import make_metric
 from softbleu.metrics.optional import JudgesLines, ShowsPaths, matcher_of, shows_matches
-from softbleu.metrics.score import Score
+from softbleu.metrics.result import Score
 from softbleu.results.significance import segment_numbers
 
 if TYPE_CHECKING:

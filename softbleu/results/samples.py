@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora import ParallelFiles
+from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import InputError
 from softbleu.io.resources import find_resource
+from softbleu.metrics.optional import language_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.metrics.base import Metric
+    from softbleu.metrics.result import Result
 
 TRANSLATION = {"candidates": ["candidate.en"], "references": ["reference.en", "reference2.en"]}
 CORRECTION = {"candidates": ["corrected.en"], "references": [], "gold": "gold.m2"}
 """For metrics that need no more than references, and for those that need a source or edits."""
-LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
+LEAST_LINES = 20
+"""Fewer lines do not tell whether a text was tokenised."""
+LEAST_WORDS = 60
+"""Fewer words do not tell a language, nor whether vectors fit."""
+LEAST_COVERAGE = 0.8
+"""Share of tokens with a vector below which a note is due: English news has .95 and more."""
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
@@ -37,14 +45,45 @@ def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
         yield corpus
 
 
-def note_tokens(corpus: Corpus, metrics: Sequence[Metric]) -> str | None:
-    """Say so where text seems to have been tokenised before it is tokenised once more, as sacrebleu does."""
+def notes_on(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Say what the first lines of a corpus show: blank text, text tokenised before, text that is not English."""
     again = sorted({each.tokenizer.tokenize for each in metrics} - {"none", "char", "char+space"})
-    first = next(corpus.blocks()).load().candidates if again else {}
-    for system, lines in first.items():
+    english = list(dict.fromkeys(each.label for each in metrics if language_of(each) == "en"))
+    first = next(corpus.blocks()).load()
+    texts: dict[str, Sequence[str]] = dict(first.candidates)
+    for system, lines in texts.items() if again else ():
         if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):
-            return (
+            yield (
                 f"most lines of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
                 f"again ({', '.join(again)}): give the text as it was, or --tokenize none"
             )
-    return None
+            break
+    texts["the references"] = [line for lines in first.references for line in lines]
+    for name, lines in texts.items():
+        if lines and not any(map(str.strip, lines)):
+            yield f"{name}: all of the first {len(lines):,} lines are blank"
+    for name, lines in texts.items() if english else ():
+        share, words = english_share(lines)
+        if words >= LEAST_WORDS and share < LEAST_ENGLISH:
+            yield (
+                f"{name}: {share:.0%} English function words, so the text is not English, but {', '.join(english)} "
+                "stands on English data: name vectors of the language (--vectors), or use another metric"
+            )
+            break
+
+
+def notes_on_coverage(results: Iterable[Result]) -> Iterator[str]:
+    """Say where few tokens have a vector: those without one match equal words only."""
+    for result in results:
+        if result.coverage is None:
+            continue
+        for side, counts in result.coverage.as_dict().items():
+            if side == "zero_words" or counts["tokens"] < LEAST_WORDS:
+                continue
+            share = counts["known"] / counts["tokens"]
+            if share < LEAST_COVERAGE:
+                yield (
+                    f"{result.name}, {result.metric}: {share:.0%} of the {side}'s tokens have a vector; the others "
+                    "match equal words only: use vectors that know the words of the text"
+                )
+                break

@@ -15,7 +15,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.draws import ChosenSums
+from softbleu.metrics.aggregation import ChosenSums
 from softbleu.results.human_agreement import HumanAgreement, curves_for
 
 if TYPE_CHECKING:

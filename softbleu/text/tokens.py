@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from string import punctuation
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -170,6 +170,15 @@ class Tokens:
         """Lines start to stop - 1."""
         offsets = self.offsets[start : stop + 1]
         return Tokens(self.codes[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def by_line(self) -> list[tuple[int, ...]]:
+        """Codes of each line."""
+        codes = self.codes.tolist()
+        return [tuple(codes[start:stop]) for start, stop in pairwise(self.offsets.tolist())]
+
+    def surface_forms(self, words: Sequence[str] | Mapping[int, str]) -> list[list[str]]:
+        """Words of each line, given those that the codes stand for."""
+        return [[words[code] for code in line] for line in self.by_line()]
 
     def chosen(self, lines: NDArray[np.int64]) -> Tokens:
         """Lines with these numbers, in that order."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from softbleu.config.declare import setting
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.data_files import bounded_lines, read_bounded
-from softbleu.io.files import hash_files
+from softbleu.io.files import Content
 from softbleu.io.progress import note
 from softbleu.io.resources import package_folder
 from softbleu.text.tokens import Vocabulary
@@ -27,20 +27,16 @@ from softbleu.text.tokens import Vocabulary
 if TYPE_CHECKING:
     from softbleu.types import Flags, Integers
 
-_MASK = "\ue000"
-"""Stands for a letter that is none to the stemmer."""
+_MASK = "\ue000"  # Stands for a letter that is none to the stemmer
 _ENTRIES, _PHRASES = 1 << 16, 1 << 19
 """Entries of the table that are read at a time, and phrases whose nodes are looked for together."""
 _END = "\n"
-LONGEST = 32
-"""Words of a paraphrase; that of the program has 7 at most."""
+LONGEST = 32  # Words of a paraphrase; that of the program has 7 at most
 PACKAGE = "pycocoevalcap"
-NEED_DATA = ("synonym", "paraphrase")
-"""Stages that look at the data."""
+NEED_DATA = ("synonym", "paraphrase")  # Stages that look at the data
 SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
 _PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
-_LARGE = 1 << 20
-"""Bytes of paraphrases from which it takes a while to make tables of them."""
+_LARGE = 1 << 20  # Bytes of paraphrases from which it takes a while to make tables of them
 _ENDINGS = (
     *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
     *(("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
@@ -156,35 +152,17 @@ def _nodes(
     return nodes, np.concatenate(levels)
 
 
-@dataclass(frozen=True)
-class MeteorData:
-    """Where synonyms and paraphrases are from; what the files hold is their identity."""
+class MeteorData(Content):
+    """Where synonyms and paraphrases are from: a folder, or `pycocoevalcap`, the package that has the program's.
 
-    location: str
-    """A folder, or `pycocoevalcap`, the package that has those of the program."""
-    fingerprint: str
-    """Hex SHA-256 of its files."""
+    Raises `InputError`: the folder has none of them, or they cannot be read; `MissingExtraError`: the package is not
+    installed.
+    """
 
     @classmethod
-    def read(cls, text: str) -> MeteorData | None:
-        """Read where they are from; `none` stands for the package, where they are needed. See `of`."""
-        return None if text == "none" else cls.of(text)
-
-    @classmethod
-    def of(cls, location: str) -> MeteorData:
-        """Take the files of a folder, or of the package.
-
-        Raises `InputError`: the folder has none of them, or they cannot be read; `MissingExtraError`: the package is
-        not installed.
-        """
-        files = _Files.of(location)
-        try:
-            return cls(location, hash_files(*files.all))
-        except OSError as error:
-            raise InputError(f"{error.filename}: cannot be read ({error.strerror})") from error
-
-    def __str__(self) -> str:
-        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+    def files_of(cls, location: str) -> Sequence[Path]:
+        """Files of the folder, or of the package."""
+        return _Files.of(location).all
 
     def open(self) -> MeteorTables:
         """Map the tables; they are made the first time.

@@ -156,37 +156,6 @@ def test_markdown(command, given, table):
     assert lines[-1].startswith("signature: metric:bleu")
 
 
-def test_latex(command, given, table):
-    out = command("compare", *given, "-n", 2, "-f", "latex").out
-    assert out.startswith("% * p < 0.05 against candidate\n% p: corrected after Holm for 2 tests; ")
-    assert "\n% signature: metric:bleu|" in out
-    assert r"\begin{tabular}{lrrrrrrrrrrr}" in out
-    assert r"95\% from" in out
-    best = min(table().comparisons, key=lambda row: row.rank)
-    assert re.search(rf"^\\textbf{{good}} +& +1 & +1–1 & +\\textbf{{{best.score:.2f}}} & ", out, re.MULTILINE)
-    assert out.index("{good} ") < out.index("\ncandidate ") < out.index("\npoor ")
-
-
-def test_latex_is_of_characters_that_every_latex_knows(command, files):
-    reference = [f"these are the words of line {number} here" for number in range(200)]
-    # One is far worse than the baseline; one is a little worse, by what is 0 without decimals.
-    systems = [
-        files.write("left.txt", reference),
-        files.write("bad.txt", ["nothing"] * 200),
-        files.write("twin.txt", [*reference[:199], "these are the words of line 199 there"]),
-    ]
-    given = ["compare", "-c", *systems, "-r", files.write("long.txt", reference), "--samples", 5000, "--digits", 0]
-    for more in ([], ["--all-pairs"]):
-        out = command(*given, *more, "-f", "latex").out
-        table = "\n".join(line for line in out.splitlines() if not line.startswith("%"))
-        assert "+/=/$-$" in table
-        assert {char for char in table if not char.isascii()} == {"–"}
-        assert r"\textless{} 0.001*" in table
-        assert not re.search(r"-0(\.0+)?(?![\d.])", table)
-        assert "+0 " in table
-    assert "< 0.001*" in command(*given).out
-
-
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("arguments", [[], ["--matcher", "sleu", "-t", 0.8], ["--metric", "gleu", "--multi", "max"]])
 def test_every_format_names_every_system(command, files, given, name, arguments):

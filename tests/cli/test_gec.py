@@ -10,7 +10,8 @@ import pytest
 
 import softbleu
 from softbleu.config.signature import parse_signature
-from softbleu.report import BINARY_FORMATS, WRITERS
+from softbleu.report import WRITERS
+from softbleu.report.records import BINARY_FORMATS
 
 GOLD = [
     "S He eat a apple .",

@@ -11,7 +11,8 @@ import re
 import pytest
 
 import softbleu
-from softbleu.report import BINARY_FORMATS, WRITERS
+from softbleu.report import WRITERS
+from softbleu.report.records import BINARY_FORMATS
 
 SOURCE = ["the cat sit on mat", "a small dog barks loud", "rain falled all night"]
 GOOD = ["the cat sat on the mat", "a small dog barks loudly", "rain fell all night"]

@@ -9,7 +9,7 @@ from softbleu.io.limits import FACTOR, Limit
 
 def test_every_command_allows_more(command, files, monkeypatch):
     monkeypatch.setenv(FACTOR, "1")
-    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 1, "none"))
+    monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 1, "none"))
     arguments = "score", "-c", files.candidate, "-r", files.reference, "-m", "meteor", "--stages", "exact"
     refused = command(*arguments)
     assert refused.code == 2

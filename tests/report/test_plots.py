@@ -17,8 +17,21 @@ import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.meta import SweepRow
-from softbleu.report.pictures import MOST_COLOURS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, in_rows
-from softbleu.report.plots import MOST_BESIDE_POINTS, PICTURE_FORMATS, check_plots, draw, make_figure
+from softbleu.report.plots import (
+    MOST_BESIDE_POINTS,
+    MOST_COLOURS,
+    PICTURE_FORMATS,
+    HeatMap,
+    Histogram,
+    Lines,
+    Ranks,
+    Rows,
+    Scatter,
+    check_plots,
+    draw,
+    in_rows,
+    make_figure,
+)
 from softbleu.report.sweeps import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
@@ -83,7 +96,6 @@ def test_the_same_bytes_twice(picture: str, name: str) -> None:
 def test_the_same_bytes_in_another_process(name: str) -> None:
     code = (
         "import hashlib; from softbleu.report.plots import *; "
-        "from softbleu.report.pictures import *; "
         f"print(hashlib.sha256(draw([[{LINES!r}, {HISTOGRAM!r}, {SCATTER!r}]], {name!r})).hexdigest())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

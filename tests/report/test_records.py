@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from softbleu.errors import UnknownNameError
-from softbleu.report import BINARY_FORMATS, RECORD_WRITERS, Layout, Records
+from softbleu.io.tabular import Records
+from softbleu.report import RECORD_WRITERS, Layout
+from softbleu.report.records import BINARY_FORMATS
 
 HOSTILE = "a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\\}"
 COLUMNS = ["word", "known", "similarity", "count"]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from softbleu.cli.output import Output, find_table_format
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.report import RECORD_WRITERS, Layout, Records
+from softbleu.io.tabular import Records
+from softbleu.report import RECORD_WRITERS, Layout
 
 HOSTILE = [
     "a, b",

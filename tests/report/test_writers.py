@@ -12,9 +12,11 @@ import pytest
 
 import softbleu
 from softbleu.errors import UnknownNameError
-from softbleu.metrics.score import Score
-from softbleu.report import BINARY_FORMATS, COMPARERS, EXPLAINERS, WRITERS, Layout, one_line, write_numbers
-from softbleu.report.layout import align
+from softbleu.metrics.result import Score
+from softbleu.report import COMPARERS, EXPLAINERS, WRITERS, Layout
+from softbleu.report.layout import align, one_line
+from softbleu.report.records import BINARY_FORMATS
+from softbleu.report.scores import write_numbers
 from softbleu.results import Explanation, NgramMatch
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}

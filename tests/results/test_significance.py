@@ -24,9 +24,9 @@ from shared_data import shared
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.similarity import SCALE
-from softbleu.metrics import Bleu, Gleu, Metric, draws
+from softbleu.metrics import Bleu, Gleu, Metric, aggregation
 from softbleu.metrics.making import make_metric
-from softbleu.report import write_distribution
+from softbleu.report.comparisons import write_distribution
 from softbleu.results import (
     SignificanceSettings,
     Statistics,
@@ -219,7 +219,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     corpus = Segments.of({name: texts * 5 for name, texts in SYSTEMS.items()}, REFERENCES * 5, SOURCE * 5)
 
     def numbers() -> list[Any]:
-        draws.ReferenceDraws.shared.cache_clear()
+        aggregation.ReferenceDraws.shared.cache_clear()
         (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
         scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
         return [
@@ -230,7 +230,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 
     whole = numbers()
     for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(draws, limit, small)
+        monkeypatch.setattr(aggregation, limit, small)
         assert numbers() == whole
     monkeypatch.setattr(significance, "_CELLS", 60)
     assert numbers() == whole
@@ -239,8 +239,8 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
     counts = np.full(100_000, 2)
     tracemalloc.start()
-    kept = draws.ReferenceDraws(counts, 100, 0)
-    endless = draws.ReferenceDraws(counts, 1_000_000, 0)
+    kept = aggregation.ReferenceDraws(counts, 100, 0)
+    endless = aggregation.ReferenceDraws(counts, 1_000_000, 0)
     assert tracemalloc.get_traced_memory()[0] < 100_000 * 100 / 8 + 10_000
     tracemalloc.stop()
     assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))

@@ -60,6 +60,7 @@ def build(tarball: Path, sister: Path | None, output: Path, count: int, packages
     """Build the store in `output`, telling which packages it is made from, and return its fingerprint."""
     words, rows = select_rows(tarball, sister, count)
     extra = {
+        "language": "en",
         "packages": [asdict(package) for package in packages],
         "processing": _steps(len(words), recovered=sister is not None),
         "recovered_words": [] if sister is None else [word for word in words if word in set(RECOVERED_WORDS)],

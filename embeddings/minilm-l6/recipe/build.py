@@ -64,7 +64,7 @@ def build(model: Path, output: Path) -> str:
         name=NAME,
         source=SOURCE,
         licence="Apache-2.0",
-        extra={"packages": [asdict(PACKAGE)], "processing": PROCESSING},
+        extra={"language": "en", "packages": [asdict(PACKAGE)], "processing": PROCESSING},
     )
     for name in _TERMS:
         shutil.copyfile(model / name, output / name)

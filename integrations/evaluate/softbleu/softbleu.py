@@ -22,6 +22,7 @@ Args:
     metric (`str`): a metric of softbleu with its settings. Defaults to "softbleu".
     source (`list` of `str`): of each segment the text that was to be corrected, for GLEU and the I-measure.
     level (`str`): "corpus" (the default), "segment" (scores of segments, too) or "macro" (their mean).
+    Further arguments are settings of the metric, such as threshold=0.5.
 
 Returns:
     score (`float`), metric (`str`), signature (`str`), and what the score is made of, such as precisions.
@@ -50,7 +51,8 @@ class Softbleu(evaluate.Metric):
         metric: str = "softbleu",
         source: Sequence[str] | None = None,
         level: str = "corpus",
+        **settings: Any,
     ) -> dict[str, Any]:
         """Score what has come in."""
-        result = softbleu.read_metric(metric).corpus_score(predictions, references, source, level=level)
+        result = softbleu.read_metric(metric, **settings).corpus_score(predictions, references, source, level=level)
         return {name: value for name, value in result.to_dict().items() if name != "system"}

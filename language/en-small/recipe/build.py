@@ -92,6 +92,7 @@ def build(wheel: Path, tarball: Path, output: Path) -> None:
     meta = {
         "format": 1,
         "name": "en-small",
+        "language": "en",
         "packages": [asdict(SPEECHES), asdict(WORDS)],
         "lines": len(lines),
         "tokens": sum(map(len, lines)),

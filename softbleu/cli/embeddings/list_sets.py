@@ -2,7 +2,7 @@
 
 from softbleu.cli.command import Given, command
 
-CATALOGUE_COLUMNS = ("name", "kind", "state", "licence", "words", "dimension", "download_MB")
+CATALOGUE_COLUMNS = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_MB")
 
 
 @command("name format=text output", "  name [NAME]: Only this set, and how to get it.")

@@ -26,9 +26,10 @@ def run_experiment(given: Given) -> None:
     from softbleu.errors import known_name
     from softbleu.meta.definition import Definition
     from softbleu.meta.running import run_definition
-    from softbleu.report import RECORD_WRITERS, SUFFIXES, Layout
+    from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.report.experiments import manifest_json, outcome_pictures, outcome_tables, output_names
     from softbleu.report.plots import PICTURE_FORMATS, check_plots
+    from softbleu.report.records import SUFFIXES
 
     write = RECORD_WRITERS.find(given.format)
     suffix = SUFFIXES.get(given.format.lower(), given.format.lower())

@@ -17,15 +17,15 @@ Artificial text
   --count N: How many pairs (default: 2000; halves: all).
   --seed N: Seed of the generator (default: 0).
 Matching
-  --matcher NAME… <matchers:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
-  --remedy NAME… <experiments.remedies:REMEDIES>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
+  --matcher NAME… <matching:MATCHERS>: Matchers with approximate matches (default: vleu and xleu).
+  --remedy NAME… <meta.variants:REMEDIES>: plain, optimal, aligned, sif, neighbours, mutual, csls, centred,
     function-words, or several joined by + (default: plain).
   --all-remedies: Every remedy, and some combinations.
   --threshold -t 0..1 =0.8: Threshold at which to report, and to collect partners (default: =).
   --thresholds LIST…: Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9 (default:
     0:0.95:0.05).
 Output
-  --table NAME =summary <experiments.credit_tables:CREDIT_TABLES>: summary, thresholds, orders, partners or offenders
+  --table NAME =summary <meta.credit_tables:CREDIT_TABLES>: summary, thresholds, orders, partners or offenders
     (default: =).
   --most N =20: Partners or offenders to list of each matcher and remedy (default: =).
   --plot FILE: Also draw spurious shares and precision against recall (without alignments: a histogram of partners)

@@ -18,11 +18,12 @@ def show_network(given: Given) -> None:
     """Write a network as source of a picture, or set its closest path beside a candidate."""
     from softbleu.corpora.files import open_text
     from softbleu.errors import known_name
+    from softbleu.io.tabular import Records
     from softbleu.lattices.files import pick_network
     from softbleu.lattices.paths import minimised
     from softbleu.lattices.texts import format_att, format_dot, format_line
     from softbleu.metrics.hyter import closest_path
-    from softbleu.report import RECORD_WRITERS, Records
+    from softbleu.report import RECORD_WRITERS
     from softbleu.text.tokens import Tokenizer
 
     writers = {"dot": format_dot, "att": format_att, "network": format_line}

@@ -22,22 +22,18 @@ if TYPE_CHECKING:
 
 _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("lp", "source", "translation", "reference", "human_score")
-CANDIDATE = "translation"
-"""What the one system of assessed texts is called."""
+CANDIDATE = "translation"  # What the one system of assessed texts is called
 
 
 @dataclass(frozen=True, eq=False)
 class Assessments:
     """Assessed outputs, either by system and segment, or as texts of their own."""
 
-    scores: Floats
-    """Of people, of shape (outputs,)."""
+    scores: Floats  # Of people, of shape (outputs,)
     systems: Sequence[Sequence[str]] = ()
     """Of each output the systems that produced it, all the same; empty with texts."""
-    segments: Sequence[int] = ()
-    """Of each output its segment, from 0; empty with texts."""
-    texts: Segments | None = None
-    """The outputs themselves with their references, as a corpus of one system."""
+    segments: Sequence[int] = ()  # Of each output its segment, from 0; empty with texts
+    texts: Segments | None = None  # The outputs themselves with their references, as a corpus of one system
 
     def __len__(self) -> int:
         return len(self.scores)

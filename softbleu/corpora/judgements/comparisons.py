@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
 _LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
-Row = tuple[int, str, str, int, str]
-"""Segment, two systems, the outcome for the first, annotator."""
+Row = tuple[int, str, str, int, str]  # Segment, two systems, the outcome for the first, annotator
 _SYSTEM = re.compile(r"system(\d+)id")
 _NOT_JUDGED = -1
 _MOST = 1 << 31
@@ -55,8 +54,7 @@ def plain_names(names: Iterable[str]) -> dict[str, str]:
 class Ranking:
     """One judgement of an annotator: the outputs of several systems for a segment, ranked."""
 
-    segment: int
-    """From 0."""
+    segment: int  # From 0
     annotator: str
     groups: Sequence[tuple[Sequence[str], int]]
     """Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties."""
@@ -78,15 +76,11 @@ class Comparisons:
     """Pairwise judgements, of shape (comparisons,) each; build one with `of`, which puts pairs in order."""
 
     systems: tuple[str, ...]
-    annotators: tuple[str, ...]
-    """Names, in order; the arrays have their places."""
-    segment: Integers
-    """From 0."""
+    annotators: tuple[str, ...]  # Names, in order; the arrays have their places
+    segment: Integers  # From 0
     first: Integers
-    second: Integers
-    """The systems; ``first < second``."""
-    outcome: Integers
-    """1 where the first is better, -1 where the second is, 0 for a tie."""
+    second: Integers  # The systems; ``first < second``
+    outcome: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
     annotator: Integers
 
     def __len__(self) -> int:

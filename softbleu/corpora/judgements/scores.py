@@ -34,8 +34,7 @@ class ScoreTable:
     """What a metric, or people, gave every system."""
 
     name: str
-    systems: Mapping[str, float]
-    """Score of each system; empty where only segments were scored."""
+    systems: Mapping[str, float]  # Score of each system; empty where only segments were scored
     segments: Mapping[str, Floats] = field(default_factory=dict)
     """Of each system its segments' scores, in order; empty where only systems were scored."""
 

@@ -15,16 +15,15 @@ from softbleu.errors import InputError
 from softbleu.io.limits import Limit
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.m2.lattice import Excerpt, LatticeTooLargeError, match_edits
+from softbleu.metrics.m2.lattice import Edit, Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.tables import EditTables
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
     from softbleu.corpora.m2 import Coded
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
-    from softbleu.metrics.m2.alignments import Edit
     from softbleu.types import Floats, Integers
 
 AnnotatorChoice = Literal["running", "best", "last"]
@@ -81,14 +80,9 @@ class M2(Metric):
     def _rows(self, chunk: Chunk) -> Iterator[tuple[int, int, int, int]]:
         if chunk.gold is None or chunk.source is None:
             raise InputError("M2 needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
-        codes, sources = chunk.candidates.codes.tolist(), chunk.source.codes.tolist()
-        bounds = zip(
-            pairwise(chunk.candidates.offsets.tolist()), pairwise(chunk.source.offsets.tolist()), strict=True
-        )
-        for gold, (candidate, source) in zip(chunk.gold, bounds, strict=True):
-            counts = count_edits(
-                tuple(sources[slice(*source)]), tuple(codes[slice(*candidate)]), gold.edits, self.max_unchanged_words
-            )
+        lines = zip(chunk.gold, chunk.source.by_line(), chunk.candidates.by_line(), strict=True)
+        for gold, source, candidate in lines:
+            counts = count_edits(source, candidate, gold.edits, self.max_unchanged_words)
             for annotator, edits, (correct, proposed) in zip(gold.annotators, gold.edits, counts, strict=True):
                 yield correct, proposed, len(edits), annotator
 
@@ -97,9 +91,7 @@ class M2(Metric):
         correct, proposed, gold = (int(number) for number in row[:3])
         precision = correct / proposed if proposed else 1.0
         recall = correct / gold if gold else 1.0
-        weight = self.beta**2
-        below = weight * precision + recall
-        score = 100 * (1 + weight) * precision * recall / below if below else 0.0
+        score = float(self.scores(row[None])[0])
         return M2Score(score, correct, proposed, gold, 100 * precision, 100 * recall)
 
     def scores(self, rows: Integers | Floats) -> Floats:

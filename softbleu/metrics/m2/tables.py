@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.metrics.m2.alignments import Edit
+from softbleu.metrics.m2.lattice import Edit
 from softbleu.types import Words
 
 if TYPE_CHECKING:

@@ -219,7 +219,7 @@ function setUpNotes() {
   at("title").textContent = document.title = title;
   at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "segment")}`;
   const { samples, seed } = data.significance;
-  const where = sliding ? `, at the run’s threshold ${data.thresholds[data.run]} wherever the slider stands` : "";
+  const where = sliding ? `, shown at the run’s threshold ${data.thresholds[data.run]} only` : "";
   at("interval-note").textContent = `Intervals: 95% of ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
   at("interval-note").hidden = data.systems[0].interval === null;
   if (data.shown < data.segments) {

@@ -78,7 +78,8 @@ function drawSystems() {
     const line = element("tr");
     line.append(nameCell(system.name), numberCell(system.score, data.digits));
     line.children[1].classList.add("score");
-    const interval = system.interval;
+    // An interval belongs to the threshold that it was made for.
+    const interval = state.threshold === data.run ? system.interval : null;
     line.append(element("td", "number", interval ? interval.map((end) => fixed(end, data.digits)).join(" to ") : "–"));
     if (!order) {
       for (const [, value] of system.parts) line.append(numberCell(value, Number.isInteger(value) ? null : data.digits));

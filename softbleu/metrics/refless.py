@@ -1,33 +1,197 @@
-"""The metric without references: rows of grammaticality, fluency and meaning in millionths."""
+"""The metric without references: grammaticality, fluency, and the meaning of the source."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.embeddings.function_words import is_function_word
 from softbleu.errors import InputError
+from softbleu.io.data_files import parse_score, read_json
+from softbleu.io.files import hash_files
 from softbleu.io.limits import Limit
-from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, detector_names
+from softbleu.io.resources import find_resource
+from softbleu.language import (
+    DEFAULT_LANGUAGE,
+    VALUES,
+    Finding,
+    LanguageSet,
+    ModelChoice,
+    detector_names,
+    open_language,
+)
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.refless.judging import CoefficientsFile, LineJudge, line_judge
-from softbleu.metrics.refless.meaning import meaning
-from softbleu.metrics.score import Score, column
+from softbleu.metrics.result import Score, column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+    from nltk.stem.porter import PorterStemmer
     from numpy.typing import NDArray
 
     from softbleu.kernels import Kernels
-    from softbleu.language import Finding
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import WordTable
     from softbleu.text.tokens import Tokens
     from softbleu.types import Floats, Integers
+
+_MOST_LINES = 1 << 17  # Lines whose judgements are remembered
+_AT_ONCE = 1 << 11
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """What makes grammaticality and fluency, from 0 to 1, of the values of lines."""
+
+    constant: float
+    weights: Floats  # Of each of `softbleu.language.VALUES`
+    bounds: tuple[float, float]  # Fluency that is taken for 0 and for 1: percentiles of learners' lines
+
+    @classmethod
+    def read(cls, path: Path) -> Coefficients:
+        """Read a file as `experiments/gug-grammaticality/fit.py` writes it."""
+        content = read_json(path)
+        try:
+            weights = np.array([parse_score(content["coefficients"][name]) for name in VALUES])
+            least, most = map(parse_score, content["fluency"])
+            constant = parse_score(content["constant"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{path}: no coefficients of grammaticality ({type(error).__name__}: {error}); "
+                "make them by experiments/gug-grammaticality/fit.py"
+            ) from error
+        if not least < most:
+            raise InputError(f"{path}: fluency must have two bounds, the lower one first")
+        return cls(constant, weights, (least, most))
+
+    def judge(self, values: Floats) -> Floats:
+        """Grammaticality and fluency of each line: (lines, 2)."""
+        logits = np.full(len(values), self.constant)
+        # One after the other, so that a line has the same digits in any company.
+        for weight, value in zip(self.weights, values.T, strict=True):
+            logits += weight * value
+        grammar = [1 / (1 + math.exp(-logit)) for logit in logits.clip(-500, 500).tolist()]
+        least, most = self.bounds
+        fluency = (values[:, VALUES.index("fluency")] - least) / (most - least)
+        return np.column_stack((grammar, fluency.clip(0, 1)))
+
+
+class LineJudge:
+    """Judges lines, and remembers them."""
+
+    def __init__(self, language: LanguageSet, coefficients: Coefficients) -> None:
+        self._language = language
+        self._coefficients = coefficients
+        self._known: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def find(self, line: str) -> tuple[Finding, ...]:
+        """What speaks against a line."""
+        return self._language.find(line)
+
+    def judge(self, lines: Sequence[str]) -> Floats:
+        """Grammaticality and fluency of each line, 0 of empty ones: (lines, 2)."""
+        wanted = list(dict.fromkeys(lines))
+        new = [line for line in wanted if line not in self._known]
+        found = {line: self._known[line] for line in wanted if line in self._known}
+        for start in range(0, len(new), _AT_ONCE):
+            some = new[start : start + _AT_ONCE]
+            judged = self._coefficients.judge(self._language.values(some))
+            for line, (grammar, fluency) in zip(some, judged.tolist(), strict=True):
+                found[line] = (grammar, fluency) if line.strip() else (0.0, 0.0)
+        self._known.update(found)
+        while len(self._known) > _MOST_LINES:
+            self._known.popitem(last=False)
+        return np.array([found[line] for line in lines], np.float64).reshape(-1, 2)
+
+
+@dataclass(frozen=True)
+class CoefficientsFile:
+    """A file of coefficients of one's own; what it holds is its identity."""
+
+    location: str
+    fingerprint: str
+
+    @classmethod
+    def parse(cls, text: str) -> CoefficientsFile | None:
+        """Name a file; `none` stands for those that come with softbleu."""
+        if text == "none":
+            return None
+        try:
+            return cls(text, hash_files(Path(text)))
+        except OSError as error:
+            raise InputError(f"coefficients {text}: cannot be read ({error.strerror})") from error
+
+    def __str__(self) -> str:
+        return f"{Path(self.location).name}#{self.fingerprint[:12]}"
+
+
+@lru_cache(4)
+def line_judge(model: ModelChoice, detector: str, own: CoefficientsFile | None) -> LineJudge:
+    """Judge by a model and a detector, with the coefficients that go with them unless there are others."""
+    path = Path(own.location) if own else _fitted(model, detector)
+    return LineJudge(open_language(model, detector), Coefficients.read(path))
+
+
+def _fitted(model: ModelChoice, detector: str) -> Path:
+    """Coefficients that come with softbleu."""
+    file = "grammar.json" if detector == "spelling" else f"grammar-{detector}.json"
+    path = find_resource("language", model.name, file) if model.name else None
+    if path is None:
+        raise InputError(
+            f"no coefficients of grammaticality come with {model.location} and detector {detector!r}: fit them by "
+            "experiments/gug-grammaticality/fit.py, and name the file with --coefficients"
+        )
+    return path
+
+
+def content_words(words: Sequence[str]) -> Counter[str]:
+    """Words that carry meaning, in lower case: neither function words nor what has no letter."""
+    lower = (word.lower() for word in words)
+    return Counter(word for word in lower if not is_function_word(word))
+
+
+def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
+    """F of matched content words, P R / (t P + (1 - t) R): first equal words are matched, then equal stems.
+
+    Two lines without any content words mean the same.
+
+    >>> round(meaning("He wants big dogs .".split(), "he want dogs and cats".split(), 0.5), 3)
+    0.667
+    """
+    own, others = content_words(candidate), content_words(source)
+    if not own or not others:
+        return float(own == others)
+    equal = own & others
+    matched = equal.total() + (_stems(own - equal) & _stems(others - equal)).total()
+    precision, recall = matched / own.total(), matched / others.total()
+    return precision * recall / (t * precision + (1 - t) * recall) if matched else 0.0
+
+
+def _stems(words: Counter[str]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for word, count in words.items():
+        found[_stem(word)] += count
+    return found
+
+
+@lru_cache(1 << 16)
+def _stem(word: str) -> str:
+    return str(_stemmer().stem(word))
+
+
+@cache
+def _stemmer() -> PorterStemmer:
+    # Imported here, for it takes as long as a short run.
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
 
 _LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")  # With its source
 _PARTS = 10**6  # Segments have whole numbers of such parts, which add up to the same digits anywhere
@@ -47,8 +211,8 @@ def _read_model(text: str) -> ModelChoice | None:
 
 
 @dataclass(frozen=True)
-class SpeltWords:
-    """How words are spelt: their bytes, and where each begins."""
+class SurfaceForms:
+    """Surface forms of words: their bytes, and where each begins."""
 
     def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
         """Bytes of all words in UTF-8, and their bounds."""
@@ -125,7 +289,8 @@ class Refless(Metric):
         unset="those that come with the model",
     )
     name: ClassVar[str] = "refless"
-    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SpeltWords(),))
+    language: ClassVar[str] = "en"
+    requires: ClassVar[Requirements] = Requirements(references=False, source=True, parts=(SurfaceForms(),))
     label: ClassVar[str] = "Refless"
 
     def resolved(self) -> Self:
@@ -164,7 +329,7 @@ class Refless(Metric):
         if words is None:
             raise InputError("refless reads words, which this table lacks")
         _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=chunk.source.lengths)
-        own, others = (spelt_lines(text, words) for text in (chunk.candidates, chunk.source))
+        own, others = (surface_forms(text, words) for text in (chunk.candidates, chunk.source))
         rows = np.zeros((len(own), 2, 4), np.int64)
         rows[:, :, 0] = 1
         # Both sides at once: the more lines, the more of one length.
@@ -201,10 +366,9 @@ class Refless(Metric):
         return self._means(given)
 
 
-def spelt_lines(tokens: Tokens, words: WordTable) -> list[list[str]]:
-    """Tokens of lines as they are spelt."""
-    codes, places = np.unique(tokens.codes, return_inverse=True)
+def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:
+    """Words of lines, in their surface forms."""
     text, bounds = words.feature("bytes"), words.feature("bytes_bounds")
-    known = [text[bounds[code] : bounds[code + 1]].tobytes().decode(errors=_ANY) for code in codes.tolist()]
-    spelt = [known[place] for place in places.tolist()]
-    return [spelt[start:end] for start, end in pairwise(tokens.offsets.tolist())]
+    codes = np.unique(tokens.codes).tolist()
+    known = {code: text[bounds[code] : bounds[code + 1]].tobytes().decode(errors=_ANY) for code in codes}
+    return tokens.surface_forms(known)

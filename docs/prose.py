@@ -1,0 +1,100 @@
+"""A linter for the prose of the README and of docs/: private words, long sentences, passive openings.
+
+python docs/prose.py [FILE ...] prints a line per finding, ``file:line: what``, and exits with 1 if there is one.
+Code blocks, code spans, addresses of links and the pages that are made from the code are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MADE = {"docs/reference/cli.md", "docs/reference/settings.md"}
+LONGEST = 30  # words of a sentence in the README and the guide
+
+PRIVATE = {
+    r"people(?:['’]s)?": "say human judges, annotators or users",
+    r"meets?|met|meeting": "say match",
+    r"alike": "say similar, equal or the same",
+    r"mass(?:es)?": "say credit or matched count",
+    r"errands?": "say task",
+    r"stretch(?:es)?": "say interval, span or part",
+    r"what (?:was|is) (?:found|spurious|read|written)": "name the thing",
+    r"remed(?:y|ies)": "say setting",
+    r"spelt": "say written, identical or spelled",
+    r"rooms?": "say layer or package",
+    r"kin": "say variant",
+    r"for so": "say because",
+    r"besides? one another": "say side by side",
+    r"an? [\w-]+ an? (?:segment|line|system|pair|file|reference|metric|word|arc|row|cell|panel|grammar)": "say per",
+}
+_PRIVATE = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): advice for words, advice in PRIVATE.items()}
+_PASSIVE = re.compile(r"^(?:\w+\s+){0,4}(?:is|are|was|were)\s+(?:said|told)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"\S.*?(?:[.!?][)*_\"”’]*(?=\s)|[.:!?)]*\Z)", re.DOTALL)
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d\.)\s+")
+
+
+def pages() -> list[Path]:
+    """The README and the written pages of docs/."""
+    written = (page for page in (ROOT / "docs").rglob("*.md") if page.relative_to(ROOT).as_posix() not in MADE)
+    return [ROOT / "README.md", *sorted(written)]
+
+
+def blank(found: re.Match[str]) -> str:
+    """Stand in for code: one word, on as many lines."""
+    return "X" + "\n" * found[0].count("\n")
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Headings, rows of tables, list items and paragraphs, each with the number of its first line."""
+    text = re.sub(r"^```.*?^```$", lambda fence: "\n" * fence[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"(?<!`)(`+)(?!`)(?:(?!\n\n).)+?(?<!`)\1(?!`)", blank, text, flags=re.DOTALL)
+    text = re.sub(r"\]\([^)\s]*\)|<[^>\n]+>", "", text).replace("![", "").replace("[", "")
+    block: list[str] = []
+    first = 0
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        alone = line.startswith(("#", "|", "    "))
+        if block and (not line.strip() or alone or _ITEM.match(line)):
+            yield first, "\n".join(block)
+            block = []
+        if alone and not line.startswith("    "):
+            yield number, line
+        elif line.strip() and not alone:
+            first = first if block else number
+            block.append(_ITEM.sub("", line, count=1))
+
+
+def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]]:
+    """Lines of a text and what is wrong there."""
+    for first, block in blocks(text):
+        for words, advice in _PRIVATE.items():
+            for found in words.finditer(block):
+                yield first + block.count("\n", 0, found.start()), f"“{' '.join(found[0].split())}”: {advice}"
+        if block.startswith(("#", "|")):
+            continue
+        for sentence in _SENTENCE.finditer(block):
+            line = first + block.count("\n", 0, sentence.start())
+            count = sum(any(map(str.isalnum, word)) for word in sentence[0].split())
+            if long_sentences and count > LONGEST:
+                yield line, f"a sentence of {count} words: at most {LONGEST}"
+            if _PASSIVE.match(sentence[0]):
+                yield line, "a passive opening: say who says what"
+
+
+def main(names: list[str]) -> int:
+    """Print what is wrong in these files, or in all pages."""
+    count = 0
+    for page in map(Path, names) if names else pages():
+        guide = page.name == "README.md" or page.parent.name == "guide"
+        for line, what in sorted(findings(page.read_text(encoding="utf-8"), long_sentences=guide)):
+            print(f"{os.path.relpath(page)}:{line}: {what}")
+            count += 1
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

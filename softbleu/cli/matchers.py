@@ -1,0 +1,12 @@
+"""`softbleu matchers`: which matchers there are."""
+
+from softbleu.cli.command import Given, command
+
+
+@command("format=text output")
+def matchers(given: Given) -> None:
+    """List the matchers, those of plug-ins too."""
+    from softbleu.metrics.overview import describe_matchers
+
+    output = given.open_output([])
+    output.write(describe_matchers())

@@ -1,0 +1,12 @@
+"""`softbleu metrics`: which metrics there are."""
+
+from softbleu.cli.command import Given, command
+
+
+@command("format=text output")
+def metrics(given: Given) -> None:
+    """List the metrics, those of plug-ins too."""
+    from softbleu.metrics.overview import describe_metrics
+
+    output = given.open_output([])
+    output.write(describe_metrics())

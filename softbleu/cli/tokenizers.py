@@ -1,0 +1,12 @@
+"""`softbleu tokenizers`: which tokenizers there are."""
+
+from softbleu.cli.command import Given, command
+
+
+@command("format=text output")
+def tokenizers(given: Given) -> None:
+    """List the tokenizers."""
+    from softbleu.metrics.overview import describe_tokenizers
+
+    output = given.open_output([])
+    output.write(describe_tokenizers())

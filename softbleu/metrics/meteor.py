@@ -1,0 +1,568 @@
+"""METEOR 1.5: a mean of precision and recall over aligned words, less a penalty for scattered ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
+from math import inf
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+from softbleu.io.limits import Limit
+from softbleu.kernels.scale import SCALE
+from softbleu.matching.similarity import Vectors, WordTable, round_millionths, threshold_in_millionths
+from softbleu.metrics.aggregation import best_rows
+from softbleu.metrics.base import Metric, Requirements, tokenizer_setting
+from softbleu.metrics.result import Score, column
+from softbleu.text.tokens import Tokenizer, Tokens
+from softbleu.thesaurus.resources import MeteorData, MeteorTables, data_setting, needed_data, stem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.types import Flags, Floats, Integers
+
+_WORDS = """
+    's 't a about after all also an and are as at be been but by can could first for from had has have he her his i if
+    in into is it its last more new no not of on one or other out over people s said she so some than that the their
+    there they this time to two up was we were what when which who will with would year years you
+    , . " ' ’ ” “ : ? $ ( ) - -- — -lrb- -rrb-
+"""
+METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())  # In any case; what METEOR 1.5 was seen to take for such
+
+
+@dataclass(frozen=True)
+class MeteorWords:
+    """Features of words: `meteor_word`, `meteor_function`, `meteor_stem`, `meteor_synsets`, `meteor_phrase_word`."""
+
+    stages: tuple[str, ...]
+    data: MeteorData | None
+    lowercase: bool = False  # Whether words are looked up in lower case, not as they are written
+
+    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Compute the features of these words."""
+        words = [word.lower() for word in words] if self.lowercase else words
+        found: dict[str, NDArray[Any]] = {
+            "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
+        }
+        found["meteor_word"] = np.array([code(word) for word in words], np.int64)
+        if "stem" in self.stages:
+            found["meteor_stem"] = np.array([code(stem(word)) for word in words], np.int64)
+        if self.data is None:
+            return found
+        tables = self.data.open()
+        if "synonym" in self.stages:
+            parts = tables.synsets(words)
+            found["meteor_synsets"] = np.concatenate([np.zeros(0, np.int64), *parts])
+            found["meteor_synsets_bounds"] = np.cumsum([0, *map(len, parts)])
+        if "paraphrase" in self.stages:
+            found["meteor_phrase_word"] = tables.word_numbers(words)
+        return found
+
+
+def code(word: str) -> int:
+    """Hash of a word as Java has it: to the program words, and stems, of equal hashes are equal, such as d' and be.
+
+    >>> code("d'") == code("be"), code("cat") == code("act")
+    (True, False)
+    """
+    found = 0
+    units = word.encode("utf-16-le", "surrogatepass")
+    for low, high in zip(units[::2], units[1::2], strict=True):
+        found = (31 * found + low + 256 * high) & 0xFFFFFFFF
+    return found
+
+
+STAGES = ("exact", "stem", "synonym", "paraphrase")
+
+
+@dataclass(frozen=True)
+class WordMatches:
+    """WordMatches of many segments; positions count the words of all lines of a text."""
+
+    segment: Integers
+    place: Integers  # Where each starts in the references
+    size: Integers  # How many words of the reference it covers
+    start: Integers
+    width: Integers  # The same in the candidates
+    stage: Integers
+
+    def chosen(self, which: Flags | Integers) -> WordMatches:
+        """Some of them."""
+        return WordMatches(*(each[which] for each in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A text: its words' codes, what the program takes for the same word, the line of each, and where that ends."""
+
+    codes: Integers
+    same: Integers
+    line: Integers
+    ends: Integers
+
+    @classmethod
+    def of(cls, tokens: Tokens, words: WordTable) -> _Side:
+        line = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
+        return cls(
+            tokens.codes.astype(np.int64), words.feature("meteor_word")[tokens.codes], line, tokens.offsets[1:][line]
+        )
+
+
+def find_matches(
+    candidates: Tokens,
+    references: Tokens,
+    stages: tuple[str, ...],
+    words: WordTable,
+    tables: MeteorTables | None,
+    similar: tuple[Integers, Integers] | None = None,
+) -> WordMatches:
+    """Find the matches of all stages, those of a segment in the order in which the search tries them.
+
+    Equal lines are matched exactly only. Where two words are equal, they match by no other stage. Paraphrases stand
+    in the table either way round; one that does both ways is found twice. Words that are `similar`, given as
+    positions, come last, where they match by no other stage.
+    """
+    left, right = _Side.of(candidates, words), _Side.of(references, words)
+    differ = ~_equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
+    found: list[WordMatches] = []
+    orders: list[tuple[Integers, Integers, Integers, Integers]] = []
+    for number, stage in enumerate(STAGES[:3]):
+        if stage not in stages:
+            continue
+        ours, theirs = _pairs(stage, left, right, words)
+        if number:
+            kept = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
+            ours, theirs = ours[kept], theirs[kept]
+        one = np.ones(len(ours), np.int64)
+        found.append(WordMatches(left.line[ours], theirs, one, ours, one, number * one))
+        orders.append((number * one, ours, one, one))
+    if "paraphrase" in stages and tables is not None:
+        for number, (own, rank) in enumerate(_paraphrases(left, right, differ, words, tables)):
+            by_reference = (own.size, rank, own.start)
+            by_candidate = (own.start, own.width, rank)
+            found.append(own)
+            orders.append((own.stage + number, *(by_candidate if number else by_reference)))
+    if similar is not None:
+        ours, theirs = similar
+        kept = differ[left.line[ours]] & (left.same[ours] != right.same[theirs])
+        kept &= ~np.isin(ours * len(right.codes) + theirs, _single_pairs(found, len(right.codes)))
+        ours, theirs = ours[kept], theirs[kept]
+        one = np.ones(len(ours), np.int64)
+        found.append(WordMatches(left.line[ours], theirs, one, ours, one, len(STAGES) * one))
+        orders.append(((len(STAGES) + 1) * one, ours, one, one))
+    together = WordMatches(
+        *(np.concatenate(each) for each in zip(*(vars(own).values() for own in found), strict=True))
+    )
+    kind, first, second, third = (np.concatenate(each) for each in zip(*orders, strict=True))
+    return together.chosen(np.lexsort((third, second, first, kind, together.place, together.segment)))
+
+
+def _single_pairs(found: list[WordMatches], words: int) -> Integers:
+    """Numbers of the pairs of single words that match already."""
+    single = [each.chosen(each.size * each.width == 1) for each in found]
+    pairs = [each.start * words + each.place for each in single]
+    return np.concatenate([np.zeros(0, np.int64), *pairs])
+
+
+def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Integers, Integers]:
+    """Positions of the words of candidates and of their references that are more alike than a threshold."""
+    unit, places = vectors.unit(chunk, by_frequency=False)
+    split, least = len(chunk.candidates.codes), threshold_in_millionths(threshold)
+    ours, theirs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    lines = (pairwise(text.offsets.tolist()) for text in (chunk.candidates, chunk.references))
+    for (start, end), (first, last) in zip(*lines, strict=True):
+        if start < end and first < last:
+            _, products = unit.products(places[start:end][None], places[split + first : split + last][None])
+            row, column = np.nonzero(round_millionths(SCALE * products[0]) > least)
+            ours.append(row + start)
+            theirs.append(column + first)
+    return np.concatenate(ours), np.concatenate(theirs)
+
+
+def _equal_lines(candidates: Tokens, references: Tokens) -> Flags:
+    """Which lines have the same words."""
+    equal: Flags = candidates.lengths == references.lengths
+    compared = np.flatnonzero(equal)
+    one, other = candidates.chosen(compared), references.chosen(compared)
+    wrong = np.flatnonzero(one.codes != other.codes)
+    equal[compared[np.searchsorted(one.offsets, wrong, side="right") - 1]] = False
+    return equal
+
+
+def _pairs(stage: str, left: _Side, right: _Side, words: WordTable) -> tuple[Integers, Integers]:
+    """Positions of the words that match by a stage."""
+    if stage == "synonym":
+        # Words may share several sets.
+        parts = words.parts("meteor_synsets")
+        sides = []
+        for side in (left, right):
+            spread = Tokens(side.codes, np.arange(len(side.codes) + 1)).spread(parts)  # type: ignore[arg-type]
+            position = np.repeat(np.arange(len(side.codes)), spread.lengths)
+            sides.append((side.line[position], spread.codes.astype(np.int64), position))
+        ours, theirs = _joined(*sides[0][:2], *sides[1][:2])
+        pairs = np.unique(sides[0][2][ours] * len(right.codes) + sides[1][2][theirs])
+        return np.divmod(pairs, max(len(right.codes), 1))
+    values = [side.same if stage == "exact" else words.feature("meteor_stem")[side.codes] for side in (left, right)]
+    return _joined(left.line, values[0], right.line, values[1])
+
+
+def _joined(
+    line: Integers, value: Integers, other_line: Integers, other_value: Integers
+) -> tuple[Integers, Integers]:
+    """Places of equal values in equal lines."""
+    count = 1 + max(int(value.max(initial=0)), int(other_value.max(initial=0)))
+    keys, others = line * count + value, other_line * count + other_value
+    order = np.argsort(others, kind="stable")
+    ranked = others[order]
+    first, last = (np.searchsorted(ranked, keys, side) for side in ("left", "right"))
+    counts = last - first
+    ours = np.repeat(np.arange(len(keys)), counts)
+    places = np.arange(len(ours)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    return ours, order[places]
+
+
+def _paraphrases(
+    left: _Side, right: _Side, differ: Flags, words: WordTable, tables: MeteorTables
+) -> list[tuple[WordMatches, Integers]]:
+    """WordMatches of phrases from the reference to the candidate, then the other way, with their ranks."""
+    numbers = words.feature("meteor_phrase_word")
+    sides = []
+    for side in (left, right):
+        starts, lengths, nodes = tables.phrases(numbers[side.codes], side.ends)
+        kept = differ[side.line[starts]]
+        starts, lengths, nodes = starts[kept], lengths[kept], nodes[kept]
+        sides.append((side.line[starts], starts, lengths, nodes))
+    found = []
+    for swapped in (True, False):
+        (line, starts, lengths, nodes), (other_line, other_starts, other_lengths, other_nodes) = (
+            sides[::-1] if swapped else sides
+        )
+        wanted = np.zeros(tables.nodes, bool)
+        wanted[other_nodes] = True
+        distinct, which = np.unique(nodes, return_inverse=True)
+        # Each phrase is looked up once, then what was found is spread over the places where it stands.
+        owner, targets, ranks = tables.paraphrases(distinct, wanted)
+        bounds = np.searchsorted(owner, np.arange(len(distinct) + 1))
+        counts = np.diff(bounds)[which]
+        place = np.repeat(np.arange(len(nodes)), counts)
+        entry = np.arange(len(place)) + np.repeat(bounds[which] - (np.cumsum(counts) - counts), counts)
+        ours, theirs = _joined(line[place], targets[entry], other_line, other_nodes)
+        place, rank = place[ours], ranks[entry[ours]]
+        one = (starts[place], lengths[place])
+        other = (other_starts[theirs], other_lengths[theirs])
+        stage = np.full(len(place), 3)
+        in_reference, in_candidate = (one, other) if swapped else (other, one)
+        found.append((WordMatches(line[place], *in_reference, *in_candidate, stage), rank))
+    return found
+
+
+_LIMIT = Limit("meteor", "pairs of words", 1 << 27, "a document of 3,000 words: 9,000,000")  # Of one reference
+_CHOICES = tuple("+".join(("exact", *more)) for n in range(4) for more in combinations(STAGES[1:], n))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Parameters that were fitted to judgements of one kind (Denkowski & Lavie 2014, table 4)."""
+
+    alpha: float
+    beta: float
+    gamma: float
+    delta: float
+    weights: tuple[float, float, float, float]
+
+
+_TASKS = {
+    "rank": _Task(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6)),
+    "adq": _Task(0.75, 1.4, 0.45, 0.7, (1.0, 1.0, 0.6, 0.8)),
+}
+
+
+@dataclass(frozen=True)
+class MeteorScore(Score):
+    """A METEOR score and what it is made of, in per cent."""
+
+    precision: float = column("P", "precision %", "per cent")
+    recall: float = column("R", "recall %", "per cent")
+    penalty: float = column("penalty", "penalty %", "per cent")
+
+
+@dataclass(frozen=True, repr=False)
+class Meteor(Metric):
+    """METEOR 1.5 (Denkowski & Lavie 2014) for English, in the digits of its program.
+
+    Words of the candidate are aligned one to one with those of the reference: equal ones, those with the same stem,
+    synonyms, paraphrases. Precision and recall weigh matches by stage, and content words more than function words; a
+    penalty grows with the number of chunks of words that stand in the same order. Of several references each segment
+    takes the best.
+
+    A row has the program's 23 statistics: words of the candidate and of the reference, function words of both; by
+    stage the matched content words of candidate and reference, then the function words of both; chunks; matched words
+    of both. The last number is the chunks that count: none where a single one is the whole segment.
+
+    Parameters
+    ----------
+    task
+        What the parameters were fitted to: rankings, or judgements of adequacy.
+    stages
+        How words may match.
+    soft
+        Words whose vectors are more alike than this match as well, a stage of its own; 1 lets none.
+    soft_weight
+        Of such matches, beside 1 of exact ones.
+    meteor_data
+        Where synonyms and paraphrases are from.
+
+    Examples
+    --------
+    >>> Meteor().score(np.array([2, 4, 1, 2, *(1, 1, 1, 1), *(0,) * 12, 1, 2, 2, 1])).recall
+    50.0
+    """
+
+    task: str = setting("rank", "What the parameters were fitted to: rank or adq (adequacy)", choices=tuple(_TASKS))
+    stages: str = setting(_CHOICES[-1], "How words may match", choices=_CHOICES)
+    soft: float = setting(
+        1.0, "Words whose vectors are more alike than this match, too; 1: none do", least=0, most=1, metavar="0..1"
+    )
+    soft_weight: float = setting(0.6, "What matches by vectors weigh", least=0, most=1, metavar="0..1")
+    meteor_data: MeteorData | None = data_setting()
+    tokenizer: Tokenizer = tokenizer_setting("blanks")
+    name: ClassVar[str] = "meteor"
+    language: ClassVar[str] = "en"
+
+    @property
+    def requires(self) -> Requirements:
+        """What is known of the words."""
+        parts = (MeteorWords(tuple(self.stages.split("+")), self.meteor_data),)
+        return Requirements(vectors=self._is_soft, parts=parts)
+
+    @property
+    def _is_soft(self) -> bool:
+        return threshold_in_millionths(self.soft) < SCALE
+
+    def resolved(self) -> Self:
+        """With the data of the package where none is named, and none where no stage looks at it."""
+        data = needed_data(self.stages.split("+"), self.meteor_data)
+        return self if data == self.meteor_data else replace(self, meteor_data=data)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Count words, matches and chunks, of each segment with its best reference: (segments, 24)."""
+        _, rows, best = self._matched(chunk, words)
+        return rows[best]
+
+    def alignments(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers]:
+        """The matches that hold of each candidate with each of its references, and the line of the best of these."""
+        matches, _, best = self._matched(chunk, words)
+        return matches, best
+
+    def _matched(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers, Integers]:
+        """Matches of each candidate with each of its references, their statistics, and the best rows."""
+        if words is None:
+            raise InputError("METEOR looks at what is known of words: the table of words is missing")
+        single = chunk.by_reference()
+        _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
+        tables = None if self.meteor_data is None else self.meteor_data.open()
+        similar = similar_pairs(single, words.vectors, self.soft) if self._is_soft else None
+        stages = tuple(self.stages.split("+"))
+        matches = find_matches(single.candidates, single.references, stages, words, tables, similar)
+        matches = _aligned(single, matches)
+        kinds = len(STAGES) + self._is_soft
+        rows = _counted(single, matches, words.feature("meteor_function"), kinds)
+        return matches, rows, best_rows(chunk.segment_offsets, self.scores(rows))
+
+    def score(self, row: Integers) -> MeteorScore:
+        """Score one row of statistics, or a sum of rows."""
+        precision, recall, penalty, score = (float(each[0]) for each in self._parts(np.asarray(row)[None]))
+        return MeteorScore(100 * score, 100 * precision, 100 * recall, 100 * penalty)
+
+    def scores(self, rows: Integers | Floats) -> Floats:
+        """Scores of many rows at once, as `score` gives them."""
+        found: Floats = 100 * self._parts(rows)[3]
+        return found
+
+    def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Precision, recall, penalty and score of each row."""
+        task = _TASKS[self.task]
+        counts = np.asarray(rows, np.float64)
+        stages = counts[:, 4:-4].reshape(len(counts), -1, 2, 2)
+        kinds = np.array([task.delta, 1 - task.delta])
+        weights = np.array([*task.weights, *([self.soft_weight] if self._is_soft else [])])
+        shares = []
+        for side in range(2):
+            matched = (stages[:, :, :, side] @ kinds) @ weights
+            function = counts[:, 2 + side]
+            shares.append(_ratio(matched, task.delta * (counts[:, side] - function) + (1 - task.delta) * function))
+        precision, recall = shares
+        mean = _ratio(precision * recall, task.alpha * precision + (1 - task.alpha) * recall)
+        fragmentation = _ratio(counts[:, -1], (counts[:, -3] + counts[:, -2]) / 2)
+        penalty = task.gamma * fragmentation**task.beta
+        return precision, recall, penalty, mean * (1 - penalty)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    found: Floats = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
+    return found
+
+
+def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
+    """The matches that hold, in the order of the references."""
+    alone = _alone(matches.place, matches.size, len(chunk.references.codes))
+    alone &= _alone(matches.start, matches.width, len(chunk.candidates.codes))
+    kept = alone.copy()
+    segments = np.unique(matches.segment[~alone])
+    bounds = np.searchsorted(matches.segment, np.stack((segments, segments + 1)))
+    lengths = chunk.references.lengths.tolist()
+    places = matches.place - chunk.references.offsets[matches.segment]
+    columns = (
+        places,
+        matches.size,
+        matches.start - chunk.candidates.offsets[matches.segment],
+        matches.width,
+        alone,
+        # Names in the search: exact matches have the least.
+        np.arange(len(places)) + len(places) * (matches.stage > 0),
+    )
+    for segment, first, end in zip(segments.tolist(), *bounds.tolist(), strict=True):
+        fixed: dict[int, tuple[int, int, int]] = {}
+        choices: dict[int, list[tuple[int, int, int, int]]] = {}
+        for place, size, start, width, only, name in zip(
+            *(each[first:end].tolist() for each in columns), strict=True
+        ):
+            if only:
+                fixed[place] = size, start, width
+            else:
+                choices.setdefault(place, []).append((size, start, width, name))
+        for name in best_matches(lengths[segment], fixed, choices, len(places)):
+            kept[name % len(places)] = True
+    return matches.chosen(kept)
+
+
+def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
+    """Which stretches of words no other overlaps."""
+    changes = np.bincount(starts, minlength=words + 1) - np.bincount(starts + lengths, minlength=words + 1)
+    covered = np.concatenate(([0], np.cumsum(np.cumsum(changes))))
+    alone: Flags = covered[starts + lengths] - covered[starts] == lengths
+    return alone
+
+
+def _counted(chunk: Chunk, matches: WordMatches, function: Flags, kinds: int) -> Integers:
+    """Statistics of each segment, of so many kinds of matches."""
+    rows = np.zeros((len(chunk), 4 + 4 * kinds + 4), np.int64)
+    sides = ((chunk.candidates, matches.start, matches.width), (chunk.references, matches.place, matches.size))
+    new = np.ones(len(matches.segment), bool)
+    new[1:] = matches.segment[1:] != matches.segment[:-1]
+    for side, (tokens, starts, lengths) in enumerate(sides):
+        functions = np.concatenate(([0], np.cumsum(function[tokens.codes])))
+        matched = functions[starts + lengths] - functions[starts]
+        rows[:, side] = tokens.lengths
+        rows[:, 2 + side] = np.diff(functions[tokens.offsets])
+        np.add.at(rows, (matches.segment, 4 + 4 * matches.stage + side), lengths - matched)
+        np.add.at(rows, (matches.segment, 6 + 4 * matches.stage + side), matched)
+        rows[:, side - 3] = np.bincount(matches.segment, lengths, len(chunk))
+        new[1:] |= starts[1:] != (starts + lengths)[:-1]
+    rows[:, -4] = np.bincount(matches.segment, new, len(chunk))
+    whole = (rows[:, -4] == 1) & (rows[:, -3] == rows[:, 0]) & (rows[:, -2] == rows[:, 1])
+    rows[:, -1] = np.where(whole, 0, rows[:, -4])
+    return rows
+
+
+BEAM = 40
+# Paths are ordered by one number: most matched words, then fewest chunks, then least distance.
+_CHUNK = 1 << 40
+_WORD = 1 << 72
+_rank = itemgetter(0)
+
+Match = tuple[int, int, int, int]  # Words of the reference, place and words in the candidate, name
+_Step = tuple[int, int, int, int, int, int]
+"""A match as paths take it: words of the reference, start and end in the candidate, its words as bits, what they
+gain, its name."""
+Path = tuple[int, int, int, int, Any]
+"""Its rank, the candidate's words that are taken (bits), where its last match ends in the candidate and in the
+reference (-1 where that was left behind), and the matches that it took, the last first."""
+
+
+def best_matches(
+    length: int, fixed: Mapping[int, tuple[int, int, int]], choices: Mapping[int, Sequence[Match]], exact: int
+) -> list[int]:
+    """Choose among matches by a beam that runs over the reference from left to right.
+
+    As the program does it: a word of a match that is not exact counts half, rounded down a match and side; the
+    distance of a match does not burden the path that takes it, but those that the same path leads to after it.
+    `fixed` are matches that no other overlaps (words of the reference, place and words in the candidate), by their
+    place in the reference, as are the `choices`, in the order in which they are tried; names below `exact` are exact.
+
+    >>> best_matches(3, {1: (1, 1, 1)}, {0: [(1, 0, 1, 0), (1, 2, 1, 1)], 2: [(1, 0, 1, 2), (1, 2, 1, 3)]}, exact=4)
+    [3, 0]
+    """
+    paths: list[Path] = [(0, 0, -1, -1, None)]
+    for place in range(length):
+        new: list[Path] = []
+        if place in fixed:
+            size, start, width = fixed[place]
+            for rank, taken, end, last, trail in paths:
+                closed = last >= 0 and (end != start or last != place)
+                new.append((rank + _CHUNK if closed else rank, taken, start + width, place + size, trail))
+        elif place in choices:
+            new = _extended(paths, place, [_step(match, exact) for match in choices[place]])
+        elif any(0 <= path[3] <= place for path in paths):
+            for path in paths:
+                new.append(_left(path) if 0 <= path[3] <= place else path)
+        else:
+            continue
+        new.sort(key=_rank)
+        paths = new[:BEAM]
+    best = min((_left(path) if path[3] >= 0 else path for path in paths), key=_rank)
+    found, trail = [], best[4]
+    while trail is not None:
+        name, trail = trail
+        found.append(name)
+    return found
+
+
+def _left(path: Path) -> Path:
+    """The path with its last chunk ended."""
+    return path[0] + _CHUNK, path[1], -1, -1, path[4]
+
+
+def _step(match: Match, exact: int) -> _Step:
+    size, start, width, name = match
+    words = size + width if name < exact else size // 2 + width // 2
+    return size, start, start + width, ((1 << width) - 1) << start, words * _WORD, name
+
+
+def _extended(paths: Sequence[Path], place: int, steps: Sequence[_Step]) -> list[Path]:
+    """The paths that go on from these, without most of those that the beam would drop."""
+    new: list[Path] = []
+    most, bound = max(step[4] for step in steps), inf
+    for path in paths:
+        if path[3] > place:
+            new.append(path)
+        else:
+            _extend(path, place, steps, most, bound, new)
+        if len(new) > 2 * BEAM:
+            new.sort(key=_rank)
+            del new[BEAM:]
+            bound = new[-1][0]
+    return new
+
+
+def _extend(path: Path, place: int, steps: Sequence[_Step], most: int, bound: float, new: list[Path]) -> None:
+    """Add the paths that take a match, and none, if they rank before `bound`; no match gains more than `most`."""
+    rank, taken, end, last, trail = path
+    for size, start, stop, bits, gain, name in steps:
+        if rank - most >= bound:
+            return
+        if taken & bits:
+            continue
+        own = rank - gain + (_CHUNK if last >= 0 and (end != start or last != place) else 0)
+        if own < bound:
+            new.append((own, taken | bits, stop, place + size, (name, trail)))
+        rank += abs(place - start)
+    new.append((rank + _CHUNK, taken, -1, -1, trail) if last >= 0 else (rank, taken, -1, -1, trail))

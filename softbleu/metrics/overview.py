@@ -1,0 +1,77 @@
+"""Tables of what there is: metrics, matchers, tokenizers."""
+
+from __future__ import annotations
+
+from inspect import getdoc
+from typing import Any
+
+from softbleu.io.tabular import Records
+from softbleu.matching.base import MATCHERS
+from softbleu.metrics.base import METRICS
+from softbleu.metrics.optional import language_of, matcher_of
+from softbleu.text.tokens import TOKENIZERS
+
+_ABOUT = {
+    "none": "words between whitespace",
+    "blanks": "words between blanks and tabs",
+    "char": "characters, without whitespace",
+    "char+space": "characters, whitespace too",
+    "13a": "sacrebleu's default for BLEU (mteval-v13a)",
+    "intl": "punctuation and symbols of Unicode (mteval-v14)",
+    "zh": "Chinese: characters; other text as 13a",
+    "ja-mecab": "Japanese words; needs sacrebleu[ja]",
+    "ko-mecab": "Korean words; needs sacrebleu[ko]",
+    "meteor": "METEOR's -norm, for English, in lower case",
+}
+
+
+def describe_metrics() -> Records:
+    """Table of metrics: what each measures and needs, which way is better, and the language of its data.
+
+    >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
+    ('references', 'lower', 'any')
+    """
+    return Records(
+        ("name", "measures", "needs", "better", "language"), [_metric_row(each()) for each in METRICS.classes()]
+    )
+
+
+def describe_matchers() -> Records:
+    """Table of matchers.
+
+    >>> describe_matchers().rows[0]
+    ('exact', 'Only equal n-grams match (BLEU: Papineni et al. 2002).')
+    """
+    return Records(("name", "matches"), [(each.name, _about(each)) for each in MATCHERS.classes()])
+
+
+def describe_tokenizers() -> Records:
+    """Table of tokenizers.
+
+    >>> describe_tokenizers().rows[0]
+    ('none', 'words between whitespace')
+    """
+    return Records(("name", "tokens"), [(name, _ABOUT[name]) for name in TOKENIZERS])
+
+
+def _metric_row(metric: Any) -> tuple[str, ...]:
+    requires = metric.requires
+    needs = [
+        name
+        for name, needed in (
+            ("references", requires.references),
+            ("source", requires.source and not requires.gold),
+            ("gold edits", requires.gold),
+            ("vectors in context", requires.pieces),
+            ("vectors", requires.vectors and not requires.pieces),
+        )
+        if needed
+    ]
+    if matcher_of(metric) is not None and not requires.vectors:
+        needs.append("vectors for soft matchers")
+    better = "higher" if metric.higher_is_better else "lower"
+    return metric.name, _about(metric), ", ".join(needs), better, language_of(metric) or "any"
+
+
+def _about(declared: Any) -> str:
+    return str(getdoc(declared if isinstance(declared, type) else type(declared))).partition("\n")[0]

@@ -1,0 +1,411 @@
+"""TER: edits and shifts that make a reference of the candidate, per reference word."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.io.limits import Limit
+from softbleu.metrics.base import Metric, tokenizer_setting
+from softbleu.metrics.result import Score, column
+from softbleu.text.tokens import Split, Tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.matching.similarity import WordTable
+    from softbleu.types import Integers
+
+_SHARES = math.lcm(*range(1, 17))  # Of a reference word: the mean length of up to 16 references is whole
+
+
+@dataclass(frozen=True)
+class TerScore(Score):
+    """Edits per reference word, in per cent; less is better."""
+
+    edits: int = column("edits", "edits", "count")
+    reference_length: float = column("ref. length", "references", "tokens")
+
+
+@dataclass(frozen=True, repr=False)
+class Ter(Metric):
+    """Translation edit rate (Snover et al. 2006), by sacrebleu's search for shifts, over the tokens of the tokenizer.
+
+    Of several references the fewest edits count, and their mean length. As sacrebleu does by default, words are those
+    between white space, in lower case.
+
+    Parameters
+    ----------
+    normalized, no_punct, asian_support, case_sensitive
+        As sacrebleu has them.
+
+    Examples
+    --------
+    >>> Ter().score(np.array([1, 4 * _SHARES]))
+    TerScore(score=25.0, edits=1, reference_length=4.0)
+    """
+
+    normalized: bool = setting(False, "Split punctuation off words, and read entities such as &amp;, as Tercom does")
+    no_punct: bool = setting(False, "Leave punctuation out")
+    asian_support: bool = setting(
+        False, "With normalized: CJK characters are words of their own; with no-punct: leave their punctuation out"
+    )
+    case_sensitive: bool = setting(False, "Leave capitals as they are, whatever lowercase says")
+    tokenizer: Tokenizer = tokenizer_setting("none", lowercase=True)
+    name: ClassVar[str] = "ter"
+    higher_is_better: ClassVar[bool] = False
+
+    def complete(self) -> None:
+        """Take words of the text as settings change it."""
+        given = self.tokenizer.tokenize, self.tokenizer.lowercase and not self.case_sensitive
+        made = Tokenizer(*given)
+        if self.normalized or self.no_punct:
+            made = TercomTokenizer(*given, self.normalized, self.no_punct, self.asian_support)
+        object.__setattr__(self, "tokenizer", made)
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
+        candidates, references = chunk.candidates.by_line(), chunk.references.by_line()
+        rows = []
+        for candidate, (start, stop) in zip(candidates, pairwise(chunk.segment_offsets.tolist()), strict=True):
+            own = references[start:stop]
+            words_in_all = sum(map(len, own))
+            edits = min(fewest_edits(candidate, reference) for reference in own)
+            rows.append((edits, round(_SHARES * words_in_all / len(own))))
+        return np.array(rows, np.int64)
+
+    def score(self, row: Integers) -> TerScore:
+        """Score one row of statistics, or a sum of rows."""
+        edits, shares = (int(number) for number in row)
+        length = shares / _SHARES
+        rate = edits / length if shares else float(edits > 0)
+        return TerScore(100 * rate, edits, length)
+
+
+_ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+_APART = str.maketrans({mark: f" {mark} " for mark in '!"#$%&()*+/:;<=>?@[\\]^_`{|}~'})
+_POINTS = (
+    # Unless a digit stands before, or behind it.
+    (re.compile("([^0-9])([.,])"), r"\1 \2 "),
+    (re.compile("([.,])([^0-9])"), r" \1 \2"),
+    (re.compile("([0-9])(-)"), r"\1 \2 "),
+)
+_PUNCTUATION = str.maketrans(dict.fromkeys('.,?:;!"()'))
+_ASIAN_MARKS = (
+    "\u3001\u3002\u3008-\u3011\u3014-\u301f\u30fb\uff01\uff02\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff65"
+)
+_ASIAN_PUNCTUATION = re.compile(f"[{_ASIAN_MARKS}]")
+# CJK radicals, strokes, enclosed and compatibility forms, ideographs; not kana within words.
+_ASIAN = re.compile(
+    f"([\u2e80-\u2eff\u31c0-\u31ef\u3200-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f{_ASIAN_MARKS}])"
+)
+
+
+@dataclass(frozen=True)
+class TercomTokenizer(Tokenizer):
+    """Words of text that is changed first.
+
+    >>> TercomTokenizer(lowercase=True, normalized=True).split("It's 1,000 -- or so.")
+    ['it', "'s", '1,000', '--', 'or', 'so', '.']
+    >>> TercomTokenizer(no_punct=True).split("No, I did not (yet).")
+    ['No', 'I', 'did', 'not', 'yet']
+    """
+
+    normalized: bool = False
+    no_punct: bool = False
+    asian_support: bool = False
+
+    splits_at_whitespace: ClassVar[bool] = False
+    by_word: ClassVar[bool] = False
+
+    @property
+    def splitter(self) -> Split:
+        """The function that splits a line."""
+        split = Tokenizer(self.tokenize).splitter
+        return lambda line: split(self._changed(line))
+
+    def reference(self, line: str) -> str:
+        """A line that is changed already: sacrebleu changes references twice, and the second time splits more."""
+        return " ".join(self._changed(line).split())
+
+    def _changed(self, line: str) -> str:
+        line = line.rstrip()
+        if self.lowercase:
+            line = line.lower()
+        if self.normalized:
+            line = _normalized(line)
+            if self.asian_support:
+                line = _ASIAN.sub(r" \1 ", line)
+        if self.no_punct:
+            line = line.translate(_PUNCTUATION)
+            if self.asian_support:
+                line = _ASIAN_PUNCTUATION.sub("", line)
+        return line
+
+
+def _normalized(line: str) -> str:
+    line = line.replace("\n-", "").replace("\n", " ")
+    for entity, character in _ENTITIES.items():
+        line = line.replace(entity, character)
+    line = f" {line} ".translate(_APART).replace("'s ", " 's ")
+    for pattern, apart in _POINTS:
+        line = pattern.sub(apart, line)
+    return line
+
+
+_LONG = 500  # Words from which a table has the cells about its diagonal only, for it is smaller
+_LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
+"""Words of a shift, distance between the places that are alike, and shifts that are tried for a segment."""
+_LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")  # Of a segment
+
+Shift = tuple[int, int, int]
+"""How many words, and less than nothing their start and their target: of equally good shifts the greatest is made."""
+
+
+def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
+    """Count the edits and shifts of a greedy search, which makes the shift that saves most edits until none does.
+
+    >>> fewest_edits([3, 4, 1, 2], [1, 2, 3, 4]), fewest_edits([1, 5], [1, 2, 3])
+    (1, 2)
+    """
+    if not candidate or not reference or candidate == reference:
+        return abs(len(candidate) - len(reference))
+    if max(len(candidate), len(reference)) > _LONG:
+        words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"
+        _LIMIT.check(len(candidate) * len(reference), words)
+    # A letter a word; those that the reference does not have are all alike.
+    letters = {word: chr(number) for number, word in enumerate(dict.fromkeys(reference), 2)}
+    ours, theirs = ("".join([letters.get(word, "\0") for word in text]) for text in (candidate, reference))
+    # No order of the candidate's words costs less.
+    least = max(len(ours), len(theirs)) - (Counter(ours) & Counter(theirs)).total()
+    return _Search(len(ours), theirs).edits(ours, least)
+
+
+class _Search:
+    """Shifts in candidates of one length, to come nearer to a reference, whose words are letters."""
+
+    def __init__(self, length: int, reference: str) -> None:
+        from rapidfuzz.distance.Levenshtein import distance
+
+        self._length, self._reference = length, reference
+        self._plain = distance
+        self._within = surely_within(length, len(reference))
+        self._whole = len(reference) <= _LONG
+
+    @cached_property
+    def _table(self) -> Table:
+        return Table(self._length, self._reference, whole=self._whole)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where each word of the reference stands."""
+        places: dict[str, list[int]] = {word: [] for word in self._reference}
+        for place, word in enumerate(self._reference):
+            places[word].append(place)
+        return places
+
+    def _distance(self, candidate: str, most: int) -> int:
+        """Edit distance of the table, if the plain one, which is never greater, is at most so much."""
+        distance = self._plain(candidate, self._reference, score_cutoff=most)
+        return self._table.distance(candidate) if self._within < distance <= most else distance
+
+    def edits(self, candidate: str, least: int) -> int:
+        """Count edits and shifts; there are at least so many edits."""
+        shifts = tried = 0
+        cost = self._plain(candidate, self._reference)
+        if cost > self._within:
+            self._whole = False
+            cost = self._table.distance(candidate)
+        while cost > least:
+            found, more = self._shifts(candidate, _MOST_TRIED - tried)
+            tried += more
+            if tried >= _MOST_TRIED:
+                break
+            best = None
+            for shift in sorted(found, reverse=True):
+                shifted = _shifted(candidate, shift)
+                edits = self._distance(shifted, cost - 1)
+                if edits < cost:
+                    best, cost = shifted, edits
+                if cost == least:
+                    break
+            if best is None:
+                break
+            candidate = best
+            shifts += 1
+        return shifts + cost
+
+    def _shifts(self, candidate: str, most: int) -> tuple[Iterable[Shift], int]:
+        """Find shifts of words to where they are missed, and how many there were to try; from `most` on it stops."""
+        behind, wrong, missed = self._table.alignment(candidate)
+        places = self._places
+        # What ends a text is equal to nothing.
+        ours, theirs = candidate + "\0", self._reference + "\1"
+        found: set[Shift] = set()
+        tried = 0
+        long = len(self._reference) > _FARTHEST
+        for start, word in enumerate(candidate):
+            alike = places.get(word, [])
+            if long or start > _FARTHEST:
+                alike = alike[bisect_left(alike, start - _FARTHEST) : bisect_right(alike, start + _FARTHEST)]
+            for place in alike:
+                # Words that are to go within themselves stay.
+                ahead = behind[place + 1] - start
+                if ahead == 1:
+                    continue
+                longest = min(_LONGEST, ahead - 1) if ahead > 1 else _LONGEST
+                length = 1
+                while length <= longest:
+                    if wrong[start + length] > wrong[start] and missed[place + length] > missed[place]:
+                        targets = dict.fromkeys(behind[place : place + length + 1])
+                        tried += len(targets)
+                        found.update([(length, -start, -target) for target in targets])
+                    if ours[start + length] != theirs[place + length]:
+                        break
+                    length += 1
+                if tried >= most:
+                    return found, tried
+        return found, tried
+
+
+def _shifted(words: str, shift: Shift) -> str:
+    """Move words to a target; one among themselves counts from their end."""
+    length, start, target = shift[0], -shift[1], -shift[2]
+    end = start + length
+    if target < start:
+        return words[:target] + words[start:end] + words[target:start] + words[end:]
+    if target <= end:
+        target += length
+    return words[:start] + words[end:target] + words[start:end] + words[target:]
+
+
+_HALF_WIDTH = 25  # Cells of a row on each side of the diagonal; others are not looked at
+
+
+class Edits(NamedTuple):
+    """How the cheapest edits make a reference of a candidate."""
+
+    behind: list[int]  # How many words of the candidate lie before the end of the reference's first 0, 1, 2, … words
+    wrong: list[int]  # How many of the candidate's first 0, 1, 2, … words meet no equal word
+    missed: list[int]  # How many of the reference's do not
+
+
+class _Row(NamedTuple):
+    """A row from `low` to `high`: bits are differences of neighbours, that of `base` and `base` + 1 the lowest."""
+
+    low: int
+    high: int
+    base: int
+    step: int  # How much further its base is than that of the row above
+    new: int  # Bits beyond the row above
+    bits: int
+    meeting: int  # Bits of cells with a cell of the row above on their left: where words can meet
+
+
+@lru_cache(maxsize=1 << 12)
+def _rows(candidate: int, reference: int) -> list[_Row]:
+    """Rows about the diagonal of a table of so many words, from the row of no word, which has all cells."""
+    slope = reference / candidate
+    half = math.ceil(slope / 2 + _HALF_WIDTH) if slope / 2 > _HALF_WIDTH else _HALF_WIDTH
+    rows = [_Row(0, reference, max(0, math.floor(slope) - half - 1), 0, 0, 0, 0)]
+    for number in range(1, candidate + 1):
+        above, centre = rows[-1], math.floor(number * slope)
+        low = max(0, centre - half)
+        high = reference if number == candidate else min(reference, centre + half - 1)
+        base = max(0, low - 1)
+        bits = (1 << (high - base)) - 1
+        new = bits >> (above.high - base) << (above.high - base)
+        last = min(high, above.high + 1)
+        meeting = (1 << (last - base)) - (1 << max(low - 1, above.low) - base)
+        rows.append(_Row(low, high, base, base - above.base, new, bits, meeting))
+    return rows
+
+
+def surely_within(candidate: int, reference: int) -> int:
+    """Edit distance up to which all cheapest paths lie within the table of texts of so many words."""
+    return 2 * (_HALF_WIDTH - 2) - abs(candidate - reference)
+
+
+class Table:
+    """Edit distances from candidates of one length to a reference, whose words are letters.
+
+    Unless it is whole, a table has the cells about its diagonal only.
+    Rows are filled a bit a cell (Myers 1999; Hyyrö 2003). That there are no cells beyond the ends of a row is seen to
+    by letting no words meet there: then no path outside is cheaper than the one along the border.
+    """
+
+    def __init__(self, length: int, reference: str, *, whole: bool) -> None:
+        self._reference = reference
+        if whole:
+            bits = (1 << len(reference)) - 1
+            self._rows = [_Row(0, len(reference), 0, 0, 0, bits, bits)] * (length + 1)
+        else:
+            self._rows = _rows(length, len(reference))
+        self._masks = dict.fromkeys(reference, 0)
+        for place, letter in enumerate(reference):
+            self._masks[letter] |= 1 << place
+
+    def distance(self, candidate: str) -> int:
+        """Edit distance of a candidate."""
+        return self._filled(candidate)[0]
+
+    def _filled(self, candidate: str) -> tuple[int, list[int], list[int]]:
+        """Edit distance; of each row the cells equal to the one above on the left, and those above the one above."""
+        masks = self._masks
+        row = self._rows[1]
+        _, _, base, _, _, bits, meeting = row
+        corner, more, less = base, bits, 0
+        same, raised = [0], [0]
+        for letter, here in zip(candidate, self._rows[1:], strict=True):
+            if here is not row:
+                row = here
+                _, _, base, step, new, bits, meeting = row
+                gone = (1 << step) - 1
+                corner += (more & gone).bit_count() - (less & gone).bit_count()
+                more = more >> step | new
+                less >>= step
+            corner += 1
+            meets = masks.get(letter, 0) >> base & meeting
+            equal = (((meets & more) + more) ^ more | meets | less) & bits
+            up = less | bits & ~(equal | more)
+            same.append(equal)
+            raised.append(up)
+            down = (equal & more) << 1
+            up = up << 1 | 1
+            more = (down | ~(equal | up)) & bits
+            less = up & equal
+        return corner + more.bit_count() - less.bit_count(), same, raised
+
+    def alignment(self, candidate: str) -> Edits:
+        """Find the cheapest edits; of equal ones, from the end, words that meet go first, then words left out."""
+        _, same, raised = self._filled(candidate)
+        rows, reference = self._rows, self._reference
+        i, j = len(candidate), len(reference)
+        behind, wrong, missed = [0] * (j + 1), [1] * (i + 1), [1] * (j + 1)
+        wrong[0] = missed[0] = 0
+        while i and j:
+            low, high = rows[i - 1][:2]
+            cell = j - 1 - rows[i].base
+            equal = candidate[i - 1] == reference[j - 1]
+            if low < j <= high + 1 and (equal or not same[i] >> cell & 1):
+                behind[j] = i
+                if equal:
+                    wrong[i] = missed[j] = 0
+                i -= 1
+                j -= 1
+            elif j <= high and raised[i] >> cell & 1:
+                i -= 1
+            else:
+                behind[j] = i
+                j -= 1
+        return Edits(behind, list(accumulate(wrong)), list(accumulate(missed)))

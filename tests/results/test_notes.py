@@ -1,0 +1,70 @@
+"""Notes on text that does not fit what a metric stands on."""
+
+from __future__ import annotations
+
+import pytest
+from shared_data import shared
+
+import softbleu
+from softbleu import Segments, read_metric
+from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
+from softbleu.metrics.optional import language_of
+from softbleu.results import score_corpus
+from softbleu.results.samples import notes_on, notes_on_coverage
+
+ENGLISH = ["The cat sat on the mat and it was not at all what they had been told about"] * 6
+GERMAN = ["Die Katze saß auf der Matte und war gar nicht das, wovon man ihnen erzählt hatte"] * 6
+
+
+@pytest.mark.parametrize(
+    ("metric", "language"),
+    [("bleu", None), ("vleu", "en"), ("bertscore", "en"), ("meteor(stages=exact)", "en"), ("refless", "en")],
+)
+def test_metrics_say_the_language_of_their_data(metric: str, language: str | None) -> None:
+    assert language_of(read_metric(metric)) == language
+
+
+@pytest.mark.parametrize(
+    ("metric", "candidates", "references", "named"),
+    [
+        ("vleu", GERMAN, ENGLISH, ["sys: 0%", "VLEU"]),
+        ("vleu", ENGLISH, GERMAN, ["the references: 0%", "VLEU"]),
+        ("vleu", ENGLISH, ENGLISH, []),
+        ("vleu", GERMAN[:1], GERMAN[:1], []),
+        ("bleu(tokenize=none)", GERMAN, GERMAN, []),
+        ("bleu", [" "] * 6, ENGLISH, ["sys: all of the first 6 lines are blank"]),
+        ("bleu", ENGLISH, [""] * 6, ["the references", "blank"]),
+    ],
+)
+def test_text_of_another_language_is_noted(
+    metric: str, candidates: list[str], references: list[str], named: list[str]
+) -> None:
+    corpus = Segments.of({"sys": candidates}, references)
+    notes = list(notes_on(corpus, [read_metric(metric)]))
+    assert len(notes) == bool(named)
+    assert all(part in note for note in notes for part in named)
+
+
+def test_low_coverage_is_noted() -> None:
+    vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
+    metric = softbleu.Vleu(vectors=vectors)
+    assert list(notes_on_coverage(score_corpus(Segments.of({"one": ENGLISH}, ENGLISH), metric))) == []
+    (note,) = notes_on_coverage(score_corpus(Segments.of({"one": GERMAN}, ENGLISH), metric))
+    assert "one" in note
+    assert "0% of the candidate's tokens" in note
+
+
+def shares(*parts: str) -> list[float]:
+    lines = shared("data", *parts).read_text(encoding="utf-8").splitlines()
+    return [english_share(lines[start : start + 20])[0] for start in range(0, len(lines) - 19, 20)]
+
+
+@pytest.mark.parametrize("language", ["cs", "de", "zh"])
+def test_real_text_is_told_apart(language: str) -> None:
+    pair = f"{language}-en"
+    assert min(shares("wmt21-into-en", pair, "reference-A.en")) > LEAST_ENGLISH
+    assert max(shares("wmt21-into-en", pair, f"source.{language}")) < LEAST_ENGLISH
+
+
+def test_learners_text_is_english() -> None:
+    assert min(shares("conll14", "source.txt")) > LEAST_ENGLISH
