@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.corpora.files import open_text
 from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
-from softbleu.engine.vectors import CorpusWords, surface_forms
+from softbleu.engine.vectors import CorpusWords, lines_of_words
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
 from softbleu.io.executors import run_in_order
@@ -150,7 +150,7 @@ class PreparedCorpus:
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
         counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
-        texts = (surface_forms(block.references, self.words) for block in self.blocks())
+        texts = (lines_of_words(block.references, self.words) for block in self.blocks())
         if isinstance(idf, IdfCorpus):
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:

@@ -101,10 +101,10 @@ class ContextVectors:
         return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words >= 0, chosen.offsets)
 
     def _states(self, lines: Tokens) -> tuple[Pieces, NDArray[np.float32]]:
-        return encoded_lines(self.encoder, self.layers).rows(surface_forms(lines, self.words))
+        return encoded_lines(self.encoder, self.layers).rows(lines_of_words(lines, self.words))
 
 
-def surface_forms(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
+def lines_of_words(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
     """Lines as the surface forms of their words."""
     every = [words[code] for code in lines.codes.tolist()]
     bounds = lines.offsets.tolist()
