@@ -115,7 +115,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 __all__ = sorted([*_HOME_OF, "__version__"])
 
 # Metrics score by what is above them; it is loaded when the first one does.
-put_in(lambda: import_module("softbleu.engine.entry"))
+put_in(lambda: import_module("softbleu.results.api"))
 
 
 def __getattr__(name: str) -> object:

@@ -260,14 +260,12 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
         assert one.numbers == expected[one.metric, "B"]
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 7)
     monkeypatch.setattr("softbleu.engine.worker.LEAST", 3)
-    monkeypatch.setattr("softbleu.engine.worker.PIECE", 3)
+    monkeypatch.setattr("softbleu.engine.worker.MINI_BATCH", 3)
     assert {(each.metric, each.name): each.numbers for each in score_all(CORPUS, measures(encoder))} == expected
 
 
 def score_all(corpus: Segments, wanted: list[Metric], jobs: int = 1) -> list[Any]:
-    from softbleu.engine.runner import RunOptions, score_metrics
-
-    return list(score_metrics(corpus, wanted, options=RunOptions(jobs)))
+    return list(score_corpus(corpus, wanted, jobs=jobs))
 
 
 def test_two_jobs_give_the_digits_of_one() -> None:

@@ -205,3 +205,21 @@ def test_nothing_above_asks_which_metric_it_is() -> None:
     assert kinds_asked_for("softbleu.analysis.corrections") & metrics == {"M2"}
     above = [name for name in MODULES if not name.startswith("softbleu.metrics") and name not in KNOWS_METRICS]
     assert {name: found for name in above if (found := kinds_asked_for(name) & metrics)} == {}
+
+
+def called(name: str) -> set[str]:
+    """Names of what a module calls."""
+    calls = [node.func for node in ast.walk(TREES[name]) if isinstance(node, ast.Call)]
+    methods = {each.attr for each in calls if isinstance(each, ast.Attribute)}
+    return methods | {each.id for each in calls if isinstance(each, ast.Name)}
+
+
+def test_one_class_scores_chunks_and_one_function_resolves_metrics() -> None:
+    """Corpora, lists of texts and sentences go through the worker; marks of a page look at one candidate alone."""
+    above = [name for name in MODULES if not name.startswith("softbleu.metrics")]
+    ways = {"statistics", "statistics_of", "pair_statistics", "average_statistics"}
+    assert {name for name in above if called(name) & ways} == {
+        "softbleu.engine.worker",
+        "softbleu.analysis.page_marks",
+    }
+    assert {name for name in above if "resolve_metric" in called(name)} == {"softbleu.engine.plan"}

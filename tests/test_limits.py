@@ -18,8 +18,7 @@ import softbleu
 from softbleu import InputError
 from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments
-from softbleu.engine.context import ContextVectors
-from softbleu.engine.vectors import CorpusWords
+from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
 from softbleu.results import VectorChoice
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from softbleu.analysis.page_matches import shown_text
 from softbleu.corpora.files import open_text
-from softbleu.engine.plan import resolve_metric
+from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.io.data_files import read_rows
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.results.api import Measures, measures_of
+from softbleu.results.api import GivenMetrics, make_metrics
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -72,7 +72,7 @@ class BucketScores(Tabular):
 
 def bucket_scores(
     corpus: Corpus,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     *,
     by: str = "length",
     encoding: str = "utf-8",
@@ -104,7 +104,7 @@ def bucket_scores(
     >>> bucket_scores(corpus, by="rarity").records()[4]
     {'metric': 'recall', 'rarity': '1', 'words': 4, 'A': 100.0, 'B': 75.0, 'difference': -25.0}
     """
-    scorers = [resolve_metric(each) for each in measures_of(metrics)]
+    scorers = make_plan(make_metrics(metrics)).metrics
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
@@ -114,10 +114,9 @@ def bucket_scores(
     labels: list[str] | None = None
     if by not in ("length", "order"):
         labels = read_labels(by, len(corpus), encoding)
-    with running(corpus, scorers, RunOptions(jobs, executor, progress=progress)) as runner:
-        statistics = runner.collect(scorers, keep_rows=True)
-        if by == "order":
-            return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
+    statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    if by == "order":
+        return BucketScores(by, "", corpus.systems, [row for each in statistics for row in _orders(each)])
     if labels is None:
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
         return scores_by_length(prepare_corpus(corpus, scorers[0].tokenizer, needed), statistics)
@@ -139,25 +138,25 @@ def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics])
 
 def _segment_rows(statistics: Statistics, buckets: Integers, names: Sequence[str]) -> Iterator[_Row]:
     """Score the segments of each bucket that has any."""
-    metric, counts = statistics.measure.at_level("corpus"), np.diff(statistics.offsets)
+    metric, counts = statistics.metric.at_level("corpus"), np.diff(statistics.offsets)
     of_rows = np.repeat(buckets, counts)
     for number, name in enumerate(names):
         size = int((buckets == number).sum())
         if size:
             offsets = np.concatenate(([0], np.cumsum(counts[buckets == number])))
             scores = [metric.aggregation.score(rows[of_rows == number], offsets).score for rows in statistics.rows]
-            yield _Row(str(statistics.measure), name, size, list(scores))
+            yield _Row(str(statistics.metric), name, size, list(scores))
 
 
 def _orders(statistics: Statistics) -> Iterator[_Row]:
     """What a metric says of each order: a row for each list of its numbers that tables show."""
-    metric = statistics.measure.at_level("corpus")
+    metric = statistics.metric.at_level("corpus")
     scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
     for column in scores[0].columns():
         values = [getattr(score, column.name) for score in scores]
         if column.short and isinstance(values[0], list):
             for order in range(len(values[0])):
-                name = f"{statistics.measure} {column.short}"
+                name = f"{statistics.metric} {column.short}"
                 yield _Row(name, str(order + 1), None, [each[order] for each in values])
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import prepare_corpus
-from softbleu.engine.runner import check_requirements
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.m2 import M2, find_edits
@@ -116,9 +116,9 @@ def find_corrections(corpus: Corpus, metric: Metric, by: By = "type") -> list[li
         raise InputError(f"metric {metric.name!r} finds no edits to tell kinds of: take m2, with --gold")
     if by not in get_args(By):
         raise UnknownNameError("kind of kinds", by, get_args(By))
-    check_requirements(corpus, metric)
+    needed = make_plan([metric], corpus).needed[metric.tokenizer]
     classify = load_errant() if by == "errant" else None
-    prepared = prepare_corpus(corpus, metric.tokenizer, metric.requires)
+    prepared = prepare_corpus(corpus, metric.tokenizer, needed)
     segments: list[GoldSegment] = [each for block in corpus.blocks() for each in block.load().gold or ()]
     found: list[list[LineCorrections]] = []
     for system in range(len(prepared.systems)):

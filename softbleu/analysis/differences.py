@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from softbleu.engine.plan import resolve_metric
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.tabular import Tabular
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.base import Requirements
-from softbleu.results.api import Measures, measures_of
+from softbleu.results.api import GivenMetrics, make_metrics
 from softbleu.results.explain import pick_segments
 from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import Tokenizer
@@ -73,7 +72,7 @@ class ChosenLines(list[ChosenLine], Tabular):
 
 def choose_lines(
     corpus: Corpus,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     kind: LineKind = "different",
     *,
     top: int = 20,
@@ -107,12 +106,12 @@ def choose_lines(
     >>> [(line.segment, round(line.by)) for line in choose_lines(corpus, "chrf", top=1)]
     [(1, -94)]
     """
-    scorers = [resolve_metric(each) for each in measures_of(metrics)]
+    scorers = make_metrics(metrics)
     baseline = corpus.systems[0] if baseline is None else baseline
     _check(corpus, kind, len(scorers), top, baseline)
     statistics = collect_statistics(corpus, scorers, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     scores = np.stack([segment_numbers(each) for each in statistics], axis=-1)
-    upward = np.array([1 if each.measure.higher_is_better else -1 for each in statistics])
+    upward = np.array([1 if each.metric.higher_is_better else -1 for each in statistics])
     index = corpus.systems.index(baseline)
     if kind == "different":
         values = scores[:, :, 0] - scores[index, :, 0]
@@ -142,7 +141,7 @@ def choose_lines(
                 None if texts.source is None else texts.source[at],
             )
         )
-    return ChosenLines(lines, kind, [str(each) for each in scorers])
+    return ChosenLines(lines, kind, [str(each.metric) for each in statistics])
 
 
 def _check(corpus: Corpus, kind: str, metrics: int, top: int, baseline: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.engine.worker import PIECE
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.limits import Limit
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.base import SoftMatcher
@@ -199,8 +199,8 @@ def _pieces(chunk: Chunk) -> Iterator[tuple[int, int, bool]]:
     pairs = chunk.candidates.lengths * np.diff(chunk.reference_positions)
     start = 0
     for long in [*np.flatnonzero(pairs > LONG_CELLS).tolist(), len(chunk)]:
-        for first in range(start, long, PIECE):
-            yield first, min(first + PIECE, long), False
+        for first in range(start, long, MINI_BATCH):
+            yield first, min(first + MINI_BATCH, long), False
         if long < len(chunk):
             yield long, long + 1, True
         start = long + 1

@@ -18,7 +18,7 @@ from softbleu.analysis.corrections import correction_kinds, has_corrections
 from softbleu.analysis.differences import differences_in
 from softbleu.analysis.page_marks import ShownHeat, ShownMarks, find_heat, find_marks
 from softbleu.analysis.page_matches import Matching, ShownMatches, ShownText, shown_segments, shown_text
-from softbleu.engine.plan import resolve_metric, with_threshold
+from softbleu.engine.plan import make_plan, with_threshold
 from softbleu.engine.runner import Runner, RunOptions, running
 from softbleu.engine.statistics import Statistics, make_results
 from softbleu.errors import InputError
@@ -115,33 +115,33 @@ def make_page(
     """
     if level not in ("corpus", "segment"):
         raise InputError(f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out --level")
-    metrics = [resolve_metric(make_metric(metric)), *(resolve_metric(each) for each in others)]
-    with _page_runner(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as runner:
-        statistics = runner.collect(metrics, keep_rows=True)
-        return _page_of(runner, statistics, level, title)
+    metrics = [make_metric(metric), *others]
+    with _collected(corpus, metrics, RunOptions(jobs, executor, kernels, progress=progress)) as found:
+        return _page_of(*found, level, title)
 
 
 @contextmanager
-def _page_runner(corpus: Corpus, metrics: Sequence[Metric], options: RunOptions) -> Iterator[Runner]:
+def _collected(
+    corpus: Corpus, given: Sequence[Metric], options: RunOptions
+) -> Iterator[tuple[Runner, list[Statistics]]]:
     """Run the metrics of a page, of which the first may be swept."""
+    metrics = make_plan(given).metrics
     swept = [with_threshold(metrics[0], threshold) for threshold in _slider(metrics[0])[0][:1]]
     if swept:
         # Sweeping takes longer still than scoring once: being compiled pays for less text.
         kernels = choose_kernels(options.kernels, _SLOWNESS * int(getattr(corpus, "bytes", 0))).NAME
         options = replace(options, kernels=kernels)
-    with (
-        running(corpus, [*metrics, *swept], options, whole=True) as runner,
-        single_threaded_blas(),
-    ):
+    plan = make_plan([*metrics, *swept], corpus, keep_rows=True, whole=True)
+    with running(corpus, plan, options) as runner, single_threaded_blas():
         # Lines that are prepared first are known to what scores them.
         runner.prepared(metrics[0].tokenizer)
-        yield runner
+        yield runner, runner.collect(metrics)
 
 
 def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, title: str) -> Page:
     """Make the page of the first statistics; lines show scores by the others, too."""
     statistics, *more = collected
-    corpus, metric = runner.corpus, statistics.measure
+    corpus, metric = runner.corpus, statistics.metric
     prepared = runner.prepared(metric.tokenizer)
     results = make_results(statistics, level)
     shown = shown_segments(prepared, min(len(corpus), max(1, ROWS // len(results))))
@@ -157,7 +157,7 @@ def _page_of(runner: Runner, collected: Sequence[Statistics], level: Level, titl
     significance = SignificanceSettings().settled(len(results))
     segments = [(result.segments or ())[:shown] for result in by_segment]
     parts = {} if isinstance(shown_metric, BleuFormula) else _parts(segments)
-    parts |= {str(each.measure): segment_numbers(each)[:, :shown].tolist() for each in more}
+    parts |= {str(each.metric): segment_numbers(each)[:, :shown].tolist() for each in more}
     return Page(
         metric=shown_metric,
         segment_metric=metric.at_level("segment"),
@@ -208,7 +208,8 @@ def _matched(
     matching = Matching(matcher, order, thresholds, run, vectors, runner.kernels)
     matches, clipped, too_long = matching.of(text)
     if thresholds and (too_long or len(text) < len(runner.corpus)):
-        swept = runner.collect([with_threshold(metric, threshold) for threshold in thresholds])
+        found = [with_threshold(metric, threshold) for threshold in thresholds]
+        swept = runner.collect(found, keep_rows=False)
         # Behind two lengths a row has the matches of each order.
         clipped = np.stack([each.rows[:, 0, 2 : 2 + order] for each in swept], axis=1)
     return matches, clipped, too_long
@@ -261,9 +262,8 @@ def make_comparison_page(
 
     The page is about the first metric; lines show scores by the others, too. See `compare_corpus` for the rest.
     """
-    resolved = [resolve_metric(each) for each in metrics]
-    with _page_runner(corpus, resolved, RunOptions(jobs, executor, progress=progress)) as runner:
-        statistics = runner.collect(resolved, keep_rows=True)
+    options = RunOptions(jobs, executor, progress=progress)
+    with _collected(corpus, metrics, options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         tables = [compare_systems(each, baseline, significance or SignificanceSettings()) for each in statistics]
         page = _page_of(runner, statistics, "corpus", title)
@@ -277,7 +277,7 @@ def make_comparison_page(
 
 def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[ComparisonTable]) -> list[PageTable]:
     """What `compare` shows, and its views."""
-    corpus, metric = runner.corpus, statistics[0].measure
+    corpus, metric = runner.corpus, statistics[0].metric
     shown = [
         PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
         for table in tables

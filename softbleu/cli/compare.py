@@ -43,7 +43,7 @@ def compare(given: Given) -> None:
     asked |= given.values("samples trials seed")
     how, signed_baseline = SignificanceSettings.from_signature(given.signature, **asked)
     run: dict[str, Any] = {"baseline": given.baseline or signed_baseline, "significance": how}
-    journal = output.target.journal(".compare", wanted=given.resume)
+    checkpoint = output.target.checkpoint(".compare", wanted=given.resume)
     run |= given.values("jobs executor")
     if page_wanted and (resampled or picture or given.resume):
         raise InputError("a page has no --plot, --distribution and --resume: use these with another format")
@@ -56,13 +56,13 @@ def compare(given: Given) -> None:
             run["title"] = given.title or ""
             found = make_comparison_page(corpus, distinct(measures), progress=progress, **run)
         else:
-            found = compare_corpus(corpus, distinct(measures), journal=journal, progress=progress, **run)
+            found = compare_corpus(corpus, distinct(measures), checkpoint=checkpoint, progress=progress, **run)
     if resampled is not None:
         resampled.write(write_distribution(found))
     if picture is not None:
         picture.write(draw_pairs(found, picture.suffix))
     output.write(found)
-    output.target.drop(journal)
+    output.target.drop(checkpoint)
 
 
 def _write_view(given: Given) -> None:

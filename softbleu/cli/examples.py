@@ -19,7 +19,7 @@ def examples_of(name: str, above: str = "") -> str:
 
 def metric_lines() -> str:
     """What help shows of metrics, a line each, read from the sources: to load all metrics would take longer."""
-    found = {}
+    found: dict[str, str] = {}
     for path in Path(__file__).parents[1].joinpath("metrics").rglob("*.py"):
         found |= {name: about for about, name in _METRIC.findall(path.read_text("utf-8"))}
     return "\n".join(["Metrics:", *(f"[bold]{name}[/bold] {found[name]}" for name in sorted(found))])

@@ -96,7 +96,7 @@ def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
     """Make the measures that the options describe; note those without effect, unless `also` names them."""
     from softbleu.config.declare import all_settings
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.engine.plan import resolve_metric, threshold_of, with_threshold
+    from softbleu.engine.plan import make_plan, threshold_of, with_threshold
     from softbleu.metrics.base import Metric
     from softbleu.metrics.making import make_metric, metric_from_signature, read_settings
     from softbleu.metrics.optional import matcher_of
@@ -122,7 +122,7 @@ def measures_from(given: Given, *, also: Collection[str] = ()) -> list[Metric]:
             unused += [setting.name for setting in all_settings(VectorChoice)]
         idle.append(set(unused))
     _check_idle(given, measures, set.intersection(*idle) - set(also))
-    return [resolve_metric(measure) for measure in measures]
+    return list(make_plan(measures).metrics)
 
 
 def measure_from(given: Given) -> Metric:

@@ -86,19 +86,19 @@ class Output:
         # Hidden there.
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
-    def journal(self, suffix: str, *, wanted: bool) -> str | None:
+    def checkpoint(self, suffix: str, *, wanted: bool) -> str | None:
         """Folder beside the file, for what is done of a run, if it is wanted."""
         beside = self.beside(suffix)
         if wanted and beside is None:
             raise InputError("--resume notes what is done beside the --output file: name one")
         return beside if wanted else None
 
-    def drop(self, journal: str | None) -> None:
+    def drop(self, checkpoint: str | None) -> None:
         """Remove that folder, once all is written."""
-        if journal is not None:
+        if checkpoint is not None:
             from softbleu.engine.checkpoint import remove_checkpoint
 
-            remove_checkpoint(journal)
+            remove_checkpoint(checkpoint)
 
     def layout(self, digits: int, *, long_signature: bool = False) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""

@@ -21,7 +21,7 @@ def score(given: Given) -> None:
     from softbleu.report import PAGES, WRITERS
     from softbleu.report.scores import write_numbers
     from softbleu.results import score_corpus
-    from softbleu.results.published import broken_promises, find_level
+    from softbleu.results.diff import broken_promises, find_level
     from softbleu.results.samples import notes_on_coverage
 
     page_wanted = given.format.lower() in PAGES
@@ -33,7 +33,7 @@ def score(given: Given) -> None:
     write = write_numbers if given.score_only else write
     output = given.open_output(input_files(given), write)
     run: dict[str, Any] = {"level": find_level(given.level, given.signature), "kernels": given.kernels.lower()}
-    journal = output.target.journal(".score", wanted=given.resume)
+    kept = output.target.checkpoint(".score", wanted=given.resume)
     run |= given.values("jobs executor")
     shown: Any
     measures = [measure_from(given)] if page_wanted else measures_from(given)
@@ -44,7 +44,7 @@ def score(given: Given) -> None:
             page = make_page(corpus, measures[0], progress=progress, title=given.title or "", **run)
             shown, results = page, page.results
         else:
-            shown = results = score_corpus(corpus, distinct(measures), journal=journal, progress=progress, **run)
+            shown = results = score_corpus(corpus, distinct(measures), checkpoint=kept, progress=progress, **run)
     for broken in () if given.signature is None else broken_promises(given.signature, results[0].signature):
         given.note(broken)
     if page_wanted and len(page.text) < page.segments:
@@ -54,4 +54,4 @@ def score(given: Given) -> None:
     for note in notes_on_coverage(results):
         given.note(note)
     output.write(shown)
-    output.target.drop(journal)
+    output.target.drop(kept)

@@ -41,20 +41,20 @@ def sweep(given: Given) -> None:
     wanted = ((given.plot, draw_sweep), (given.plot_ranks, draw_ranks))
     pictures = [(Output.of_picture(name, inputs), draw) for name, draw in wanted]
     points = _points(given)
-    journal = output.target.beside(".sweep")
+    checkpoint = output.target.beside(".sweep")
     with (
-        open_corpus(given, [point.measure for point in points]) as corpus,
+        open_corpus(given, [point.metric for point in points]) as corpus,
         given.progress("systems", many=1) as progress,
     ):
         if given.plot_ranks is not None:
             check_ranks(corpus.systems)
         run = given.values("jobs executor")
-        rows = sweep_corpus(corpus, points, journal=journal, progress=progress, **run)
+        rows = sweep_corpus(corpus, points, checkpoint=checkpoint, progress=progress, **run)
     output.write(table_of(rows))
     for picture, draw in pictures:
         if picture is not None:
             picture.write(draw(rows, picture.suffix))
-    output.target.drop(journal)
+    output.target.drop(checkpoint)
 
 
 def _points(given: Given) -> list[Any]:
@@ -74,6 +74,6 @@ def _points(given: Given) -> list[Any]:
                 raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
         points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
     for name in more:
-        if not any(each.name == name for point in points for each, _ in point.measure.settings()):
+        if not any(each.name == name for point in points for each, _ in point.metric.settings()):
             raise InputError(f"--vary {name}: no metric and no matcher here has that setting")
     return points

@@ -9,7 +9,7 @@ _ENGINES: list[Callable[[], Any]] = []
 
 
 def put_in(engine: Callable[[], Any]) -> None:
-    """Say what loads the engine, a module with `score_texts` and `SentenceScorer`."""
+    """Say what loads the engine, a module with `score` and `SentenceScorer`."""
     _ENGINES[:] = [engine]
 
 

@@ -21,8 +21,7 @@ from softbleu.io.urls import find_urls, is_url, open_url, remove_urls, write_url
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
 
-EVERY = 64
-"""Blocks that are written together."""
+EVERY = 64  # Blocks that are written together
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
 _FIELDS = ("rows", "counts", "coverage", "references")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from softbleu.corpora.parallel import FileBlock
+from softbleu.engine.lists import CodedLists, ListBlock
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
-MOST_KEPT = 1 << 22
-"""Tokens of distinct lines that are known at once; beyond it they are forgotten."""
-MOST_WORDS = 1 << 18
-"""The same of words, where no lines are known."""
+MOST_KEPT = 1 << 22  # Tokens of distinct lines that are known at once; beyond it they are forgotten
+MOST_WORDS = 1 << 18  # The same of words, where no lines are known
 
 
 class KnownWords(Vocabulary):
@@ -171,11 +170,9 @@ def _with_room(array: Any, size: int) -> Any:
 class CodedBlock:
     """A block of segments as coded lines."""
 
-    candidates: tuple[Tokens, ...]
-    """Of each system one line a segment."""
+    candidates: tuple[Tokens, ...]  # Of each system one line a segment
     references: Tokens
-    offsets: Integers
-    """Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``."""
+    offsets: Integers  # Segment s has the references ``offsets[s]`` to ``offsets[s + 1]``
     source: Tokens | None = None
     gold: Sequence[CodedGold] | None = None
 
@@ -289,7 +286,11 @@ class BlockCoder:
         self._coder = choose_kernels(kernels).coder if tokenizer.by_word and not needed.gold else None
         self._texts: TextCoder | None = None
 
-    def code(self, block: Segments | FileBlock) -> CodedBlock:
+    @overload
+    def code(self, block: Segments | FileBlock) -> CodedBlock: ...
+    @overload
+    def code(self, block: ListBlock) -> CodedLists: ...
+    def code(self, block: Segments | FileBlock | ListBlock) -> CodedBlock | CodedLists:
         """Code a block."""
         if isinstance(block, FileBlock) and block.gold is None and self._coder is not None:
             if self._texts is None or self._texts.size > MOST_WORDS:
@@ -297,6 +298,10 @@ class BlockCoder:
             return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
             self._lines = LineCoder(self._tokenizer, self.vocabulary)
+        if isinstance(block, ListBlock):
+            references = self._lines.references(block.references)
+            lines = self._lines.encode(block.candidates)
+            return CodedLists(lines, references, *block.bounds, block.mean_reference)
         return CodedBlock.of(block.load(), self._lines, self._needed)
 
     def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:

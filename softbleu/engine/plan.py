@@ -1,37 +1,127 @@
-"""What will be computed: metrics whose thresholds, layers and resources are found, each once."""
+"""What will be computed: metrics whose thresholds, layers and data are found, each once, and what they need."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.embeddings.choice import VectorChoice
+from softbleu.engine.lists import ListCorpus
+from softbleu.errors import InputError
 from softbleu.matching.base import SoftMatcher
+from softbleu.metrics.base import DEFAULT_ENCODER
 from softbleu.metrics.optional import NeedsData, matcher_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from softbleu.metrics.base import Metric
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.metrics.base import Level, Metric, Requirements
+    from softbleu.text.tokens import Tokenizer
 
 M = TypeVar("M", bound="Metric")
 
 
-def resolve_metric(metric: Metric) -> Metric:
-    """Put numbers in the place of a threshold that is a quantile, or not given, and name layers and data."""
+@dataclass(frozen=True)
+class Plan:
+    """What a run computes; `make_plan` makes it."""
+
+    metrics: tuple[Metric, ...]  # Resolved: thresholds are numbers, layers and data are named
+    needed: Mapping[Tokenizer, Requirements]  # What the metrics of each tokenizer look at together
+    level: Level = "corpus"  # Of the scores that will be made where rows are not kept
+    keep_rows: bool = False
+    """Whether the rows of all segments are kept, not only what scores of the level take of them."""
+
+
+def make_plan(
+    metrics: Iterable[Metric],
+    corpus: Corpus | ListCorpus | None = None,
+    *,
+    level: Level = "corpus",
+    keep_rows: bool = False,
+    whole: bool = False,
+) -> Plan:
+    """Resolve metrics, and see that a corpus has what they need; without a corpus nothing is checked.
+
+    With `whole`, references and source of the corpus are prepared even where no metric needs them.
+    """
+    known: dict[object, Any] = {}
+    resolved = tuple(resolve_metric(metric, known) for metric in metrics)
+    if corpus is not None:
+        for metric in resolved:
+            check_requirements(corpus, metric)
+    needed = {
+        tokenizer: reduce(or_, (resolved[number].requires for number in numbers))
+        for tokenizer, numbers in by_tokenizer(resolved).items()
+    }
+    if whole and corpus is not None:
+        source = corpus.source is not None or corpus.gold is not None
+        for tokenizer, need in needed.items():
+            needed[tokenizer] = replace(need, references=corpus.has_references, source=source)
+    return Plan(resolved, needed, level, keep_rows)
+
+
+def by_tokenizer(metrics: Sequence[Metric]) -> dict[Tokenizer, list[int]]:
+    """Numbers of the metrics of each tokenizer: those go together."""
+    groups: dict[Tokenizer, list[int]] = {}
+    for number, metric in enumerate(metrics):
+        groups.setdefault(metric.tokenizer, []).append(number)
+    return groups
+
+
+def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:
+    """Put numbers in the place of a threshold that is a quantile, or not given, and name layers and data.
+
+    What is `known` of vectors is not looked up again, and what is found is added to it.
+    """
+    known = {} if known is None else known
     if isinstance(metric, NeedsData):
         metric = metric.resolved()
-    if metric.requires.vectors or isinstance(matcher_of(metric), SoftMatcher):
-        choice = metric.vector_choice.resolved()
-        if choice is not metric.vector_choice:
-            metric = replace(metric, vector_choice=choice)
-    matcher, choice = matcher_of(metric), metric.vector_choice
+    matcher = matcher_of(metric)
+    if metric.requires.vectors or isinstance(matcher, SoftMatcher):
+        choice = metric.vector_choice
+        found = _once(known, ("choice", choice.key), choice.resolved)
+        layers, exact_words = found.layers, found.exact_words
+        if (choice.layers, choice.exact_words) != (layers, exact_words):
+            metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
     if not isinstance(matcher, SoftMatcher) or isinstance(matcher.threshold, float):
         return metric
-    if matcher.threshold is None:
-        recommended = choice.recommended_threshold()
+    choice, given = metric.vector_choice, matcher.threshold
+    if given is None:
+        recommended = _once(known, ("recommended", choice.key), choice.recommended_threshold)
         return with_threshold(metric, matcher.least_similarity if recommended is None else float(recommended))
-    return with_threshold(metric, choice.threshold_at(matcher.threshold), matcher.threshold)
+    threshold = _once(known, ("quantile", given, choice.key), lambda: choice.threshold_at(given))
+    return with_threshold(metric, threshold, given)
+
+
+def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any:
+    if key not in known:
+        known[key] = find()
+    return known[key]
+
+
+def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
+    """See that a corpus has what a metric needs."""
+    requires = metric.requires
+    if isinstance(corpus, ListCorpus) and (requires.source or requires.gold or not requires.references):
+        raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
+    if requires.gold and corpus.gold is None:
+        raise InputError(f"metric {metric.name!r} needs gold edits: name a .m2 file with --gold, or gold=read_m2(…)")
+    if requires.references and not corpus.has_references:
+        raise InputError(f"metric {metric.name!r} needs references: name them with --reference, or references=[…]")
+    if requires.source and corpus.source is None and corpus.gold is None:
+        raise InputError(
+            f"metric {metric.name!r} needs the source text: name it with --source or a file of edits with --gold "
+            "(in --pairs files: a 'source' column or key), or source=[…]"
+        )
+    if requires.pieces and not metric.vector_choice.in_context:
+        raise InputError(
+            f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
+        )
+    if requires.gold and metric.tokenizer.tokenize != "none":
+        raise InputError(f"metric {metric.name!r} counts words as the gold file does: leave out --tokenize")
 
 
 def threshold_of(metric: Metric) -> float | str | None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.engine.context import spelt
 from softbleu.engine.encode import BlockCoder, CodedBlock, KnownWords, LineCoder
-from softbleu.engine.vectors import CorpusWords, PlacedVocabulary, placed_words
+from softbleu.engine.vectors import CorpusWords, lines_of_words
 from softbleu.engine.worker import TaskBatch, task_batches
 from softbleu.errors import InputError
 from softbleu.io.executors import run_in_order
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.embeddings.measure import MeasuredWords
     from softbleu.encoders import Encoder
+    from softbleu.engine.lists import CodedLists, ListCorpus
     from softbleu.types import Floats, Integers
 
 
@@ -41,10 +39,9 @@ class WordCounts:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     counts: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     """(2, words): tokens, and lines that have the word, where these are counted."""
-    references: int = 0
-    """Lines of references."""
+    references: int = 0  # Lines of references
 
-    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
+    def count(self, blocks: Iterable[CodedBlock | CodedLists], needed: Requirements) -> None:
         """Count what blocks have, which this vocabulary codes."""
         for block in blocks:
             # With room for more: most blocks bring some new words.
@@ -73,24 +70,9 @@ class WordCounts:
         self.counts[:, codes] += other.counts
         self.references += other.references
 
-    def placed(self, executor: Executor) -> AbstractContextManager[tuple[PlacedVocabulary, dict[str, bytes]]]:
-        """Put the words where the workers of an executor find them; what they must be sent comes with them."""
-        return placed_words(KnownWords(self.vocabulary), executor)
-
     def _grow(self, room: int = 0) -> None:
         new = len(self.vocabulary) - self.counts.shape[1]
         self.counts = np.pad(self.counts, ((0, 0), (0, new + room))) if new > 0 else self.counts
-
-
-@dataclass(frozen=True)
-class CodedCorpus:
-    """The blocks of a corpus, coded when they are asked for: anew, but for lines that the coder knows."""
-
-    corpus: Corpus
-    coder: BlockCoder
-
-    def __iter__(self) -> Iterator[CodedBlock]:
-        return map(self.coder.code, self.corpus.blocks())
 
 
 @dataclass
@@ -100,12 +82,10 @@ class PreparedCorpus:
     Its words are sorted, those of the references first: what is taken from them does not depend on the systems.
     """
 
-    systems: tuple[str, ...]
+    corpus: Corpus | ListCorpus
     tokenizer: Tokenizer
-    segments: int
     counts: WordCounts = field(repr=False)
-    coded: CodedCorpus | Sequence[CodedBlock] = field(repr=False)
-    """The blocks, whenever they are asked for."""
+    coder: BlockCoder = field(repr=False)  # Knows lines and words that it coded before
     _made: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -113,12 +93,17 @@ class PreparedCorpus:
         """All words, by their codes."""
         return list(self.counts.vocabulary)
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return self.corpus.systems
+
     def __len__(self) -> int:
-        return self.segments
+        return len(self.corpus)
 
     def blocks(self, systems: Sequence[int] | None = None) -> Iterator[CodedBlock]:
-        """The blocks, of all systems or of those with these numbers."""
-        for block in self.coded:
+        """The blocks as coded lines, of all systems or of those with these numbers."""
+        for block in map(self.coder.code, cast("Corpus", self.corpus).blocks()):
             yield block if systems is None else block.only(systems)
 
     def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
@@ -133,29 +118,22 @@ class PreparedCorpus:
             features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
         for part in requires.parts:
             features |= self._once(("parts", part), partial(word_features, part, self.words))
+        asked = requires.frequency, requires.pieces, requires.idf, requires.parts
+        key: tuple[object, ...] = ("table", choice.key, *asked)
         if not requires.vectors:
-            bare: CorpusWords = self._once(
-                ("table", requires), lambda: CorpusWords.of_features(len(self.words), features)
-            )
-            return bare
-        key = ("table", choice.key, requires.frequency, requires.pieces, requires.idf, requires.parts)
-        if choice.in_context:
-            in_context: CorpusWords = self._once(
-                key,
-                lambda: CorpusWords.in_context(choice, self.words, frequencies=frequencies, features=features),
-            )
-            return in_context
-        measured: MeasuredWords = self._once(("vectors", choice.key), lambda: choice.select(self.words))
-        table: CorpusWords = self._once(
-            key,
-            lambda: CorpusWords.of(
-                measured,
+            key, make = ("table", requires), partial(CorpusWords.of_features, len(self.words), features)
+        elif choice.in_context:
+            make = partial(CorpusWords.in_context, choice, self.words, frequencies=frequencies, features=features)
+        else:
+            make = partial(
+                CorpusWords.of,
+                self._once(("vectors", choice.key), lambda: choice.select(self.words)),
                 int((self.counts.counts[0] > 0).sum()),
                 normalize=choice.normalize,
                 frequencies=frequencies,
                 features=features,
-            ),
-        )
+            )
+        table: CorpusWords = self._once(key, make)
         return table
 
     def _once(self, key: object, make: Callable[[], Any]) -> Any:
@@ -172,7 +150,7 @@ class PreparedCorpus:
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
         counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
-        texts = (spelt(block.references, self.words) for block in self.blocks())
+        texts = (lines_of_words(block.references, self.words) for block in self.blocks())
         if isinstance(idf, IdfCorpus):
             texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
         for some in texts:
@@ -207,24 +185,15 @@ def _lines_of(idf: IdfCorpus) -> list[str]:
     return texts
 
 
-@dataclass(frozen=True)
-class _CountingWork:
-    """What a worker does beforehand: find the words of some blocks."""
-
-    tokenizer: Tokenizer
-    needed: Requirements
-    kernels: KernelName
-
-    def __call__(self, batch: TaskBatch) -> WordCounts:
-        """Count words; nothing else travels back."""
-        words = WordCounts()
-        coder = BlockCoder(self.tokenizer, self.needed, self.kernels, words.vocabulary)
-        words.count(batch.coded(coder), self.needed)
-        return words
+def _count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
+    """What a worker does beforehand: find the words of some blocks; nothing else travels back."""
+    words = WordCounts()
+    words.count(batch.coded(BlockCoder(tokenizer, needed, kernels, words.vocabulary)), needed)
+    return words
 
 
 def prepare_corpus(
-    corpus: Corpus,
+    corpus: Corpus | ListCorpus,
     tokenizer: Tokenizer,
     needed: Requirements,
     executor: Executor | None = None,
@@ -234,13 +203,13 @@ def prepare_corpus(
     words = WordCounts()
     coder = BlockCoder(tokenizer, needed, kernels, words.vocabulary)
     if executor is None:
-        words.count(CodedCorpus(corpus, coder), needed)
+        words.count((coder.code(block) for block in corpus.blocks()), needed)
     else:
-        work = _CountingWork(tokenizer, needed, kernels)
+        work = partial(_count_words, tokenizer=tokenizer, needed=needed, kernels=kernels)
         for found in run_in_order(work, task_batches(corpus, executor), executor, together=False):
             words.add(found)
     coder.renumber(words.sort(), words.vocabulary)
-    return PreparedCorpus(corpus.systems, tokenizer, len(corpus), words, CodedCorpus(corpus, coder))
+    return PreparedCorpus(corpus, tokenizer, words, coder)
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:

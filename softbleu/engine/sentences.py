@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import numpy as np
 from softbleu.corpora.segments import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.memory import KeptVectors
-from softbleu.engine.plan import resolve_metric
-from softbleu.engine.runner import check_requirements, collect_statistics
+from softbleu.engine.plan import check_requirements, make_plan
+from softbleu.engine.runner import collect_statistics
 from softbleu.engine.statistics import make_results
+from softbleu.engine.worker import Task, Worker
 from softbleu.kernels import small_backend
 from softbleu.lattices.coding import LatticeLines, NetworkTokenizer
 from softbleu.matching.ngrams import Chunk
@@ -22,66 +24,83 @@ from softbleu.metrics.idf import rarity_of
 from softbleu.text.tokens import Tokens, word_features
 
 if TYPE_CHECKING:
-    from softbleu.lattices.lattice import WordNetwork
     from softbleu.metrics.base import Metric
     from softbleu.metrics.result import Score
 
 
 class SentenceScorer:
-    """Scores segments by a metric, each as a corpus of its own; resolves it and opens vectors once."""
+    """Scores segments by a metric, each as a corpus of its own; plans it and opens vectors once."""
 
-    def __init__(self, measure: Metric) -> None:
-        self._measure = resolve_metric(measure)
-        self._metric: Metric = self._measure.at_level("segment")
-        tokenizer, requires, choice = self._measure.tokenizer, self._metric.requires, self._measure.vector_choice
+    def __init__(self, metric: Metric) -> None:
+        (self._metric,) = make_plan([metric]).metrics
+        at_level = self._metric.at_level("segment")
+        tokenizer, choice = self._metric.tokenizer, self._metric.vector_choice
+        self._requires = requires = at_level.requires
+        task = Task(at_level, 0 if requires.table else None, keep_rows=True)
+        self._worker = Worker((task,), tokenizer, requires, "numpy")
+        self._aggregation = at_level.aggregation
         self._tokenizer = tokenizer
         self._by_word, self._words = tokenizer.by_word, tokenizer.words
         self._split = tokenizer.word_splitter if tokenizer.by_word else tokenizer.splitter
+        # Which words meet nothing but themselves, where there are any.
+        measure = choice.measure
+        self._self_only = None if measure.self_only([]) is None else measure.self_only
         # What looks at more than the words of the segment is prepared as a corpus is.
         self._plain = not (
             requires.gold
             or requires.frequency
             or requires.idf not in (None, "references")
-            or (requires.vectors and (choice.in_context or choice.measure.needs_scope or not choice.normalize))
+            or (requires.vectors and (choice.in_context or measure.needs_scope or not choice.normalize))
         )
 
     def score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:
         """Score a segment."""
-        references = check_segment(self._measure, candidate, references, source)
+        texts = [references] if isinstance(references, str) else references
+        if not self._is_fine(candidate, texts, source):
+            texts = self._checked(candidate, texts, source)
         if not self._plain:
-            return self._as_corpus(candidate, references, source)
-        networks: list[WordNetwork] = []
-        if isinstance(self._tokenizer, NetworkTokenizer):
-            networks = [self._tokenizer.network(text) for text in references]
-            referred = [self._tokenizer.words_of(network) for network in networks]
-        else:
-            referred = [self._tokens(self._tokenizer.reference(text)) for text in references]
-        lines = [self._tokens(candidate), *referred, *([] if source is None else [self._tokens(source)])]
-        count = 1 + len(references)
-        # As in a corpus, the words of the references come first, and words are sorted.
-        known = sorted({word for line in lines[1:count] for word in line})
-        words = [*known, *sorted({word for line in (*lines[:1], *lines[count:]) for word in line}.difference(known))]
-        codes = {word: code for code, word in enumerate(words)}
-        coded = [[codes[word] for word in line] for line in lines]
-        chunk = Chunk(
-            _joined(coded[:1]),
-            LatticeLines.coded(networks, self._tokenizer, codes)
-            if isinstance(self._tokenizer, NetworkTokenizer)
-            else _joined(coded[1:count]),
-            np.array([0, len(references)]),
-            None if source is None else _joined(coded[count:]),
-        )
-        table = self._table(words, coded[1:count]) if self._metric.requires.table else None
-        rows = self._metric.statistics(chunk, table, small_backend)
-        found: Score = self._metric.aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
+            return self._as_corpus(candidate, texts, source)
+        chunk, words = self._chunk(candidate, texts, source)
+        tables = [self._table(words, chunk.references)] if self._requires.table else []
+        ((_, (rows,)),) = self._worker.rows([chunk], tables, small_backend)
+        found: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return found
 
-    def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
-        corpus = Segments.of([candidate], [references], None if source is None else [source])
-        (statistics,) = collect_statistics(corpus, [self._measure], level="segment")
-        segments: Any = make_results(statistics, "segment")[0].segments
-        found: Score = segments[0]
-        return found
+    def _is_fine(self, candidate: object, references: object, source: object) -> bool:
+        """Whether there is nothing to look at more closely: texts, and all that is needed."""
+        if self._requires.gold or self._requires.pieces or type(candidate) is not str:
+            return False
+        if not isinstance(references, list | tuple) or not references:
+            return False
+        if source is None:
+            return not self._requires.source and all(type(text) is str for text in references)
+        return type(source) is str and all(type(text) is str for text in references)
+
+    def _checked(self, candidate: str, references: Any, source: str | None) -> list[str]:
+        """See that a segment is text and has what the metric needs; return its references."""
+        given = None if references is None and source is not None else [references]
+        corpus = Segments.of([candidate], given, None if source is None else [source])
+        check_requirements(corpus, self._metric)
+        return list(corpus.references[0])
+
+    def _chunk(self, candidate: str, references: Sequence[str], source: str | None) -> tuple[Chunk, list[str]]:
+        """Code a segment; also its words, by their codes."""
+        tokenizer, networks = self._tokenizer, []
+        if isinstance(tokenizer, NetworkTokenizer):
+            networks = [tokenizer.network(text) for text in references]
+            referred = [tokenizer.words_of(network) for network in networks]
+        else:
+            referred = [self._tokens(tokenizer.reference(text)) for text in references]
+        own, other = self._tokens(candidate), None if source is None else self._tokens(source)
+        # As in a corpus, the words of the references come first, and words are sorted.
+        known = set().union(*referred)
+        words = [*sorted(known), *sorted({*own, *(other or ())} - known)]
+        codes = {word: code for code, word in enumerate(words)}
+        lines = _coded(referred, codes)
+        if isinstance(tokenizer, NetworkTokenizer):
+            lines = LatticeLines.coded(networks, tokenizer, codes)
+        offsets = np.array([0, len(references)])
+        return Chunk(_coded([own], codes), lines, offsets, None if other is None else _coded([other], codes)), words
 
     def _tokens(self, text: str) -> list[str]:
         if self._by_word:
@@ -90,37 +109,35 @@ class SentenceScorer:
 
     @cached_property
     def _vectors(self) -> KeptVectors:
-        choice = self._measure.vector_choice
+        choice = self._metric.vector_choice
         return KeptVectors(open_vectors(choice.vectors), choice.vector_case)
 
-    def _table(self, words: Sequence[str], references: Sequence[Sequence[int]]) -> WordTable:
-        requires = self._metric.requires
+    def _table(self, words: Sequence[str], references: Tokens) -> WordTable:
+        requires = self._requires
         features: dict[str, Any] = {}
         for part in requires.parts:
             features |= word_features(part, words)
         if requires.idf is not None:
-            counts = np.zeros(len(words), np.int64)
-            for line in references:
-                counts[list(set(line))] += 1
-            features["rarity"] = rarity_of(counts, len(references))
+            counts, bounds = np.zeros(len(words), np.int64), references.offsets.tolist()
+            for start, stop in pairwise(bounds):
+                # A word that a line has twice counts once.
+                counts[references.codes[start:stop]] += 1
+            features["rarity"] = rarity_of(counts, len(bounds) - 1)
         if not requires.vectors:
             return WordTable(TokenVectors(np.zeros((len(words), 0), np.float32), np.zeros(len(words))), features)
         rows = self._vectors.rows(words)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-        alone = self._measure.vector_choice.measure.self_only(words)
+        alone = self._self_only(words) if self._self_only else None
         return WordTable(TokenVectors(rows, norms, self_only=alone), features)
 
-
-def check_segment(measure: Metric, candidate: object, references: object, source: object) -> list[str]:
-    """See that a segment is text and has what the measure needs; return its references."""
-    listed = [references] if isinstance(references, str) else references
-    given: Any = None if listed is None and source is not None else [listed]
-    corpus = Segments.of([candidate], given, None if source is None else [source])  # type: ignore[list-item]
-    check_requirements(corpus, measure)
-    return list(corpus.references[0])
+    def _as_corpus(self, candidate: str, references: Sequence[str], source: str | None) -> Score:
+        corpus = Segments.of([candidate], [references], None if source is None else [source])
+        (statistics,) = collect_statistics(corpus, [self._metric], level="segment")
+        segments: Any = make_results(statistics, "segment")[0].segments
+        found: Score = segments[0]
+        return found
 
 
-def _joined(lines: Sequence[Sequence[int]]) -> Tokens:
-    offsets = np.zeros(len(lines) + 1, np.int64)
-    np.cumsum([len(line) for line in lines], out=offsets[1:])
-    return Tokens(np.array([code for line in lines for code in line], np.int32), offsets)
+def _coded(lines: Sequence[Sequence[str]], codes: Mapping[str, int]) -> Tokens:
+    numbers = [codes[word] for line in lines for word in line]
+    return Tokens(np.array(numbers, np.int32), np.array([0, *accumulate(map(len, lines))], np.int64))

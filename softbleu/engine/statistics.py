@@ -1,23 +1,134 @@
-"""Statistics of a corpus, and the results that are made of them."""
+"""Statistics of a corpus: rows that are kept, or reduced as they come; and the results that are made of them."""
 
 from __future__ import annotations
 
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, get_args
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, get_args, overload
+from weakref import finalize
 
 import numpy as np
 
 from softbleu.errors import UnknownNameError
 from softbleu.io.executors import single_threaded_blas
 from softbleu.metrics.base import Level
-from softbleu.metrics.result import Coverage, Result
+from softbleu.metrics.result import Coverage, Result, Score
 
 if TYPE_CHECKING:
-    from softbleu.engine.streaming import Gathering
+    from softbleu.engine.worker import BlockStatistics
+    from softbleu.metrics.aggregation import Aggregation
     from softbleu.metrics.base import Metric
     from softbleu.types import Integers
+
+
+_MOST_KEPT = 1 << 18  # Numbers that are kept in memory; more are in a file that goes with them
+
+
+class SegmentRows:
+    """Rows of consecutive segments, block by block."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Integers, Integers] | int] = []
+        self._stops: list[int] = []
+        self._size = 0
+        self._file: IO[bytes] | None = None
+
+    def __len__(self) -> int:
+        return self._stops[-1] if self._stops else 0
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether they are few."""
+        return self._file is None
+
+    def add(self, rows: Integers, counts: Integers) -> None:
+        """Add the next segments: (systems, rows, k), and how many rows each segment has."""
+        self._stops.append(len(self) + len(counts))
+        self._size += rows.size
+        if self._size <= _MOST_KEPT:
+            self._parts.append((rows, counts))
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="softbleu-")  # noqa: SIM115
+            finalize(self, self._file.close)
+        self._parts.append(self._file.seek(0, 2))
+        for array in (rows, counts):
+            np.save(self._file, array, allow_pickle=False)
+
+    def blocks(self, first: int = 0) -> Iterator[tuple[int, Integers, Integers]]:
+        """The blocks from that of segment `first`: the number of the first segment, rows and counts."""
+        for number in range(bisect_right(self._stops, first), len(self._parts)):
+            part: Any = self._parts[number]
+            if self._file is not None and isinstance(part, int):
+                self._file.seek(part)
+                part = [np.load(self._file, allow_pickle=False) for _ in range(2)]
+            yield self._stops[number - 1] if number else 0, *part
+
+
+class SegmentScores(Sequence[Score]):
+    """Scores of the segments of a system, computed when they are looked at."""
+
+    def __init__(self, rows: SegmentRows, aggregation: Aggregation, system: int) -> None:
+        self._rows, self._aggregation, self._system = rows, aggregation, system
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Score]:
+        return self._from(0)
+
+    @overload
+    def __getitem__(self, place: int) -> Score: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Score]: ...
+    def __getitem__(self, place: int | slice) -> Score | list[Score]:
+        numbers = range(len(self))[place]
+        if isinstance(numbers, int):
+            return next(self._from(numbers))
+        if numbers.step == 1:
+            return list(islice(self._from(numbers.start), len(numbers))) if numbers else []
+        return [self[number] for number in numbers]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(Score.__eq__, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _from(self, first: int) -> Iterator[Score]:
+        for start, rows, counts in self._rows.blocks(first):
+            offsets = np.concatenate(([0], np.cumsum(counts)))
+            yield from self._aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
+
+
+class StreamingAggregation:
+    """What becomes of the rows of one metric, whose aggregation at the level of the run it has; of segments, too."""
+
+    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
+        self._aggregation, self._stream = aggregation, aggregation.stream()
+        self._rows = SegmentRows() if segments else None
+
+    def take(self, part: BlockStatistics) -> BlockStatistics:
+        """Take the rows of the next blocks, and give back what else there is."""
+        self._stream.add(part.rows, part.counts)
+        if self._rows is not None:
+            self._rows.add(part.rows, part.counts)
+        return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
+
+    def scores(self) -> Sequence[Score]:
+        """Score the corpus, for each system."""
+        return self._stream.scores()
+
+    def segments(self, system: int) -> Sequence[Score]:
+        """Score the segments of a system; those of a long text when they are looked at."""
+        if self._rows is None:
+            return ()
+        scores = SegmentScores(self._rows, self._aggregation, system)
+        return tuple(scores) if self._rows.in_memory else scores
 
 
 @dataclass(frozen=True)
@@ -25,19 +136,13 @@ class Statistics:
     """What a metric needs to know of a corpus, for every system."""
 
     systems: tuple[str, ...]
-    measure: Metric
-    rows: Integers
-    """(systems, rows, k); one row a segment, one for each reference of each segment, or a single sum."""
-    counts: Integers
-    """Rows of each segment; a sum counts as one segment."""
-    references: tuple[int, int]
-    """Fewest and most references of a segment."""
-    vectors: str | None = None
-    """Name and content of the vectors; None when no similarity was looked at."""
-    coverage: tuple[Coverage, ...] | None = None
-    """None when no similarity was looked at."""
-    gathered: Gathering | None = None
-    """What became of the rows, where they were not kept."""
+    metric: Metric
+    rows: Integers  # (systems, rows, k); one row a segment, one for each reference of each segment, or a single sum
+    counts: Integers  # Rows of each segment; a sum counts as one segment
+    references: tuple[int, int]  # Fewest and most references of a segment
+    vectors: str | None = None  # Name and content of the vectors; None when no similarity was looked at
+    coverage: tuple[Coverage, ...] | None = None  # None when no similarity was looked at
+    streamed: StreamingAggregation | None = None  # What became of the rows, where they were not kept
 
     @cached_property
     def offsets(self) -> Integers:
@@ -48,29 +153,28 @@ class Statistics:
         """Everything that a score at that level depends on, and further settings."""
         fewest, most = self.references
         counted: dict[str, object] = {}
-        if self.measure.requires.references:
+        if self.metric.requires.references:
             counted["nrefs"] = fewest if fewest == most else "var"
-        measure = self.measure.at_level(level)
-        return measure.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
+        metric = self.metric.at_level(level)
+        return metric.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
 
 
 def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result]:
     """Score the statistics of every system; for levels see `softbleu.score`."""
     check_level(level)
     # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
-    measure = statistics.measure.at_level(level)
-    scorer, offsets = measure, statistics.offsets
+    scorer, offsets = statistics.metric.at_level(level), statistics.offsets
     signature, short = (statistics.signature(level, short=short) for short in (False, True))
     aggregation = scorer.aggregation
     macro = level == "macro" or (level != "corpus" and not aggregation.has_corpus_score)
     label = f"{scorer.label} (macro)" if level == "macro" else scorer.label
-    gathered = None if statistics.gathered is None else statistics.gathered.scores()
+    streamed = None if statistics.streamed is None else statistics.streamed.scores()
     results = []
     for number, system in enumerate(statistics.systems):
         rows = statistics.rows[number]
         coverage = None if statistics.coverage is None else statistics.coverage[number]
-        if gathered is not None:
-            score = gathered[number]
+        if streamed is not None:
+            score = streamed[number]
         elif macro:
             scores = [each.score for each in aggregation.segment_scores(rows, offsets)]
             score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
@@ -78,10 +182,10 @@ def make_results(statistics: Statistics, level: Level = "corpus") -> list[Result
             with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                 score = aggregation.score(rows, offsets)
         result = Result(
-            system, score, str(statistics.measure), label, signature, short, scorer.higher_is_better, coverage
+            system, score, str(statistics.metric), label, signature, short, scorer.higher_is_better, coverage
         )
-        if level == "segment" and statistics.gathered is not None:
-            result = replace(result, segments=statistics.gathered.segments(number))
+        if level == "segment" and statistics.streamed is not None:
+            result = replace(result, segments=statistics.streamed.segments(number))
         elif level == "segment":
             result = replace(result, segments=tuple(aggregation.segment_scores(rows, offsets)))
         elif level == "reference":

@@ -1,4 +1,4 @@
-"""Word vectors for a corpus: those of its vocabulary, ready for workers."""
+"""Vectors for a corpus: of its words, ready for workers; or of tokens where they stand, from an encoder."""
 
 from __future__ import annotations
 
@@ -8,27 +8,117 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities, unit_rows
 from softbleu.encoders.base import parse_layers
-from softbleu.engine.context import ContextVectors
+from softbleu.encoders.kept import encoded_lines
+from softbleu.encoders.pieces import word_rows
 from softbleu.engine.encode import KnownWords
+from softbleu.errors import VectorError
 from softbleu.io.executors import Held, hold, shares_memory
 from softbleu.io.files import TemporaryFolder
-from softbleu.matching.similarity import TokenVectors, WordTable
+from softbleu.matching.similarity import (
+    PieceVectors,
+    Relation,
+    TokenVectors,
+    UnitVectors,
+    WordTable,
+    frequency_weights,
+)
+from softbleu.text.tokens import Tokens, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
     from numpy.typing import NDArray
 
+    from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.choice import VectorChoice
     from softbleu.embeddings.measure import MeasuredWords
-    from softbleu.types import Floats
+    from softbleu.encoders import Encoder, Pieces
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.types import Flags, Floats, Integers
+
+
+_WORDS = "words.json"
+
+
+@dataclass(frozen=True)
+class ContextVectors:
+    """Vectors of the tokens of lines, by an encoder that reads each line by itself.
+
+    The encoder reads the tokens of a line with one space between them. A token's vector is the mean of those of its
+    pieces, each the mean of the chosen layers' hidden states.
+    """
+
+    words: Sequence[str]  # The surface form of each word
+    encoder: str | Encoder  # Its place, or the encoder itself
+    layers: tuple[int, ...]
+    known_words: Flags  # Words that the encoder makes anything of
+    equal_is_one: bool  # Whether equal words are as alike as can be, wherever they stand
+    self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
+    frequencies: Floats | None = None
+    """Share of each word among the references' tokens, for compositions that weigh by it."""
+
+    in_context: ClassVar[bool] = True
+
+    def known(self, tokens: Tokens) -> Flags:
+        """Which tokens have a vector."""
+        known: Flags = self.known_words[tokens.codes]
+        return known
+
+    def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
+        """Unit vectors of the tokens of the distinct lines of a chunk, and the row of each position."""
+        tokens = Tokens.joined((chunk.candidates, chunk.references))
+        numbers, lines = _distinct(tokens)
+        pieces, states = self._states(lines)
+        rows = word_rows(pieces, states, lines.offsets[:-1], len(lines.codes))
+        places = np.arange(len(tokens.codes)) + np.repeat(
+            lines.offsets[numbers] - tokens.offsets[:-1], tokens.lengths
+        )
+        words = lines.codes
+        weights = frequency_weights(self.frequencies)[words] if by_frequency else None
+        relation = None
+        if self.self_only is not None:
+            known = self.known_words[words]
+            relation = Relation(words.astype(np.int64), 0, known, None, None, self.self_only[words])
+        return UnitVectors(rows, words, weights, relation, self.equal_is_one, in_context=True), places
+
+    def pieces(self, tokens: Tokens) -> PieceVectors:
+        """Unit vectors of the pieces of lines."""
+        numbers, lines = _distinct(tokens)
+        pieces, states = self._states(lines)
+        chosen = pieces.chosen(numbers.tolist())
+        places = pieces.offsets[numbers].repeat(np.diff(chosen.offsets)) + np.arange(len(chosen.ids))
+        places -= np.repeat(chosen.offsets[:-1], np.diff(chosen.offsets))
+        rows = unit_rows(states)[places]
+        return PieceVectors(rows, chosen.ids.astype(np.int64), chosen.words >= 0, chosen.offsets)
+
+    def _states(self, lines: Tokens) -> tuple[Pieces, NDArray[np.float32]]:
+        return encoded_lines(self.encoder, self.layers).rows(lines_of_words(lines, self.words))
+
+
+def lines_of_words(lines: Tokens, words: Sequence[str]) -> list[list[str]]:
+    """Lines as the surface forms of their words."""
+    every = [words[code] for code in lines.codes.tolist()]
+    bounds = lines.offsets.tolist()
+    return [every[start:end] for start, end in pairwise(bounds)]
+
+
+def _distinct(tokens: Tokens) -> tuple[Integers, Tokens]:
+    """Number equal lines alike; return the number of each, and the distinct lines."""
+    known: dict[bytes, int] = {}
+    bounds = tokens.offsets.tolist()
+    numbers = [known.setdefault(tokens.codes[start:end].tobytes(), len(known)) for start, end in pairwise(bounds)]
+    found = np.array(numbers, np.int64)
+    first = np.unique(found, return_index=True)[1]
+    return found, tokens.chosen(first)
 
 
 @dataclass(frozen=True)
@@ -37,10 +127,8 @@ class CorpusWords:
 
     words: WordTable
     """Vectors of words are arrays, which workers map; those in context are made where they are needed."""
-    identity: str = ""
-    """Name and content of the set that the vectors are from."""
-    zero_words: int = 0
-    """Words whose vector is zero, which counts as none."""
+    identity: str = ""  # Name and content of the set that the vectors are from
+    zero_words: int = 0  # Words whose vector is zero, which counts as none
 
     @classmethod
     def of(
@@ -95,67 +183,56 @@ class CorpusWords:
         """Put features together; no word has a vector."""
         return cls(WordTable(TokenVectors(np.zeros((words, 0), np.float32), np.zeros(words)), features))
 
-    def load(self) -> WordTable:
-        """Return the table: it is in memory already."""
-        return self.words
 
-    @contextmanager
-    def placed(self, executor: Executor | None) -> Iterator[tuple[PlacedWords, dict[str, bytes]]]:
-        """Put the table where the workers of an executor find it; what they must be sent comes with it."""
-        if executor is None:
-            yield self, {}
-        elif shares_memory(executor):
-            with self._stored() as stored:
-                yield stored, {}
-        else:
-            held, sent = hold(self)
-            yield SentWords(held), {held.key: sent}
+@dataclass(frozen=True)
+class Broadcast:
+    """A table of words, or the words of a corpus by their codes; or where workers find them."""
 
-    @contextmanager
-    def _stored(self) -> Iterator[CorpusWords | StoredWords]:
-        """Lay the table down in files, for other processes to map."""
-        if not isinstance(self.words.vectors, TokenVectors):
-            yield self
-            return
-        own = {field.name: getattr(self.words.vectors, field.name) for field in fields(TokenVectors)}
+    value: WordTable | Vocabulary | None = None
+    folder: str = ""  # On this machine, whose files every worker maps once
+    sent: Held | None = None  # What is sent once to every worker that has none of this machine's files
+
+    def load(self) -> Any:
+        """Return the table, or the words."""
+        if self.sent is not None:
+            return self.sent.value()
+        return _read(self.folder) if self.value is None else self.value
+
+
+@contextmanager
+def broadcast(
+    value: WordTable | Vocabulary, executor: Executor | None
+) -> Iterator[tuple[Broadcast, dict[str, bytes]]]:
+    """Put a table or words where the workers of an executor find them; what they must be sent comes with it."""
+    in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors)
+    if executor is not None and not shares_memory(executor):
+        sent, content = hold(value)
+        yield Broadcast(sent=sent), {sent.key: content}
+    elif executor is None or in_context:
+        yield Broadcast(value), {}
+    else:
         with TemporaryFolder() as name:
-            for folder, arrays in (("vectors", own), ("features", self.words.features)):
-                Path(name, folder).mkdir()
-                for key, array in arrays.items():
-                    if array is not None:
-                        np.save(Path(name, folder, f"{key}.npy"), array)
-            yield StoredWords(name)
+            _write(value, Path(name))
+            yield Broadcast(folder=name), {}
 
 
-@dataclass(frozen=True)
-class StoredWords:
-    """The same in files that every worker maps once."""
-
-    folder: str
-
-    def load(self) -> WordTable:
-        """Map the files."""
-        return _load(self.folder)
-
-
-@dataclass(frozen=True)
-class SentWords:
-    """The same, sent once to every worker that has none of this machine's files."""
-
-    held: Held
-
-    def load(self) -> WordTable:
-        """Return the table that has arrived."""
-        words: CorpusWords = self.held.value()
-        return words.load()
+def _write(value: WordTable | Vocabulary, folder: Path) -> None:
+    if isinstance(value, Vocabulary):
+        Path(folder, _WORDS).write_text(json.dumps(list(value)))
+        return
+    own = {field.name: getattr(value.vectors, field.name) for field in fields(TokenVectors)}
+    for kind, arrays in (("vectors", own), ("features", value.features)):
+        Path(folder, kind).mkdir()
+        for key, array in arrays.items():
+            if array is not None:
+                np.save(Path(folder, kind, f"{key}.npy"), array)
 
 
-PlacedWords = CorpusWords | StoredWords | SentWords
-"""A table of words, or where it is found."""
-
-
-@lru_cache(maxsize=4)
-def _load(folder: str) -> WordTable:
+@lru_cache(maxsize=8)
+def _read(folder: str) -> WordTable | KnownWords:
+    if (place := Path(folder, _WORDS)).exists():
+        words = json.loads(place.read_bytes())
+        return KnownWords(zip(words, range(len(words)), strict=True))
     # Arrays that could be written to, as those in memory: kernels are compiled for one kind of them.
     vectors, features = (
         {path.stem: np.load(path, mmap_mode="c") for path in Path(folder, kind).glob("*.npy")}
@@ -165,33 +242,40 @@ def _load(folder: str) -> WordTable:
 
 
 @dataclass(frozen=True)
-class PlacedVocabulary:
-    """The words of a corpus, or where they are found: in a file of this machine, or sent once to every worker."""
+class WordSimilarity:
+    """How alike two words are."""
 
-    place: str | Held
-
-    def load(self) -> KnownWords:
-        """Return them, by their codes."""
-        if isinstance(self.place, str):
-            return _load_words(self.place)
-        words: KnownWords = self.place.value()
-        return words
+    one: str
+    other: str
+    similarity: float  # 0 if they may not meet
+    percentile: float  # Percentage of random pairs of words of the set that are less alike
 
 
-@lru_cache(maxsize=4)
-def _load_words(place: str) -> KnownWords:
-    words = json.loads(Path(place).read_bytes())
-    return KnownWords(zip(words, range(len(words)), strict=True))
+def compare_words(
+    source: VectorSource,
+    one: str,
+    other: str,
+    measure: WordMeasure | None = None,
+    case: VectorCase = "fallback",
+) -> WordSimilarity:
+    """Compare two words as the matchers do.
 
-
-@contextmanager
-def placed_words(words: KnownWords, executor: Executor) -> Iterator[tuple[PlacedVocabulary, dict[str, bytes]]]:
-    """Put words where the workers of an executor find them; what they must be sent comes with them."""
-    if not shares_memory(executor):
-        held, sent = hold(words)
-        yield PlacedVocabulary(held), {held.key: sent}
-        return
-    with TemporaryFolder() as name:
-        place = Path(name, "words.json")
-        place.write_text(json.dumps(list(words)))
-        yield PlacedVocabulary(str(place)), {}
+    Examples
+    --------
+    >>> from softbleu.embeddings import open_vectors
+    >>> found = compare_words(open_vectors("glove-6b-100d"), "car", "truck")
+    >>> round(found.similarity, 2), found.percentile > 99.9
+    (0.83, True)
+    """
+    measure = measure or WordMeasure()
+    words = list(dict.fromkeys((one, other)))
+    measured = measure_words(source, words, case, measure)
+    for word, known in zip(words, measured.selected.known, strict=True):
+        if not known:
+            raise VectorError(f"{source.name}: no vector for the word {word!r}; try another spelling")
+    vectors: Any = CorpusWords.of(measured, len(words), normalize=True).words.vectors
+    unit, codes = vectors.of_words(np.arange(len(words), dtype=np.int32))
+    _, products = unit.products(codes[None, :1], codes[None, -1:])
+    similarity = float(products[0, 0, 0])
+    random = random_similarities(source, measure)
+    return WordSimilarity(one, other, similarity, float((random < similarity).mean() * 100))

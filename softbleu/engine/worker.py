@@ -1,78 +1,82 @@
-"""What a worker does: a batch of segments in, rows of statistics or their sums out."""
+"""What a worker does: it scores coded chunks, whether cut from a corpus, from lists of texts or from one sentence."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora.parallel import FileBlock, read_together
 from softbleu.corpora.segments import BLOCK
 from softbleu.engine.encode import BlockCoder, CodedBlock
+from softbleu.engine.lists import CodedLists, ListBlock, ListCorpus, in_parts
 from softbleu.io.executors import count_workers, shares_files
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric, Requirements
-from softbleu.metrics.optional import SharedMatches, shares_matches
+from softbleu.metrics.optional import average_statistics, pair_statistics, shares_matches
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from numpy.typing import NDArray
+
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.segments import Segments
-    from softbleu.engine.vectors import PlacedVocabulary, PlacedWords
+    from softbleu.engine.vectors import Broadcast
     from softbleu.matching.similarity import Vectors, WordTable
     from softbleu.types import Integers
 
-
-PIECE = 512
-"""Candidates that are matched together: few enough for the cache. Results do not depend on it."""
-LEAST = 32
-"""Segments that are matched together, at least, however many systems there are."""
-_MOST_TOKENS = 1 << 18
-"""Tokens that are looked at together, unless a segment alone has more."""
+    Rows = NDArray[Any]
 
 
+MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
+LEAST = 32  # Segments that are matched together, at least, however many systems there are
+_MOST_TOKENS = 1 << 18  # Tokens that are looked at together, unless a segment alone has more
+SMALL_LIST = 32  # Pairs of a small list
 _SHARE, _LEAST_SHARE = 2, 64
 """Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
 same time, after few tasks."""
 _LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
 """Lines of all texts together that are given at once, by where they lie or as they are."""
-_SLOW = 8
-"""The same, in steps, where segments take long."""
+_SLOW = 8  # The same, in steps, where segments take long
 
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """What a worker is given at once: consecutive blocks, or some segments of one."""
+    """What a worker is given at once: consecutive blocks, some segments of one, or some lists."""
 
-    blocks: Sequence[Segments | FileBlock]
-    part: tuple[int, int] | None = None
-    """First and last segment, of the one block that there is."""
+    blocks: Sequence[Segments | FileBlock | ListBlock]
+    part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
 
-    def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
-        """Read the blocks and code them, one after the other."""
-        for block in read_together(self.blocks):
+    def coded(self, coder: BlockCoder) -> Iterator[Any]:
+        """Read the blocks and code them, one after the other: as `CodedBlock` or `CodedLists`."""
+        blocks: Any = self.blocks
+        for block in blocks if isinstance(blocks[0], ListBlock) else read_together(blocks):
             coded = coder.code(block)
             yield coded if self.part is None else coded.part(*self.part)
 
 
 def task_batches(
-    corpus: Corpus, executor: Executor | None = None, step: int | None = None, skip: int = 0
+    corpus: Corpus | ListCorpus, executor: Executor | None = None, step: int | None = None, skip: int = 0
 ) -> Iterator[TaskBatch]:
-    """Cut a corpus into what the workers of an executor are given at once; a block each where there is none.
+    """Cut a corpus into what the workers of an executor are given at once; without one, and of lists, a block each.
 
     A batch has at least `step` segments, where less than a block is enough; the first `skip` segments, whole steps of
     them, are done already.
     """
+    if isinstance(corpus, ListCorpus):
+        yield from (TaskBatch([block]) for block in corpus.blocks())
+        return
     left, by_place = len(corpus) - skip, executor is None or shares_files(executor)
     workers = 0 if executor is None else count_workers(executor)
     some: list[Segments | FileBlock] = []
@@ -104,14 +108,11 @@ def task_batches(
 class BlockStatistics:
     """Statistics of a block by one metric, for every system."""
 
-    rows: Integers
-    """(systems, rows, k); a single row each where only the sum is kept."""
-    counts: Integers
-    """Rows of each segment: 1, or as many as it has references."""
+    rows: Integers  # (systems, rows, k); a single row each where only the sum is kept
+    counts: Integers  # Rows of each segment: 1, or as many as it has references
     coverage: Integers
     """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
-    references: tuple[int, int]
-    """Fewest and most references of a segment."""
+    references: tuple[int, int]  # Fewest and most references of a segment
 
 
 @dataclass(frozen=True)
@@ -123,22 +124,19 @@ class Task:
     keep_rows: bool
 
 
-_mine = threading.local()
-"""What a thread of a worker keeps from one task to the next."""
+_mine = threading.local()  # What a thread of a worker keeps from one task to the next
 
 
 @dataclass(frozen=True)
-class BlockWork:
-    """Everything a worker needs to know; small enough to travel with every batch."""
+class Worker:
+    """Scores coded chunks by all metrics of a tokenizer; small enough to travel with every batch."""
 
     tasks: tuple[Task, ...]
     tokenizer: Tokenizer
-    needed: Requirements
-    """What all metrics together look at."""
+    needed: Requirements  # What all metrics together look at
     kernels: KernelName
-    tables: tuple[PlacedWords, ...] = ()
-    words: PlacedVocabulary | None = None
-    """Those that tables count, where whoever does the work does not know them."""
+    tables: tuple[Broadcast, ...] = ()
+    words: Broadcast | None = None  # Those that tables count, where whoever does the work does not know them
 
     def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
@@ -146,6 +144,58 @@ class BlockWork:
         for block in batch.coded(coder or self._own_coder()):
             sums.add(self._of_block(block))
         return sums.taken()
+
+    def compare(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[Rows]:
+        """Compute the statistics of all pairs of texts of each list, by the first metric.
+
+        They have the shape (candidates, references, k); with mean references (candidates, k).
+        """
+        tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
+        coded = batch.coded(coder or self._own_coder())
+        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels)]
+
+    def rows(
+        self,
+        chunks: Sequence[Chunk],
+        tables: Sequence[WordTable],
+        kernels: Kernels,
+        gold: Sequence[Chunk] | None = None,
+    ) -> Iterator[tuple[int, list[Integers]]]:
+        """Rows of each chunk by every metric, with its number; those that share matches go together.
+
+        Parameters
+        ----------
+        chunks : the same segments of each system
+        tables : what is known of words
+        gold : the same as `chunks`, for metrics that look at gold edits
+        """
+        alone, families = self._families
+        for number in alone:
+            metric, table = self.tasks[number].metric, self.tasks[number].table
+            seen = gold if gold and metric.requires.gold else chunks
+            words = None if table is None else tables[table]
+            yield number, [metric.statistics(chunk, words, kernels) for chunk in seen]
+        for (order, table), numbers in families.items():
+            members: list[Any] = [self.tasks[number].metric for number in numbers]
+            if len(members) == len(chunks) == 1:
+                yield numbers[0], [members[0].statistics(chunks[0], tables[table], kernels)]
+                continue
+            matchers = [metric.matching for metric in members]
+            matched = matched_by_all(matchers, chunks, tables[table].vectors, order, kernels)
+            for number, metric, by_system in zip(numbers, members, matched, strict=True):
+                yield number, [metric.statistics_of(*each) for each in zip(chunks, by_system, strict=True)]
+
+    @cached_property
+    def _families(self) -> tuple[list[int], dict[tuple[int, int], list[int]]]:
+        """Numbers of the metrics that have nothing to share, and of those that do, by their order and table."""
+        alone: list[int] = []
+        families: dict[tuple[int, int], list[int]] = {}
+        for number, task in enumerate(self.tasks):
+            if task.table is not None and shares_matches(task.metric):
+                families.setdefault((task.metric.order, task.table), []).append(number)
+            else:
+                alone.append(number)
+        return alone, families
 
     def _own_coder(self) -> BlockCoder:
         """Keep one from batch to batch."""
@@ -157,56 +207,52 @@ class BlockWork:
         return coder
 
     def _of_block(self, block: CodedBlock) -> list[BlockStatistics]:
-        size = max(PIECE // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
+        """Go through a block in mini-batches, each of which has a chunk for every system."""
+        size = max(MINI_BATCH // max(len(block.candidates), 1), LEAST) if self.tables else max(len(block), 1)
         bounds = list(block.bounds(size, _MOST_TOKENS))
-        pieces = [list(block.chunks(*each)) for each in bounds]
+        batches = [list(block.chunks(*each)) for each in bounds]
         gold = [list(block.chunks(*each, gold=True)) for each in bounds] if self.needed.gold else []
-        return self._add_up(pieces, gold, choose_kernels(self.kernels))
-
-    def _add_up(
-        self, pieces: Sequence[Sequence[Chunk]], gold: Sequence[Sequence[Chunk]], kernels: Kernels
-    ) -> list[BlockStatistics]:
-        """Go through the pieces, each of which has a chunk for every system."""
-        tables = [table.load() for table in self.tables]
-        found: list[list[list[Integers]]] = [[[] for _ in pieces[0]] for _ in self.tasks]
-        for number, piece in enumerate(pieces):
-            for place, by_system in self._statistics(piece, gold[number] if gold else None, tables, kernels):
+        tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
+        found: list[list[list[Integers]]] = [[[] for _ in batches[0]] for _ in self.tasks]
+        for number, chunks in enumerate(batches):
+            for place, by_system in self.rows(chunks, tables, kernels, gold[number] if gold else None):
                 for rows, parts in zip(by_system, found[place], strict=True):
                     parts.append(rows if self.tasks[place].keep_rows else rows.sum(axis=0, keepdims=True))
         return [
-            self._summed(task, parts, pieces, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
+            self._summed(task, parts, batches, gold, tables) for task, parts in zip(self.tasks, found, strict=True)
         ]
 
-    def _statistics(
-        self, piece: Sequence[Chunk], gold: Sequence[Chunk] | None, tables: Sequence[WordTable], kernels: Kernels
-    ) -> Iterator[tuple[int, list[Integers]]]:
-        """Rows of every system by every metric, with its number; those that share matches go together."""
-        families: dict[tuple[int, int], list[tuple[int, SharedMatches]]] = {}
-        for place, task in enumerate(self.tasks):
-            metric = task.metric
-            if task.table is not None and shares_matches(metric):
-                families.setdefault((metric.order, task.table), []).append((place, metric))
-                continue
-            seen = gold if metric.requires.gold and gold is not None else piece
-            words = None if task.table is None else tables[task.table]
-            yield place, [metric.statistics(chunk, words, kernels) for chunk in seen]
-        for (order, table), members in families.items():
-            matchers = [metric.matching for _, metric in members]
-            matched = matched_by_all(matchers, piece, tables[table].vectors, order, kernels)
-            for (place, member), by_system in zip(members, matched, strict=True):
-                yield place, [member.statistics_of(*each) for each in zip(piece, by_system, strict=True)]
+    def _of_lists(self, lists: CodedLists, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
+        """Go through lists: the pairs of small ones together, for there much time goes by for each list."""
+        metric, words = self.tasks[0].metric, None if self.tasks[0].table is None else tables[self.tasks[0].table]
+        if lists.mean_reference:
+            return [average_statistics(metric, *lists.texts(number), words) for number in range(len(lists))]
+        candidates, references = lists.sizes
+        pairs = candidates * references
+        found: dict[int, Rows] = {}
+        small = np.flatnonzero(pairs <= SMALL_LIST)
+        if len(small):
+            ((_, (rows,)),) = self.rows([lists.pairs(small)], tables, kernels)
+            for number, own in zip(small.tolist(), np.split(rows, np.cumsum(pairs[small])[:-1]), strict=True):
+                found[number] = own.reshape(candidates[number], references[number], -1)
+        for number in np.flatnonzero(pairs > SMALL_LIST).tolist():
+            one, other = lists.texts(number)
+            # The same texts are prepared once; of many candidates only some are compared at a time.
+            parts = [one] if one is other else in_parts(one)
+            found[number] = np.concatenate([pair_statistics(metric, each, other, words, kernels) for each in parts])
+        return [found[number] for number in range(len(lists))]
 
     def _summed(
         self,
         task: Task,
         parts: Sequence[Sequence[Integers]],
-        pieces: Sequence[Sequence[Chunk]],
+        batches: Sequence[Sequence[Chunk]],
         gold: Sequence[Sequence[Chunk]],
         tables: Sequence[WordTable],
     ) -> BlockStatistics:
         rows = np.stack([np.concatenate(each) for each in parts])
-        own = gold if task.metric.requires.gold and gold else pieces
-        references = np.concatenate([np.diff(piece[0].segment_offsets) for piece in own])
+        own = gold if task.metric.requires.gold and gold else batches
+        references = np.concatenate([np.diff(chunks[0].segment_offsets) for chunks in own])
         counts = np.ones(1, np.int64)
         if task.keep_rows:
             counts = references if rows.shape[1] != len(references) else np.ones(len(references), np.int64)
@@ -214,8 +260,8 @@ class BlockWork:
             rows = rows.sum(axis=1, keepdims=True)
         coverage = np.zeros((len(parts), 4), np.int64)
         if task.table is not None:
-            for piece in pieces:
-                coverage += np.stack([_coverage(chunk, tables[task.table].vectors) for chunk in piece])
+            for chunks in batches:
+                coverage += np.stack([_coverage(chunk, tables[task.table].vectors) for chunk in chunks])
         return BlockStatistics(rows, counts, coverage, (int(references.min()), int(references.max())))
 
 

@@ -9,9 +9,13 @@ import numpy as np
 from softbleu.kernels.scale import SCALE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from softbleu.types import Integers
+
+_FEW = 64  # Rows that are served one after the other, which is faster than whole arrays
 
 
 def assign_greedily(
@@ -33,11 +37,15 @@ def assign_greedily(
         return partner.reshape(batch, rows), value.reshape(batch, rows)
     flat = similarities.reshape(batch * rows, columns)
     limits = capacity.reshape(-1)
+    choices = flat.argmax(axis=1)
+    proposing = np.flatnonzero(flat[np.arange(batch * rows), choices] > threshold)
+    if len(proposing) <= _FEW:
+        _serve(flat, proposing.tolist(), rows, limits, unit, threshold, partner, value)
+        return partner.reshape(batch, rows), value.reshape(batch, rows)
+    choices = choices[proposing]
     contested = np.zeros(len(limits), bool)
-    proposing = np.arange(batch * rows)
     # Number among all columns of the one that each row is engaged to.
     chosen = np.full(batch * rows, -1)
-    choices = flat.argmax(axis=1)
     while len(proposing):
         found = flat[proposing, choices]
         able = np.flatnonzero(found > threshold)
@@ -65,6 +73,30 @@ def assign_greedily(
         value[proposing] = 0
         choices = flat[proposing].argmax(axis=1)
     return partner.reshape(batch, rows), value.reshape(batch, rows)
+
+
+def _serve(
+    flat: NDArray[np.int32],
+    proposing: Sequence[int],
+    rows: int,
+    limits: Integers,
+    unit: int,
+    threshold: int,
+    partner: Integers,
+    value: Integers,
+) -> None:
+    """Serve a few rows one after the other, as `assign_greedily` says."""
+    consumed: dict[int, int] = {}
+    for row in proposing:
+        similarities, first = flat[row], row // rows * flat.shape[1]
+        choice = int(similarities.argmax())
+        while consumed.get(first + choice, 0) >= limits[first + choice] and similarities[choice] > threshold:
+            similarities[choice] = -1
+            choice = int(similarities.argmax())
+        found = int(similarities[choice])
+        if found > threshold:
+            partner[row], value[row] = choice, found
+            consumed[first + choice] = consumed.get(first + choice, 0) + (unit or min(found, SCALE))
 
 
 class Intervals(NamedTuple):

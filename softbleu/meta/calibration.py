@@ -97,7 +97,7 @@ def calibrate(
     coefficient = known_name("coefficient", coefficient, COEFFICIENTS)
     if len(data) < 2:
         raise InputError(f"cross-validation needs two sets of data or more, here are {len(data)}")
-    points = [point.measure for point in sweep_points(base, vary)]
+    points = [point.metric for point in sweep_points(base, vary)]
     metrics = {str(number): metric for number, metric in enumerate(points)}
     columns: list[list[float]] = []
     signatures: Mapping[str, str] = {}

@@ -13,7 +13,6 @@ import numpy as np
 
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_name
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, plain_names, read_scores
-from softbleu.engine.plan import resolve_metric
 from softbleu.errors import InputError, known_name
 from softbleu.meta.agreement import Columns, join_assessments, join_systems
 from softbleu.meta.correlation import check_samples
@@ -134,10 +133,8 @@ def make_score_tables(
     What is better is greater: scores of which less is better, such as error rates, are negative.
     """
     tables, signatures = [], {}
-    resolved = [resolve_metric(metric) for metric in metrics.values()]
-    statistics = collect_statistics(
-        corpus, resolved, RunOptions(jobs, executor, progress=progress), keep_rows=segments
-    )
+    options = RunOptions(jobs, executor, progress=progress)
+    statistics = collect_statistics(corpus, list(metrics.values()), options, keep_rows=segments)
     for name, each in zip(metrics, statistics, strict=True):
         results = make_results(each, "segment" if segments else "corpus")
         signatures[name] = results[0].signature

@@ -301,14 +301,14 @@ def run_definition(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: Path | None = None,
+    checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the experiment that a TOML file defines; `journal` is as of `sweep_corpus`."""
+    """Run the experiment that a TOML file defines; `checkpoint` is as of `sweep_corpus`."""
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
     run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
-    run |= {"journal": journal} if definition.kind == "sweep" else {}
+    run |= {"checkpoint": checkpoint} if definition.kind == "sweep" else {}
     found = _RUNNERS[definition.kind](definition, **run)
     return Outcome(definition, started, perf_counter() - clock, **found)
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.engine.plan import resolve_metric, threshold_of, with_threshold
+from softbleu.engine.plan import make_plan, threshold_of, with_threshold
 from softbleu.engine.prepare import prepare_corpus, whole_chunk
-from softbleu.engine.worker import PIECE
+from softbleu.engine.vectors import broadcast
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.io.executors import chosen_executor, run_in_order, single_threaded_blas
 from softbleu.io.tabular import Records, Tabular
 from softbleu.matching.ngrams import check_order
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from softbleu.corpora.aligned import AlignedPair
-    from softbleu.engine.vectors import PlacedWords
+    from softbleu.engine.vectors import Broadcast
     from softbleu.matching.base import SoftMatcher
     from softbleu.matching.ngrams import Chunk
     from softbleu.matching.similarity import Vectors
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from softbleu.meta.evidence import Outputs
     from softbleu.meta.text import MatchedText
     from softbleu.meta.variants import MatcherVariant
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import MatchSettings
     from softbleu.types import Flags, Integers, Progress
 
@@ -166,7 +168,7 @@ def find_spurious(
     (3, 1.0, 2.0, 1.0)
     """
     check_order(order)
-    resolved = [resolve_metric(each.metric) for each in variants]
+    resolved = make_plan(each.metric for each in variants).metrics
     grids = _read_grids(variants, thresholds, at)
     prepared = prepare_corpus(text.corpus, text.tokenizer, Requirements())
     chunk = whole_chunk(prepared)
@@ -190,20 +192,20 @@ def find_spurious(
         _Task(each.variant.make_matcher(), list(tables).index(id(table)), each.thresholds, each.at)
         for each, table in zip(found, vectors, strict=True)
     )
-    starts = range(0, len(chunk), PIECE)
+    starts = range(0, len(chunk), MINI_BATCH)
     with ExitStack() as stack:
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
-        placed = [stack.enter_context(table.placed(workers)) for table in tables.values()]
-        work = _PieceWork(tasks, tuple(table for table, _ in placed), order)
-        contents = {key: sent for _, each in placed for key, sent in each.items()}
-        pieces = (_piece(text, chunk, start) for start in starts)
-        for start, results in zip(starts, run_in_order(work, pieces, workers, contents), strict=True):
+        sent = [stack.enter_context(broadcast(table.words, workers)) for table in tables.values()]
+        work = _MatchWork(tasks, tuple(table for table, _ in sent), order)
+        contents = {key: content for _, each in sent for key, content in each.items()}
+        batches = (_mini_batch(text, chunk, start) for start in starts)
+        for start, results in zip(starts, run_in_order(work, batches, workers, contents), strict=True):
             for analysis, (tally, pairs) in zip(found, results, strict=True):
                 analysis.tally.merge(tally)
                 analysis.partners.add(pairs, start)
             if progress is not None:
-                progress(min(start + PIECE, len(chunk)), len(chunk))
+                progress(min(start + MINI_BATCH, len(chunk)), len(chunk))
     return found
 
 
@@ -211,21 +213,21 @@ def _read_grids(
     variants: Sequence[MatcherVariant], thresholds: Sequence[float | str], at: float
 ) -> list[tuple[float, ...]]:
     """Thresholds of each variant, ascending; quantiles are looked up once for each choice of vectors."""
-    known: dict[tuple[object, float | str], float] = {}
+    asked: dict[tuple[object, float | str], Metric] = {}
     for variant in variants:
         for threshold in (at, *thresholds):
             key = variant.metric.vector_choice.key, threshold
-            if key not in known:
-                resolved = threshold_of(resolve_metric(with_threshold(variant.metric, threshold)))
-                known[key] = float(resolved or 0.0)
+            asked[key] = asked.get(key) or with_threshold(variant.metric, threshold)
+    resolved = make_plan(asked.values()).metrics
+    known = {key: float(threshold_of(metric) or 0.0) for key, metric in zip(asked, resolved, strict=True)}
     return [
         tuple(sorted({known[variant.metric.vector_choice.key, threshold] for threshold in (at, *thresholds)}))
         for variant in variants
     ]
 
 
-def _piece(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
-    end = min(start + PIECE, len(chunk))
+def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers | None]:
+    end = min(start + MINI_BATCH, len(chunk))
     offsets = chunk.candidates.offsets
     return chunk.part(start, end), None if text.aligned is None else text.aligned[offsets[start] : offsets[end]]
 
@@ -239,15 +241,15 @@ class _Task:
 
 
 @dataclass(frozen=True)
-class _PieceWork:
-    """Everything a worker needs to know to match a piece of the text in every way."""
+class _MatchWork:
+    """Everything a worker needs to know to match a mini-batch in every way."""
 
     tasks: tuple[_Task, ...]
-    tables: tuple[PlacedWords, ...]
+    tables: tuple[Broadcast, ...]
     order: int
 
-    def __call__(self, piece: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
-        chunk, aligned = piece
+    def __call__(self, batch: tuple[Chunk, Integers | None]) -> list[tuple[CreditTally, Pairs]]:
+        chunk, aligned = batch
         judge = None if aligned is None else Judge(chunk, aligned, self.order)
         deserving = [] if judge is None else judge.deserving()
         tables = [table.load() for table in self.tables]

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softbleu.config.signature import format_value
 from softbleu.corpora.segments import make_corpus
-from softbleu.engine.plan import key_of, resolve_metric, threshold_of, with_threshold
+from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
-from softbleu.matching.base import SoftMatcher
 from softbleu.metrics.base import Metric
 from softbleu.metrics.making import make_metric
-from softbleu.metrics.optional import matcher_of
 from softbleu.results import RunOptions, make_results, running
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.segments import References, Texts
     from softbleu.metrics.keywords import Settings
     from softbleu.results import Result
-    from softbleu.results.api import Measures
+    from softbleu.results.api import GivenMetrics
     from softbleu.types import Progress
 
 _IN_TABLE = ("metric", "matcher", "threshold", "quantile")
@@ -42,7 +40,7 @@ class SweepPoint:
 
     label: str
     """What tells it from others with the same settings; may be empty."""
-    measure: Metric
+    metric: Metric
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ def sweep_points(
     (thresholds are numbers, or quantiles such as `p99.9`); `variants` further settings by label.
 
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
-    >>> [str(point.measure) for point in points]
+    >>> [str(point.metric) for point in points]
     ['bleu', 'vleu(threshold=0.7)', 'vleu(threshold=0.8)']
     """
     if any(not values for values in vary.values()):
@@ -103,7 +101,7 @@ def sweep(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     vary: Mapping[str, Sequence[Any]],
     gold: Sequence[GoldSegment] | None = None,
     jobs: int = 1,
@@ -141,52 +139,32 @@ def sweep_corpus(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: str | Path | None = None,
+    checkpoint: str | Path | None = None,
     progress: Progress | None = None,
 ) -> SweepRows:
     """Score every system of a corpus at every point.
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
     once for all of them, and similarities and assignment once for all thresholds. Every score equals that of a run
-    for itself. `journal` is the folder (path or URL) of the checkpoint from which an interrupted sweep goes on; who
-    calls removes it when all is written (see `softbleu.engine.checkpoint`).
+    for itself. `checkpoint` is the folder, by path or URL, from which an interrupted sweep goes on (see
+    `softbleu.engine.checkpoint`); the caller removes it when all is written.
     """
-    metrics = _resolve([point.measure for point in points])
+    plan = make_plan([point.metric for point in points], corpus)
     varied, rows = _varied(points), SweepRows()
-    with running(corpus, metrics, RunOptions(jobs, executor, checkpoint=journal)) as runner:
+    with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
-            for metric in metrics:
-                runner.prepared(metric.tokenizer)
-            statistics = runner.collect(metrics, system=system)
-            found = zip(points, metrics, statistics, strict=True)
-            rows += [_row(point, metric, make_results(each)[0], varied) for point, metric, each in found]
+            for tokenizer in plan.needed:
+                runner.prepared(tokenizer)
+            found = zip(points, runner.collect(plan.metrics, system=system), strict=True)
+            rows += [_row(point, each.metric, make_results(each)[0], varied) for point, each in found]
             if progress is not None:
                 progress(number, len(corpus.systems))
     return rows
 
 
-def _resolve(metrics: Sequence[Metric]) -> list[Metric]:
-    """Put numbers in the place of quantiles, of thresholds that are not given, and of layers, each found once."""
-    known: dict[object, Any] = {}
-    resolved = []
-    for metric in metrics:
-        if metric.requires.vectors:
-            if metric.vector_choice.key not in known:
-                known[metric.vector_choice.key] = metric.vector_choice.resolved()
-            metric = replace(metric, vector_choice=known[metric.vector_choice.key])
-        given = threshold_of(metric)
-        if isinstance(matcher_of(metric), SoftMatcher) and not isinstance(given, float):
-            key = (metric.vector_choice.key, given)
-            if key not in known:
-                known[key] = threshold_of(resolve_metric(metric))
-            metric = with_threshold(metric, known[key], given)
-        resolved.append(metric)
-    return resolved
-
-
 def _varied(points: Sequence[SweepPoint]) -> list[str]:
     """Names of the settings that are not the same at all points that have them, or that not all have."""
-    settings = [{each.name: repr(value) for each, value in point.measure.settings()} for point in points]
+    settings = [{each.name: repr(value) for each, value in point.metric.settings()} for point in points]
     names = dict.fromkeys(name for each in settings for name in each if name not in _IN_TABLE)
     return [name for name in names if len({each.get(name) for each in settings if name in each}) > 1]
 

@@ -229,7 +229,7 @@ class Metric(Declared, metaclass=MetricClass):
         >>> round(float(Chrf().corpus_score(["the cat"], ["the cats"])), 1)
         77.6
         """
-        scored: Result | Results = engine().score_texts(self, candidates, references, source, **run)
+        scored: Result | Results = engine().score(candidates, references, source, metric=self, **run)
         return scored
 
     def sentence_score(self, candidate: str, references: str | Sequence[str], source: str | None = None) -> Score:

@@ -8,7 +8,7 @@ from softbleu.engine.runner import Runner, RunOptions, collect_statistics, runni
 from softbleu.engine.statistics import Statistics, make_results
 from softbleu.metrics.making import make_metric, metric_from_signature, read_metric
 from softbleu.metrics.result import Coverage, Result, Results
-from softbleu.results.api import compare, compare_corpus, measures_of, score, score_corpus
+from softbleu.results.api import compare, compare_corpus, make_metrics, score, score_corpus
 from softbleu.results.explain import Explanation, NgramMatch, explain_corpus
 from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings, compare_systems
 
@@ -33,8 +33,8 @@ __all__ = [
     "compare_systems",
     "explain_corpus",
     "make_metric",
+    "make_metrics",
     "make_results",
-    "measures_of",
     "metric_from_signature",
     "read_metric",
     "running",

@@ -35,14 +35,14 @@ class Accumulator:
     """
 
     def __init__(self, metric: str | Metric = "bleu") -> None:
-        self.measure = make_metric(metric)
+        self.metric = make_metric(metric)
         self.reset()
 
     def __len__(self) -> int:
         return len(self._segments)
 
     def __repr__(self) -> str:
-        return f"Accumulator({str(self.measure)!r}), {len(self)} segments"
+        return f"Accumulator({str(self.metric)!r}), {len(self)} segments"
 
     def reset(self) -> None:
         """Forget all text."""
@@ -69,10 +69,10 @@ class Accumulator:
         Raises
         ------
         InputError
-            It scores by another measure, or only one of the two has sources.
+            It scores by another metric, or only one of the two has sources.
         """
-        if _identity(other.measure) != _identity(self.measure):
-            raise InputError(f"cannot merge what {other.measure} is to score with what {self.measure} is to score")
+        if _identity(other.metric) != _identity(self.metric):
+            raise InputError(f"cannot merge what {other.metric} is to score with what {self.metric} is to score")
         self._add(other._segments)
 
     def compute(self, *, level: Level = "corpus") -> Result:
@@ -86,7 +86,7 @@ class Accumulator:
         if not self._segments:
             raise InputError("no text to score yet: add some by update")
         candidates, references, source = zip(*self._segments, strict=True)
-        return self.measure.corpus_score(candidates, references, None if None in source else source, level=level)
+        return self.metric.corpus_score(candidates, references, None if None in source else source, level=level)
 
     def _add(self, segments: Sequence[tuple[str, Sequence[str], str | None]]) -> None:
         if len({source is None for _, _, source in (*self._segments[:1], *segments[:1])}) > 1:
@@ -94,6 +94,6 @@ class Accumulator:
         self._segments.extend(segments)
 
 
-def _identity(measure: Metric) -> object:
-    """What tells measures apart; vectors in memory cannot always be compared."""
-    return measure, measure.tokenizer, measure.vector_choice.key
+def _identity(metric: Metric) -> object:
+    """What tells metrics apart; vectors in memory cannot always be compared."""
+    return metric, metric.tokenizer, metric.vector_choice.key

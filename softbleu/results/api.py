@@ -7,8 +7,9 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, overload
 
 from softbleu.corpora.segments import References, Texts, make_corpus
-from softbleu.engine.plan import resolve_metric
-from softbleu.engine.runner import RunOptions, collect_statistics, score_metrics
+from softbleu.engine.runner import RunOptions, collect_statistics
+from softbleu.engine.sentences import SentenceScorer as SentenceScorer
+from softbleu.engine.statistics import check_level, make_results
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
@@ -23,7 +24,7 @@ from softbleu.results.significance import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Unpack
+    from typing import TypedDict, Unpack
 
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.m2 import GoldSegment
@@ -32,14 +33,55 @@ if TYPE_CHECKING:
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Progress
 
-OneMeasure = str | Metric
-"""A metric's name, an expression or a value."""
-Measures = OneMeasure | Sequence[OneMeasure]
-"""One, or several."""
+    _Systems = Mapping[str, Iterable[str]]
+    _References = References | None
+    _Source = Iterable[str] | None
+
+    class _Options(Settings, total=False):
+        """What `score` and `compare` take beside texts and metrics; they say what it means."""
+
+        gold: Sequence[GoldSegment] | None
+        jobs: int
+        executor: Executor | None
+        progress: Progress | bool | None
+
+    class _ScoreOptions(_Options, total=False):
+        level: Level
+
+    class _OfOne(_ScoreOptions, total=False):
+        metric: GivenMetric
+
+    class _OfSeveral(_ScoreOptions):
+        metric: Sequence[GivenMetric]
+
+    class _OfAny(_ScoreOptions, total=False):
+        metric: GivenMetrics
+
+    class _CompareOptions(_Options, total=False):
+        baseline: str | None
+        significance: SignificanceSettings | None
+
+    class _CompareOne(_CompareOptions, total=False):
+        metrics: GivenMetric
+
+    class _CompareSeveral(_CompareOptions):
+        metrics: Sequence[GivenMetric]
+
+    class _CorpusOptions(TypedDict, total=False):
+        baseline: str | None
+        significance: SignificanceSettings | None
+        jobs: int
+        executor: Executor | None
+        checkpoint: str | None
+        progress: Progress | None
 
 
-def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
-    """Make measures; a setting goes to those that have it, and some must."""
+GivenMetric = str | Metric  # A metric's name, an expression or a value
+GivenMetrics = GivenMetric | Sequence[GivenMetric]  # One, or several
+
+
+def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
+    """Make metrics; a setting goes to those that have it, and some must."""
     for name in ("metric", "metrics"):
         if name in settings:
             raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
@@ -58,13 +100,13 @@ def measures_of(metrics: Measures, /, **settings: Any) -> list[Metric]:
 
 def score_corpus(
     corpus: Corpus,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     *,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
     kernels: KernelName = "auto",
-    journal: str | None = None,
+    checkpoint: str | None = None,
     progress: Progress | None = None,
 ) -> Results:
     """Score every system of a corpus.
@@ -84,7 +126,7 @@ def score_corpus(
         Any other executor to use instead, e.g. that of a cluster.
     kernels
         `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
-    journal
+    checkpoint
         Folder, by path or URL, where what is done is noted, and found again by another run of the same; see
         `softbleu.engine.checkpoint`.
     progress
@@ -100,127 +142,61 @@ def score_corpus(
     InputError, VectorError
         What cannot be scored, and vectors that cannot be read.
     """
-    measures = measures_of(metrics)
-    return score_metrics(corpus, measures, level, RunOptions(jobs, executor, kernels, journal, progress))
+    check_level(level)
+    keep_rows = level in ("macro", "reference")
+    options = RunOptions(jobs, executor, kernels, checkpoint, progress)
+    statistics = collect_statistics(corpus, make_metrics(metrics), options, keep_rows=keep_rows, level=level)
+    return Results(result for each in statistics for result in make_results(each, level))
 
 
 @overload
 def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
-    corpus: Corpus,
-    metric: OneMeasure = "bleu",
-    *,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    journal: str | None = None,
-    progress: Progress | None = None,
+    corpus: Corpus, metric: GivenMetric = ..., **run: Unpack[_CorpusOptions]
 ) -> ComparisonTable: ...
-
-
 @overload
 def compare_corpus(
-    corpus: Corpus,
-    metric: Sequence[OneMeasure],
-    *,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    journal: str | None = None,
-    progress: Progress | None = None,
+    corpus: Corpus, metric: Sequence[GivenMetric], **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
-
-
 def compare_corpus(
     corpus: Corpus,
-    metric: Measures = "bleu",
+    metric: GivenMetrics = "bleu",
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
-    journal: str | None = None,
+    checkpoint: str | None = None,
     progress: Progress | None = None,
 ) -> ComparisonTable | ComparisonTables:
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
     Of several metrics there is a table each.
     """
-    options = RunOptions(jobs, executor, checkpoint=journal, progress=progress)
-    tables = _compare(corpus, measures_of(metric), baseline, significance, options)
-    return tables if isinstance(metric, list | tuple) else tables[0]
-
-
-def _compare(
-    corpus: Corpus,
-    measures: Sequence[Metric],
-    baseline: str | None,
-    significance: SignificanceSettings | None,
-    options: RunOptions,
-) -> ComparisonTables:
-    resolved = [resolve_metric(measure) for measure in measures]
-    statistics = collect_statistics(corpus, resolved, options, keep_rows=True)
-    return ComparisonTables(
-        compare_systems(each, baseline or each.systems[0], significance or SignificanceSettings())
-        for each in statistics
-    )
+    options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
+    statistics = collect_statistics(corpus, make_metrics(metric), options, keep_rows=True)
+    settings = significance or SignificanceSettings()
+    tables = [compare_systems(each, baseline or each.systems[0], settings) for each in statistics]
+    return ComparisonTables(tables) if isinstance(metric, list | tuple) else tables[0]
 
 
 @overload
 def score(  # type: ignore[overload-overlap]  # a name is no list of names
-    candidates: Mapping[str, Iterable[str]],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metric: Measures = "bleu",
-    gold: Sequence[GoldSegment] | None = None,
-    level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_OfAny]
 ) -> Results: ...
-
-
 @overload
 def score(  # type: ignore[overload-overlap]  # and a name no list of names
-    candidates: Iterable[str],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metric: OneMeasure = "bleu",
-    gold: Sequence[GoldSegment] | None = None,
-    level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: Iterable[str], references: _References = ..., source: _Source = ..., **more: Unpack[_OfOne]
 ) -> Result: ...
-
-
 @overload
 def score(
-    candidates: Texts,
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metric: Sequence[OneMeasure],
-    gold: Sequence[GoldSegment] | None = None,
-    level: Level = "corpus",
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: Texts, references: _References = ..., source: _Source = ..., **more: Unpack[_OfSeveral]
 ) -> Results: ...
-
-
 def score(
     candidates: Texts,
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: Measures = "bleu",
+    metric: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     level: Level = "corpus",
     jobs: int = 1,
@@ -280,52 +256,26 @@ def score(
     """
     several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
     corpus = make_corpus(candidates, references, source, gold)
-    measures = measures_of(metric, **settings)
+    wanted = make_metrics(metric, **settings)
     with shown(progress) as shower:
-        results = score_corpus(corpus, measures, level=level, jobs=jobs, executor=executor, progress=shower)
+        results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
     return results if several else results[0]
 
 
 @overload
 def compare(  # type: ignore[overload-overlap]  # a name is no list of names
-    candidates: Mapping[str, Iterable[str]],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metrics: OneMeasure = "bleu",
-    gold: Sequence[GoldSegment] | None = None,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareOne]
 ) -> ComparisonTable: ...
-
-
 @overload
 def compare(
-    candidates: Mapping[str, Iterable[str]],
-    references: References | None = None,
-    source: Iterable[str] | None = None,
-    *,
-    metrics: Sequence[OneMeasure],
-    gold: Sequence[GoldSegment] | None = None,
-    baseline: str | None = None,
-    significance: SignificanceSettings | None = None,
-    jobs: int = 1,
-    executor: Executor | None = None,
-    progress: Progress | bool | None = None,
-    **settings: Unpack[Settings],
+    candidates: _Systems, references: _References = ..., source: _Source = ..., **more: Unpack[_CompareSeveral]
 ) -> ComparisonTables: ...
-
-
 def compare(
     candidates: Mapping[str, Iterable[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: Measures = "bleu",
+    metrics: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -350,7 +300,8 @@ def compare(
     (48.36, (1, 1, 0))
     """
     corpus = make_corpus(candidates, references, source, gold)
-    measures = measures_of(metrics, **settings)
+    wanted = make_metrics(metrics, **settings)
     with shown(progress) as shower:
-        tables = _compare(corpus, measures, baseline, significance, RunOptions(jobs, executor, progress=shower))
+        run: Any = {"jobs": jobs, "executor": executor, "progress": shower}
+        tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
     return tables if isinstance(metrics, list | tuple) else tables[0]

@@ -1,31 +1,96 @@
-"""Runs that were kept, and what differs between two of them: settings, resources, scores, lines."""
+"""Runs that were kept: what a signature asks for, and what differs between two runs: settings, scores, lines."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 from softbleu.config.signature import parse_signature
 from softbleu.corpora.files import open_text
-from softbleu.errors import InputError
+from softbleu.errors import InputError, known_name
 from softbleu.io.data_files import parse_json, parse_score
 from softbleu.io.tabular import Tabular
+from softbleu.metrics.base import Level
+from softbleu.metrics.making import settings_of
+
+_OF_TER = {("norm", "yes"): "--normalized", ("punct", "no"): "--no-punct", ("asian", "yes"): "--asian-support"}
+_SMOOTH = re.compile(r"^(.*?)(?:\[(.*)\])?$")
+
+
+def check_origin(signature: str) -> None:
+    """See that a signature is none of sacrebleu's, which say less than is needed to run them."""
+    pairs = dict(part.partition(":")[::2] for part in signature.strip().split("|"))
+    if pairs.get("case") not in ("mixed", "lc") or "metric" in pairs:
+        return
+    said = " ".join(_options(pairs))
+    raise InputError(f"that is a signature of sacrebleu; the same here: softbleu score {said}")
+
+
+def _options(pairs: dict[str, str]) -> list[str]:
+    """Write the options that give the same score.
+
+    >>> _options({"case": "lc", "eff": "no", "tok": "13a", "smooth": "floor[0.50]"})
+    ['-m bleu', '--tokenize 13a', '--smooth floor', '--smooth-value 0.50', '--lowercase']
+    >>> _options({"case": "mixed", "eff": "yes", "nc": "6", "nw": "2", "space": "no"})
+    ['-m chrf', '--char-order 6', '--word-order 2']
+    """
+    lower = ["--lowercase"] if pairs["case"] == "lc" else []
+    if "nc" in pairs:
+        averaged = ["--eps-smoothing"] if pairs.get("eff") == "no" else []
+        blanks = ["--whitespace"] if pairs.get("space") == "yes" else []
+        orders = [f"--char-order {pairs['nc']}", f"--word-order {pairs.get('nw', 0)}"]
+        return ["-m chrf", *orders, *blanks, *averaged, *lower]
+    if "punct" in pairs:
+        more = [_OF_TER[pair] for pair in pairs.items() if pair in _OF_TER]
+        return ["-m ter", *(lower or ["--no-lowercase"]), *more]
+    smooth = zip(("--smooth", "--smooth-value"), _SMOOTH.findall(pairs.get("smooth", "exp"))[0], strict=True)
+    way = [f"{option} {value}" for option, value in smooth if value]
+    effective = ["--effective-order"] if pairs.get("eff") == "yes" else []
+    return ["-m bleu", f"--tokenize {pairs.get('tok', '13a')}", *way, *effective, *lower]
+
+
+def broken_promises(signature: str, made: str) -> Iterator[str]:
+    """Say in what the signature that a run made differs from the one that it was to run again."""
+    kept = parse_signature(made)
+    earlier = {
+        key: each.key
+        for each in settings_of({name: kept[name] for name in ("metric", "matcher") if name in kept})
+        for key in each.earlier
+    }
+    promised = {earlier.get(key, key): value for key, value in parse_signature(signature).items()}
+    if "vectors" in promised and promised["vectors"] != kept.get("vectors"):
+        raise InputError(
+            f"the signature is of vectors {promised['vectors']}, these are {kept.get('vectors', 'none')}: "
+            "name the same ones with --vectors"
+        )
+    for key, value in promised.items():
+        if kept.get(key) != value:
+            yield f"{key} is {kept.get(key, 'missing')} here, {value} in the signature"
+
+
+def find_level(name: str | None, signature: str | None) -> Level:
+    """See that there is such a level; without a name it is that of the signature, or the corpus."""
+    if signature is not None:
+        check_origin(signature)
+    if name is None:
+        name = parse_signature(signature).get("level", "corpus") if signature is not None else "corpus"
+    return cast("Level", known_name("level", name, get_args(Level)))
+
 
 _RESOURCES = ("vectors", "idf", "language", "meteor-data")
 """Keys of signatures that say what was read beside the text."""
-_SAME = 1e-9
-"""Scores that differ by no more are the same."""
+_SAME = 1e-9  # Scores that differ by no more are the same
 
 
 @dataclass(frozen=True)
 class RunOfMetric:
     """What one metric said in a run."""
 
-    signature: Mapping[str, str]
-    """Its entries; empty where the file has none."""
+    signature: Mapping[str, str]  # Its entries; empty where the file has none
     systems: dict[str, float] = field(default_factory=dict)
     lines: dict[tuple[str, str], float] = field(default_factory=dict)
     """By system and line: a segment, or a segment and its reference."""
@@ -35,17 +100,13 @@ class RunOfMetric:
 class Change:
     """What is not the same in two runs."""
 
-    kind: str
-    """`setting`, `resource`, `version`, `system`, `score` or `line`."""
+    kind: str  # `setting`, `resource`, `version`, `system`, `score` or `line`
     metric: str
     system: str
-    name: str
-    """The key of the signature, or the line."""
+    name: str  # The key of the signature, or the line
     one: str | float | None
-    two: str | float | None
-    """As the runs have it; None where one has not."""
-    difference: float | None = None
-    """The second less the first, where they can be compared."""
+    two: str | float | None  # As the runs have it; None where one has not
+    difference: float | None = None  # The second less the first, where they can be compared
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,10 +114,8 @@ class RunDifference(Tabular):
     """What differs between two runs, and whether their scores can be compared."""
 
     changes: list[Change]
-    incomparable: dict[str, str]
-    """Of metrics whose scores cannot be compared, why."""
-    compared: int
-    """Scores of systems and lines that both have."""
+    incomparable: dict[str, str]  # Of metrics whose scores cannot be compared, why
+    compared: int  # Scores of systems and lines that both have
 
     def records(self) -> list[dict[str, Any]]:
         """A row a change."""

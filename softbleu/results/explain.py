@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.segments import References, Segments, Texts, make_corpus
-from softbleu.engine.plan import resolve_metric
+from softbleu.engine.plan import make_plan
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.engine.runner import collect_statistics, running
 from softbleu.errors import InputError
@@ -45,14 +45,11 @@ class NgramMatch:
     """A candidate n-gram and what it met; without a partner, `similarity` is 0 and `reference` None."""
 
     order: int
-    candidate_start: int
-    """Token of the candidate at which the n-gram starts, from 0."""
+    candidate_start: int  # Token of the candidate at which the n-gram starts, from 0
     candidate: tuple[str, ...]
     reference: tuple[str, ...] | None
-    reference_number: int | None
-    """Which reference of the segment the partner first appears in, from 0."""
-    reference_start: int | None
-    """Token of that reference at which the partner starts, from 0."""
+    reference_number: int | None  # Which reference of the segment the partner first appears in, from 0
+    reference_start: int | None  # Token of that reference at which the partner starts, from 0
     similarity: float
     exact: bool
 
@@ -62,8 +59,7 @@ class Explanation:
     """All matches of one segment of one system."""
 
     system: str
-    segment: int
-    """From 1."""
+    segment: int  # From 1
     candidate: tuple[str, ...]
     references: tuple[tuple[str, ...], ...]
     matches: tuple[NgramMatch, ...]
@@ -136,23 +132,24 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     InputError
         A number beyond the corpus, or a metric without single matches or findings.
     """
-    measure = resolve_metric(make_metric(metric))
-    if isinstance(measure, JudgesLines):
-        return _found_in_lines(pick_segments(corpus, segments), measure, segments)
-    requires = measure.requires
-    explainer = _paths if isinstance(measure, ShowsPaths) else _matches
+    (metric,) = make_plan([make_metric(metric)]).metrics
+    if isinstance(metric, JudgesLines):
+        return _found_in_lines(pick_segments(corpus, segments), metric, segments)
+    requires = metric.requires
+    explainer = _paths if isinstance(metric, ShowsPaths) else _matches
     # Frequencies are those of the whole corpus.
     whole = requires.frequency or requires.idf == "references"
     chosen = corpus if whole else pick_segments(corpus, segments)
     numbers = segments if whole else range(1, len(segments) + 1)
     scores = None
     if explainer is _matches and (not requires.source or chosen.source is not None or chosen.gold is not None):
-        with running(chosen, [measure]) as runner:
-            prepared = runner.prepared(measure.tokenizer)
-            scores = segment_numbers(runner.collect([measure], keep_rows=True)[0])
+        plan = make_plan([metric], chosen, keep_rows=True)
+        with running(chosen, plan) as runner:
+            prepared = runner.prepared(metric.tokenizer)
+            scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
-        prepared = prepare_corpus(chosen, measure.tokenizer, Requirements(idf=requires.idf))
-    explained = explainer(measure, prepared)
+        prepared = prepare_corpus(chosen, metric.tokenizer, Requirements(idf=requires.idf))
+    explained = explainer(metric, prepared)
     found: dict[tuple[int, int], Explanation] = {}
     start = 0
     for block in prepared.blocks():
@@ -169,23 +166,23 @@ def explain_corpus(corpus: Corpus, metric: str | Metric = "bleu", segments: Sequ
     return Explanations(found[key] for key in sorted(found))
 
 
-def _found_in_lines(corpus: Segments, measure: Metric, numbers: Sequence[int]) -> Explanations:
-    metric: Any = measure.at_level("segment")
-    (statistics,) = collect_statistics(corpus, [measure], keep_rows=True)
+def _found_in_lines(corpus: Segments, metric: Metric, numbers: Sequence[int]) -> Explanations:
+    judge: Any = metric.at_level("segment")
+    (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
     found = Explanations()
     for place, number in enumerate(numbers):
         for (system, texts), rows in zip(corpus.candidates.items(), statistics.rows, strict=True):
-            words, score = tuple(measure.tokenizer.split(texts[place])), metric.score(rows[place])
-            findings = metric.find(" ".join(words))
+            words, score = tuple(metric.tokenizer.split(texts[place])), judge.score(rows[place])
+            findings = judge.find(" ".join(words))
             found.append(Explanation(system, number, words, (), (), score.score, score, findings))
     return found
 
 
-def _matches(measure: Metric, prepared: PreparedCorpus) -> Explained:
+def _matches(metric: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by what a matcher matches."""
-    matcher, requires = matching_of(measure), measure.requires
-    vectors = prepared.table(measure.vector_choice, requires).words.vectors if requires.vectors else None
-    order: int = measure.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
+    matcher, requires = matching_of(metric), metric.requires
+    vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
+    order: int = metric.order  # type: ignore[attr-defined]  # whatever has a matcher has orders
 
     def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
         return _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, order))
@@ -193,26 +190,26 @@ def _matches(measure: Metric, prepared: PreparedCorpus) -> Explained:
     return explained
 
 
-def _paths(measure: Metric, prepared: PreparedCorpus) -> Explained:
+def _paths(metric: Metric, prepared: PreparedCorpus) -> Explained:
     """Explain by the path of a network that is closest; what a path says stands for the references."""
-    metric: Any = measure
-    words = prepared.table(measure.vector_choice, metric.requires).words
+    shower: Any = metric
+    words = prepared.table(metric.vector_choice, metric.requires).words
 
     def explained(system: str, segment: int, chunk: Chunk) -> Explanation:
-        (path,) = metric.paths(chunk, words, prepared.words)
+        (path,) = shower.paths(chunk, words, prepared.words)
         candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
         return Explanation(system, segment, candidate, (path.words,), (), path.score, path=path)
 
     return explained
 
 
-def matching_of(measure: Metric) -> Matcher:
-    """The matcher of a measure whose single matches can be shown."""
-    matcher = matcher_of(measure)
+def matching_of(metric: Metric) -> Matcher:
+    """The matcher of a metric whose single matches can be shown."""
+    matcher = matcher_of(metric)
     if matcher is None:
-        raise InputError(f"metric {measure.name!r} has no matcher, so there are no matches to show")
-    if not shows_matches(measure):
-        raise InputError(f"metric {measure.name!r} matches n-grams of networks: there are no matches to show")
+        raise InputError(f"metric {metric.name!r} has no matcher, so there are no matches to show")
+    if not shows_matches(metric):
+        raise InputError(f"metric {metric.name!r} matches n-grams of networks: there are no matches to show")
     return matcher
 
 
@@ -242,13 +239,13 @@ def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
 
 
 def _explanation(
-    system: str, segment: int, chunk: Chunk, spelt: Sequence[str], matched: Sequence[Matches]
+    system: str, segment: int, chunk: Chunk, words_of: Sequence[str], matched: Sequence[Matches]
 ) -> Explanation:
-    """Spell what a chunk of one segment matched."""
+    """Write what a chunk of one segment matched."""
 
     def texts(tokens: Tokens) -> list[tuple[str, ...]]:
         lines = pairwise(tokens.offsets.tolist())
-        return [tuple(spelt[code] for code in tokens.codes[start:stop].tolist()) for start, stop in lines]
+        return [tuple(words_of[code] for code in tokens.codes[start:stop].tolist()) for start, stop in lines]
 
     (candidate,), references = texts(chunk.candidates), texts(chunk.references)
     words = [word for text in (candidate, *references) for word in text]

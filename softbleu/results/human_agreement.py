@@ -1,4 +1,4 @@
-"""What a difference means: how often people preferred the same system as a metric, where they were asked."""
+"""Human-agreement curves: how often people prefer the system that a metric prefers, by the size of the difference."""
 
 from __future__ import annotations
 
@@ -19,18 +19,15 @@ _OF_THE_RUN = ("version", "level")
 
 
 @dataclass(frozen=True)
-class Meaning:
+class HumanAgreement:
     """In which share of pairs of systems with about such a difference people preferred the same system."""
 
-    data: str
-    """What they judged."""
+    data: str  # What they judged
     share: float
     low: float
-    high: float
-    """0 to 1, and the 95% interval."""
+    high: float  # 0 to 1, and the 95% interval
     pairs: int
-    systems: int
-    """How many there are in the data."""
+    systems: int  # How many there are in the data
 
     def __str__(self) -> str:
         return f"{self.share:.0%} ({100 * self.low:.0f}–{100 * self.high:.0f})"
@@ -41,18 +38,14 @@ class AgreementCurve:
     """The share by the size of the difference, between points."""
 
     data: str
-    metric: str
-    """What it is called there."""
-    signature: str
-    """Of the scores."""
+    metric: str  # What it is called there
+    signature: str  # Of the scores
     pairs: int
     systems: int
-    differences: Sequence[float]
-    """Ascending; nothing is said beyond the last."""
+    differences: Sequence[float]  # Ascending; nothing is said beyond the last
     share: Sequence[float]
     low: Sequence[float]
-    high: Sequence[float]
-    """At each of these; below the first as there."""
+    high: Sequence[float]  # At each of these; below the first as there
 
     @classmethod
     def of(cls, entry: dict[str, Any]) -> Self:
@@ -66,15 +59,15 @@ class AgreementCurve:
             for name, value in asdict(self).items()
         }
 
-    def at(self, difference: float) -> Meaning | None:
-        """Say what a difference means, whatever its sign; None beyond the range, and for no difference."""
+    def at(self, difference: float) -> HumanAgreement | None:
+        """Human agreement at a difference, whatever its sign; None beyond the range, and for no difference."""
         size = abs(difference)
         if not 0 < size <= self.differences[-1]:
             return None
         share, low, high = (
             float(np.interp(size, self.differences, each)) for each in (self.share, self.low, self.high)
         )
-        return Meaning(self.data, share, low, high, self.pairs, self.systems)
+        return HumanAgreement(self.data, share, low, high, self.pairs, self.systems)
 
     def fits(self, signature: str) -> bool:
         """Whether scores of that signature are made with the same settings, of as many references."""

@@ -30,12 +30,12 @@ _TOKENISED = (" .", " ,", " !", " ?")
 
 
 @contextmanager
-def open_sample(measures: Sequence[Metric] = ()) -> Iterator[Corpus]:
-    """Open the sample that has what all measures need."""
+def open_sample(metrics: Sequence[Metric] = ()) -> Iterator[Corpus]:
+    """Open the sample that has what all metrics need."""
     folder = find_resource("corpora", "samples")
     if folder is None:
         raise InputError("no input given, and this installation lacks the sample corpus: use -c and -r")
-    needs = [measure.requires for measure in measures]
+    needs = [metric.requires for metric in metrics]
     sample = CORRECTION if any(each.source or each.gold for each in needs) else TRANSLATION
     files: dict[str, Any] = {
         role: str(folder / names) if isinstance(names, str) else [str(folder / name) for name in names]

@@ -16,7 +16,7 @@ from softbleu.io.data_files import parse_whole
 from softbleu.io.executors import single_threaded_blas
 from softbleu.io.tabular import Tabular
 from softbleu.metrics.aggregation import ChosenSums
-from softbleu.results.human_agreement import Meaning, curves_for
+from softbleu.results.human_agreement import HumanAgreement, curves_for
 
 if TYPE_CHECKING:
     from softbleu.engine.statistics import Statistics
@@ -26,20 +26,14 @@ if TYPE_CHECKING:
 
 Test = Literal["bootstrap", "randomization"]
 Correction = Literal["holm", "fdr", "none"]
-LEVEL = 0.95
-"""Share of the samples that a range of ranks has."""
-ALIKE = 1e-9
-"""Segments whose scores differ by no more are alike."""
-_PIECE = 256
-_CELLS = 1 << 22
-"""Entries of the matrices that are held at a time; they have a column a segment."""
+LEVEL = 0.95  # Share of the samples that a range of ranks has
+ALIKE = 1e-9  # Segments whose scores differ by no more are alike
+_DRAWN_TOGETHER = 256
+_CELLS = 1 << 22  # Entries of the matrices that are in memory at a time; they have a column a segment
 MOST = 1_000_000
-SAMPLES, TRIALS = 1000, 10_000
-"""Bootstrap samples and trials, unless there are so many tests that they need more."""
-MOST_UNASKED = 100_000
-"""More than these must be asked for: after Holm they are enough for all pairs of 100 systems."""
-_FOR_A_TEST = 100
-"""Samples (or trials) a test: the least p of the first of them is 0.01 then."""
+SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
+MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
+_FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
 
 
 @dataclass(frozen=True)
@@ -48,16 +42,11 @@ class Comparison:
 
     name: str
     score: float
-    mean: float
-    """Of the bootstrap scores."""
-    interval: tuple[float, float]
-    """Between the 2.5th and the 97.5th percentile of the bootstrap scores."""
-    p_value: float | None
-    """Two-sided; None for the baseline itself."""
-    rank: int
-    """1 for the best score; equal scores share a rank."""
-    ranks: tuple[int, int]
-    """Best and worst rank in 95% of the samples."""
+    mean: float  # Of the bootstrap scores
+    interval: tuple[float, float]  # Between the 2.5th and the 97.5th percentile of the bootstrap scores
+    p_value: float | None  # Two-sided; None for the baseline itself
+    rank: int  # 1 for the best score; equal scores share a rank
+    ranks: tuple[int, int]  # Best and worst rank in 95% of the samples
     beside: Pair | None
     """The system beside the baseline; None for the baseline itself. Its p-value is corrected among the tests against
     the baseline."""
@@ -69,22 +58,18 @@ class Pair:
 
     name: str
     other: str
-    difference: float
-    """The score less that of the other."""
+    difference: float  # The score less that of the other
     interval: tuple[float, float]
     """Between the 2.5th and the 97.5th percentile of the differences of the bootstrap scores."""
-    p_value: float
-    """Two-sided."""
-    corrected: float
-    """The p-value corrected for all tests of its kind by this metric."""
+    p_value: float  # Two-sided
+    corrected: float  # The p-value corrected for all tests of its kind by this metric
     effect: float
     """Mean difference of the segments' scores over their standard deviation (Cohen's d of paired values); 0 where
     there is none."""
-    wins: int
-    """Segments that score better than the other's."""
+    wins: int  # Segments that score better than the other's
     ties: int
     losses: int
-    people: tuple[Meaning, ...] = ()
+    people: tuple[HumanAgreement, ...] = ()
     """What people said of such differences in the data of the study that have the same settings."""
 
     def turned(self) -> Pair:
@@ -191,21 +176,14 @@ class ComparisonTable(Tabular):
 
     comparisons: list[Comparison]
     baseline: str
-    metric: str
-    """The measure, as an expression."""
-    label: str
-    """What people call the score."""
-    signature: str
-    """Of the scores and the test."""
-    short_signature: str
-    """Without what has its default."""
+    metric: str  # The metric, as an expression
+    label: str  # What people call the score
+    signature: str  # Of the scores and the test
+    short_signature: str  # Without what has its default
     higher_is_better: bool
-    significance: SignificanceSettings
-    """How it was tested, with the numbers of samples and trials that were drawn."""
-    resampled: Floats
-    """The bootstrap scores, (systems, samples)."""
-    pairs: list[Pair]
-    """All pairs of systems in the order given, the later of two first; corrected among all pairs."""
+    significance: SignificanceSettings  # How it was tested, with the numbers of samples and trials that were drawn
+    resampled: Floats  # The bootstrap scores, (systems, samples)
+    pairs: list[Pair]  # All pairs of systems in the order given, the later of two first; corrected among all pairs
 
     @property
     def judged(self) -> list[str]:
@@ -283,7 +261,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
         raise UnknownNameError("system", baseline, statistics.systems)
     settings = settings.settled(len(statistics.systems))
     place = statistics.systems.index(baseline)
-    metric = statistics.measure.at_level("corpus")
+    metric = statistics.metric.at_level("corpus")
     scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
     resampled = bootstrap_scores(statistics, metric, settings.samples or SAMPLES, settings.seed)
@@ -315,7 +293,7 @@ def compare_systems(statistics: Statistics, baseline: str, settings: Significanc
     return ComparisonTable(
         comparisons,
         baseline,
-        str(statistics.measure),
+        str(statistics.metric),
         metric.label,
         signature,
         short,
@@ -335,7 +313,7 @@ class _Differing:
         self._names, self._scores, self._resampled = statistics.systems, scores, resampled
         self._p_values, self._correction = p_values, correction
         self._segments, self._curves = segment_numbers(statistics), curves_for(statistics.signature())
-        self._sign = 1 if statistics.measure.higher_is_better else -1
+        self._sign = 1 if statistics.metric.higher_is_better else -1
 
     def pairs(self, chosen: Sequence[tuple[int, int]]) -> list[Pair]:
         """Pairs of systems, corrected as if there were no others."""
@@ -365,7 +343,7 @@ class _Differing:
 
 def segment_numbers(statistics: Statistics) -> Floats:
     """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
-    metric = statistics.measure.at_level("segment")
+    metric = statistics.metric.at_level("segment")
     return np.stack([metric.aggregation.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
 
 
@@ -384,9 +362,9 @@ def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
         return found
     order = np.argsort(p_values, kind="stable")
     steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
-    held = np.empty(len(p_values))
-    held[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    corrected: list[float] = held.tolist()
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    corrected: list[float] = adjusted.tolist()
     return corrected
 
 
@@ -421,7 +399,7 @@ def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed:
     generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
     chosen = _chosen_sums(statistics, metric)
-    for start, stop in _pieces(samples, segments):
+    for start, stop in _batches(samples, segments):
         drawn = generator.integers(segments, size=(stop - start, segments))
         drawn += np.arange(stop - start)[:, None] * segments
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * segments)
@@ -456,7 +434,7 @@ def approximate_randomization(statistics: Statistics, metric: Metric, trials: in
     chosen = _chosen_sums(statistics, metric)
     systems = len(statistics.systems)
     exceeding = np.zeros((systems, systems))
-    for start, stop in _pieces(trials, segments):
+    for start, stop in _batches(trials, segments):
         swapped = generator.integers(2, size=(stop - start, segments))
         part = chosen.weighted(swapped, start)
         whole = chosen.plain(start, stop)
@@ -471,8 +449,8 @@ def approximate_randomization(statistics: Statistics, metric: Metric, trials: in
     return np.where(observed == observed[:, None], 1.0, (exceeding + 1) / (trials + 1))
 
 
-def _pieces(count: int, segments: int) -> Iterator[tuple[int, int]]:
-    size = max(1, min(_PIECE, _CELLS // segments))
+def _batches(count: int, segments: int) -> Iterator[tuple[int, int]]:
+    size = max(1, min(_DRAWN_TOGETHER, _CELLS // segments))
     for start in range(0, count, size):
         yield start, min(start + size, count)
 

@@ -9,7 +9,7 @@ import pytest
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import WordMeasure
-from softbleu.engine.word_similarity import compare_words
+from softbleu.engine.vectors import compare_words
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from softbleu import cli
-from softbleu.cli.options import completion_of
 from softbleu.cli.examples import metric_lines
+from softbleu.cli.options import completion_of
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
 from softbleu.metrics.overview import describe_metrics

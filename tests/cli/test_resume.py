@@ -54,11 +54,11 @@ def test_a_run_goes_on_where_it_was(texts: list[str], tmp_path: Path, metric: st
     with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
         whole = score_corpus(corpus, metric, level=level)
         with pytest.raises(StopError):
-            score_corpus(corpus, metric, level=level, journal=str(place), progress=stop_after(4096))
+            score_corpus(corpus, metric, level=level, checkpoint=str(place), progress=stop_after(4096))
         assert parts_of(place) == ["0-2048.npz", "2048-4096.npz"]
         seen: list[int] = []
         again = score_corpus(
-            corpus, metric, level=level, journal=str(place), progress=lambda done, _: seen.append(done)
+            corpus, metric, level=level, checkpoint=str(place), progress=lambda done, _: seen.append(done)
         )
     assert again == whole
     assert seen == [LINES]
@@ -68,8 +68,8 @@ def test_a_comparison_goes_on(texts: list[str], tmp_path: Path) -> None:
     with ParallelFiles.open({"one": texts[0], "two": texts[1]}, texts[1:]) as corpus:
         whole = compare_corpus(corpus).records()
         with pytest.raises(StopError):
-            compare_corpus(corpus, journal=str(tmp_path / "journal"), progress=stop_after(3000))
-        assert compare_corpus(corpus, journal=str(tmp_path / "journal")).records() == whole
+            compare_corpus(corpus, checkpoint=str(tmp_path / "journal"), progress=stop_after(3000))
+        assert compare_corpus(corpus, checkpoint=str(tmp_path / "journal")).records() == whole
 
 
 def test_a_sweep_goes_on_within_a_system(texts: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +86,9 @@ def test_a_sweep_goes_on_within_a_system(texts: list[str], tmp_path: Path, monke
         with monkeypatch.context() as patch:
             patch.setattr(checkpoint.Checkpoint, "write", stop)
             with pytest.raises(StopError):
-                sweep_corpus(corpus, points, journal=place)
+                sweep_corpus(corpus, points, checkpoint=place)
         assert parts_of(place) == ["0-2048.npz"] * 2 + ["2048-4096.npz"] * 2 + ["4096-5000.npz"]
-        assert sweep_corpus(corpus, points, journal=place) == whole
+        assert sweep_corpus(corpus, points, checkpoint=place) == whole
 
 
 def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_other_work_other_text_and_damage_count_for_nothing(texts: list[str], tm
         """Segments that a run has done after its first block."""
         with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
             seen: list[int] = []
-            score_corpus(corpus, metric, journal=str(place), progress=lambda done, _: seen.append(done))
+            score_corpus(corpus, metric, checkpoint=str(place), progress=lambda done, _: seen.append(done))
         return seen[0]
 
     assert started() == 1024
@@ -115,9 +115,9 @@ def test_a_journal_at_a_url(texts: list[str]) -> None:
     place = "memory://journals/one"
     with ParallelFiles.open(texts[:1], texts[1:]) as corpus:
         with pytest.raises(StopError):
-            score_corpus(corpus, journal=place, progress=stop_after(4096))
+            score_corpus(corpus, checkpoint=place, progress=stop_after(4096))
         seen: list[int] = []
-        again = score_corpus(corpus, journal=place, progress=lambda done, _: seen.append(done))
+        again = score_corpus(corpus, checkpoint=place, progress=lambda done, _: seen.append(done))
         assert again == score_corpus(corpus)
     assert seen == [LINES]
     checkpoint.remove_checkpoint(place)
@@ -128,7 +128,7 @@ def test_the_command_removes_the_journal_once_all_is_written(command: Any, texts
     output, place = tmp_path / "out.json", tmp_path / ".out.json.score"
     options = ["score", "-c", texts[0], "-r", texts[1], "-f", "json"]
     with ParallelFiles.open(texts[:1], texts[1:]) as corpus, pytest.raises(StopError):
-        score_corpus(corpus, journal=str(place), progress=stop_after(4096))
+        score_corpus(corpus, checkpoint=str(place), progress=stop_after(4096))
     assert len(list(place.iterdir())) == 2
     done = command(*options, "-o", output, "--resume")
     assert (done.code, done.out, done.err) == (0, "", "")

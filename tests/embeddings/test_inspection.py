@@ -13,7 +13,7 @@ from oracles import measure as oracle
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import QUANTILES, WordMeasure, measure_quantiles
-from softbleu.engine.word_similarity import compare_words
+from softbleu.engine.vectors import compare_words
 from softbleu.errors import VectorError
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.engine import streaming, worker
-from softbleu.engine.streaming import SegmentRows, SegmentScores
+from softbleu.engine import statistics, worker
+from softbleu.engine.plan import make_plan
+from softbleu.engine.statistics import SegmentRows, SegmentScores
 from softbleu.errors import InputError
 from softbleu.metrics import Gleu
 from softbleu.metrics.aggregation import SumOfRows
@@ -55,7 +56,7 @@ def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
     [("bleu", "corpus", 1), ("bleu", "corpus", 2), ("gleu(iterations=5)", "corpus", 1), ("bleu", "segment", 1)],
 )
 def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "_MOST_KEPT", 1 << 12)
+    monkeypatch.setattr(statistics, "_MOST_KEPT", 1 << 12)
     monkeypatch.setattr(worker, "_LINES_BY_PLACE", 4096)
     sizes = (2_000, 8_000) if level == "segment" else (10_000, 40_000)
     few, many = (peak(written(tmp_path, lines), metric, level, jobs) for lines in sizes)
@@ -72,7 +73,7 @@ class TwoRows(SumOfRows):
 
 @pytest.mark.parametrize("kept", [0, 10, 10_000])
 def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "_MOST_KEPT", kept)
+    monkeypatch.setattr(statistics, "_MOST_KEPT", kept)
     rows, expected, number = SegmentRows(), [[], []], 0
     for counts in ([1, 2, 1], [3], [1, 1, 1, 2]):
         block = np.arange(number, number + 2 * sum(counts)).reshape(2, -1, 1)
@@ -117,7 +118,7 @@ def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monke
     candidate, source, *references = ([*map(" ".join, draw.choice(WORDS, (1500, 4)).tolist())] for _ in range(4))
     corpus = Segments.of({"one": candidate, "two": source}, list(zip(*references, strict=True)), source)
     expected = score_corpus(corpus, metric, level=level)
-    monkeypatch.setattr(streaming, "_MOST_KEPT", 100)
+    monkeypatch.setattr(statistics, "_MOST_KEPT", 100)
     found = score_corpus(corpus, metric, level=level)
     assert found == expected
     assert found.records() == expected.records()
@@ -144,7 +145,7 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,
-        running(corpus, [measure], RunOptions(executor=executor)) as runner,
+        running(corpus, make_plan([measure], corpus), RunOptions(executor=executor)) as runner,
     ):
         runner.prepared(measure.tokenizer)
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))

@@ -23,7 +23,7 @@ from softbleu.engine import encode
 from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.results import compare_corpus, explain_corpus, measures_of, score_corpus
+from softbleu.results import compare_corpus, explain_corpus, make_metrics, score_corpus
 from softbleu.text import tokens
 
 WORDS = ["cat", "dog", "Dog", "mat", "naïve", "the", "日本", "oov", "it's", "sat"]
@@ -321,5 +321,5 @@ def test_progress_goes_through_all_passes() -> None:
 
 
 def test_a_setting_goes_to_those_that_have_it() -> None:
-    bleu, gleu = measures_of(["bleu", "gleu"], order=2, iterations=7)
+    bleu, gleu = make_metrics(["bleu", "gleu"], order=2, iterations=7)
     assert (bleu, gleu) == (make_metric("bleu", order=2), make_metric("gleu", order=2, iterations=7))

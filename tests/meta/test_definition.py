@@ -277,9 +277,9 @@ def test_an_interrupted_run_goes_on(folder: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_definition(path, journal=journal, progress=stop)
+        run_definition(path, checkpoint=journal, progress=stop)
     (part,) = journal.iterdir()
-    outcome = run_definition(path, journal=journal)
+    outcome = run_definition(path, checkpoint=journal)
     # What was done is not done anew.
     assert len(list(journal.iterdir())) == len({each.system for each in outcome.sweep})
     assert part in journal.iterdir()

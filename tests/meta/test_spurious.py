@@ -23,7 +23,7 @@ from softbleu.embeddings import measure, open_vectors
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.credit import PROMISCUOUS, VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
-from softbleu.meta.spurious import PIECE, find_spurious
+from softbleu.meta.spurious import MINI_BATCH, find_spurious
 from softbleu.meta.text import MatchedText
 from softbleu.meta.variants import COMBINATIONS, VARIANTS, find_variant, make_variants
 from softbleu.metrics.making import make_metric
@@ -265,7 +265,9 @@ def test_masses_are_those_of_the_explanations() -> None:
 
 
 def test_the_pieces_do_not_matter() -> None:
-    pairs = list(generate(GenerationSettings(grammar="agreement", pairing="paraphrase", count=PIECE + 40)).pairs())
+    pairs = list(
+        generate(GenerationSettings(grammar="agreement", pairing="paraphrase", count=MINI_BATCH + 40)).pairs()
+    )
     settings = {"vectors": "glove-6b-100d", "vector_case": "fallback"}
     whole = analyse(pairs, **settings)
     parts = [analyse(pairs[:100], **settings), analyse(pairs[100:], **settings)]
@@ -277,7 +279,7 @@ def test_the_pieces_do_not_matter() -> None:
 
 
 def test_jobs_and_executors_do_not_change_a_digit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.meta.spurious.PIECE", 30)
+    monkeypatch.setattr("softbleu.meta.spurious.MINI_BATCH", 30)
     given: dict[str, Any] = {"grammar": "alternations", "count": 150, "remedies": ["plain", "mutual"]}
     alone = spurious(**given)
     with ThreadPoolExecutor(3) as executor:

@@ -19,7 +19,7 @@ from softbleu.embeddings import choice
 from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
-from softbleu.engine.worker import BlockWork
+from softbleu.engine.worker import Worker
 from softbleu.errors import InputError, UnknownNameError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.sweep import rank_by_score, sweep, table_of
@@ -70,7 +70,7 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
         (system, point.label, result.score, result.numbers.as_dict(), result.signature)
         for system in corpus.systems
         for point in points
-        for result in score_corpus(corpus.only(system), point.measure)
+        for result in score_corpus(corpus.only(system), point.metric)
     ]
     found = [(row.system, row.label, row.score, {**row.numbers, "score": row.score}, row.signature) for row in rows]
     assert found == expected
@@ -209,7 +209,7 @@ def test_points_in_order() -> None:
     points = sweep_points(
         BASE, {"matcher": ["vleu", "exact", "vleu"], "threshold": [0.9, 0.1, 0.9]}, {"b": {}, "a": {"order": 2}}
     )
-    measures = [point.measure for point in points]
+    measures = [point.metric for point in points]
     assert [
         (point.label, matcher_of(measure).name, threshold_of(measure), measure.order)  # type: ignore[attr-defined, union-attr]
         for point, measure in zip(points, measures, strict=True)
@@ -315,18 +315,18 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Systems whose text was scored, in order."""
     systems: list[str] = []
     current: list[str] = []
-    collect, score = Runner.collect, BlockWork.__call__
+    collect, score = Runner.collect, Worker.__call__
 
     def collected(runner: Runner, measures: Any, **more: Any) -> Any:
         current[:] = [more["system"]]
         return collect(runner, measures, **more)
 
-    def scored(work: BlockWork, *given: Any, **more: Any) -> Any:
+    def scored(work: Worker, *given: Any, **more: Any) -> Any:
         systems.extend(name for name in current if name not in systems)
         return score(work, *given, **more)
 
     monkeypatch.setattr(Runner, "collect", collected)
-    monkeypatch.setattr(BlockWork, "__call__", scored)
+    monkeypatch.setattr(Worker, "__call__", scored)
     return systems
 
 
@@ -347,7 +347,7 @@ def interrupted(journal: Path, after: int, points: Sequence[SweepPoint] = POINTS
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep_corpus(CORPUS, points, journal=journal, progress=stop)
+        sweep_corpus(CORPUS, points, checkpoint=journal, progress=stop)
 
 
 @pytest.mark.parametrize("after", [1, 2, 3])
@@ -356,7 +356,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after
     interrupted(journal, after)
     assert computed == ["A", "B", "C"][:after]
     computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, journal=journal)
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=journal)
     assert computed == ["A", "B", "C"][after:]
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
@@ -370,7 +370,7 @@ def test_a_torn_file_is_computed_anew(tmp_path: Path, computed: list[str], cut: 
     interrupted(tmp_path / "journal", 2)
     assert computed == ["A", "B"]
     computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert computed == ["C"]
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
@@ -382,7 +382,7 @@ def test_numbers_that_were_changed_are_not_taken(tmp_path: Path, computed: list[
     content[content.index(b"\x93NUMPY") + 128] ^= 1
     part.write_bytes(content)
     computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert computed == ["A", "B", "C"]
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
@@ -390,10 +390,10 @@ def test_numbers_that_were_changed_are_not_taken(tmp_path: Path, computed: list[
 def test_a_sweep_interrupted_twice(tmp_path: Path, computed: list[str]) -> None:
     interrupted(tmp_path / "journal", 1)
     interrupted(tmp_path / "journal", 2)
-    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert computed == ["A", "B", "C"]
     computed.clear()
-    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert computed == []
 
 
@@ -414,7 +414,7 @@ def test_the_journal_of_another_sweep_is_left_alone(
     journal = tmp_path / "journal"
     interrupted(journal, 2)
     computed.clear()
-    rows = sweep_corpus(*other, journal=journal)
+    rows = sweep_corpus(*other, checkpoint=journal)
     assert computed == ["A", "B", "C"]
     assert as_json(rows) == as_json(sweep_corpus(*other))
 
@@ -425,7 +425,7 @@ def test_the_journal_of_another_version_is_left_alone(
     interrupted(tmp_path / "journal", 2)
     computed.clear()
     monkeypatch.setattr(runner, "__version__", "99")
-    sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+    sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert computed == ["A", "B", "C"]
 
 
@@ -437,7 +437,7 @@ def test_what_is_no_checkpoint_is_not_replaced(
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match="no checkpoint of an interrupted run"):
-        sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+        sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert ((tmp_path / name).read_bytes(), computed) == (content, [])
 
 
@@ -453,7 +453,7 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
     interrupted(tmp_path / "journal", 1, points)
     write(2)
     computed.clear()
-    rows = sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
+    rows = sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
     assert len({row.signature for row in rows}) == 1
     assert computed == ["A", "B", "C"]
 
@@ -461,7 +461,7 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
 def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
     points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
     with pytest.raises(VectorError):
-        sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
+        sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -469,7 +469,10 @@ def test_progress_counts_systems(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     for _ in range(2):
         sweep_corpus(
-            CORPUS, POINTS[:1], journal=tmp_path / "journal", progress=lambda done, total: calls.append((done, total))
+            CORPUS,
+            POINTS[:1],
+            checkpoint=tmp_path / "journal",
+            progress=lambda done, total: calls.append((done, total)),
         )
     assert calls == [(1, 3), (2, 3), (3, 3)] * 2
 
@@ -497,6 +500,6 @@ def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Pat
     def remove(done: int, total: int) -> None:
         remove_checkpoint(tmp_path / "journal")
 
-    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal", progress=remove)
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=remove)
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
     assert list(tmp_path.iterdir()) == []

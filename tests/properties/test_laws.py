@@ -121,7 +121,7 @@ def corpus_score(case: Case, **more: object) -> Result:
 
 
 SIZES = (
-    "softbleu.engine.worker.PIECE",
+    "softbleu.engine.worker.MINI_BATCH",
     "softbleu.engine.worker.LEAST",
     "softbleu.kernels.numpy_backend.SEGMENTS_AT_ONCE",
     "softbleu.corpora.segments.BLOCK",

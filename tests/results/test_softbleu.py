@@ -331,7 +331,7 @@ def test_the_greatest_weights_add_up() -> None:
 
 def test_a_sweep_has_one_point() -> None:
     points = sweep_points({"metric": "softbleu"}, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.5, 0.6]})
-    assert [point.measure for point in points] == [make_metric("softbleu")]
+    assert [point.metric for point in points] == [make_metric("softbleu")]
 
 
 def test_there_are_no_matches_to_show() -> None:

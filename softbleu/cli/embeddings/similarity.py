@@ -18,7 +18,7 @@ def similarity(given: Given) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
     from softbleu.embeddings import open_vectors
     from softbleu.embeddings.choice import VectorChoice
-    from softbleu.engine.word_similarity import compare_words
+    from softbleu.engine.vectors import compare_words
 
     output = given.open_output([given.vectors])
     choice = given.declared(VectorChoice)

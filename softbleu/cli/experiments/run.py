@@ -45,15 +45,15 @@ def run_experiment(given: Given) -> None:
     for name in [*output_names(read.kind, suffix), *pictures]:
         Output.of(f"{base}{name}", inputs)
     manifest = Output.of(f"{base}.manifest.json", inputs)
-    journal = Path(f"{base}.unfinished")
-    check_checkpoint(journal)
+    checkpoint = Path(f"{base}.unfinished")
+    check_checkpoint(checkpoint)
     with given.progress(path.stem, many=1) as progress:
-        outcome = run_definition(read, journal=journal, progress=progress, **given.values("jobs executor"))
+        outcome = run_definition(read, checkpoint=checkpoint, progress=progress, **given.values("jobs executor"))
     files = {f"{base}{name}.{suffix}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if given.picture:
         files |= {f"{base}{name}.{drawn}": content for name, content in outcome_pictures(outcome, drawn)}
     for target, content in [(Output.of(name, inputs), content) for name, content in files.items()]:
         target.write(content)
     manifest.write(manifest_json(outcome))
-    remove_checkpoint(journal)
+    remove_checkpoint(checkpoint)
     given.note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")
