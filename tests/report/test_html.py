@@ -65,15 +65,14 @@ def unpacked(packed):
     return found
 
 
+def soft_page() -> str:
+    systems, references = {"A": ["a dog", "mat"], "B": ["cat", ""]}, [["a cat", "a mat"], ["the mat"]]
+    return page_of(systems, references, matcher="vleu", threshold=0.8, vectors=VECTORS)
+
+
 @pytest.fixture(scope="module")
 def soft():
-    return page_of(
-        {"A": ["a dog", "mat"], "B": ["cat", ""]},
-        [["a cat", "a mat"], ["the mat"]],
-        matcher="vleu",
-        threshold=0.8,
-        vectors=VECTORS,
-    )
+    return soft_page()
 
 
 def test_nothing_is_loaded(soft):
@@ -112,7 +111,7 @@ def test_hostile_text_is_data():
     assert "\u2028" not in html
 
 
-@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8))
 def test_escaped_json_is_the_same_json(value):
     text = escape_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
@@ -127,14 +126,7 @@ def test_packed_columns_come_back(columns):
 
 
 def test_the_same_page_has_the_same_bytes(soft):
-    again = page_of(
-        {"A": ["a dog", "mat"], "B": ["cat", ""]},
-        [["a cat", "a mat"], ["the mat"]],
-        matcher="vleu",
-        threshold=0.8,
-        vectors=VECTORS,
-    )
-    assert soft == again
+    assert soft == soft_page()
 
 
 def test_text_and_matches_are_in_the_data(soft):
@@ -170,6 +162,5 @@ def test_characters_are_set_without_blanks():
 
 
 def test_the_format_is_named_among_the_valid_ones():
-    assert list(PAGES) == ["html"]
     with pytest.raises(UnknownNameError, match=r"did you mean 'html'\?\); valid: text, .*, html"):
         WRITERS.find("htm", PAGES)
