@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -233,39 +233,23 @@ REFERENCES = ["the cat sat on the mat", "it rained all night long"] * 20
 
 
 @pytest.mark.parametrize("question", ["systems", "williams", "left-out"])
-def test_jobs_and_executors_do_not_change_a_digit(question: str) -> None:
-    metrics = ["bleu", "soft=vleu(threshold=0.8)", "bigrams=bleu(order=2)"]
-    with ThreadPoolExecutor(2) as executor:
-        found = [
-            softbleu.metaeval(
-                *(question,),
-                metrics=metrics,
-                candidates=TEXTS,
-                references=REFERENCES,
-                human={"people": PEOPLE},
-                **given,
-            )
-            for given in ({"jobs": 1}, {"jobs": 2}, {"executor": executor})
-        ]
-    assert found[0].table.rows
-    assert [each.table for each in found] == [found[0].table] * 3
-    assert list(found[0].table.facts)[:3] == ["bleu", "soft", "bigrams"]
+def test_metrics_and_given_scores_are_the_same(question: str) -> None:
+    metrics = ["bleu", "bigrams=bleu(order=2)"]
+    human = {"people": PEOPLE}
+    found = softbleu.metaeval(question, metrics=metrics, candidates=TEXTS, references=REFERENCES, human=human).table
+    results = [softbleu.score(TEXTS, REFERENCES, order=order) for order in (4, 2)]
+    tables = [
+        ScoreTable(name, {each.name: each.score for each in own})
+        for name, own in zip(("bleu", "bigrams"), results, strict=True)
+    ]
+    assert found.rows == softbleu.metaeval(question, scores=tables, human=human).table.rows
+    assert list(found.facts)[:2] == ["bleu", "bigrams"]
 
 
 def test_scores_of_which_less_is_better_are_turned(monkeypatch: pytest.MonkeyPatch) -> None:
-    def tau() -> float:
-        rows = [(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")]
-        (_, noties) = softbleu.metaeval(
-            "preferences",
-            metrics={"m": "bleu"},
-            candidates={name: TEXTS[name] for name in "ABC"},
-            references=REFERENCES,
-            rankings=Comparisons.of(rows),
-        ).table.rows
-        value = noties[2]
-        assert isinstance(value, float)
-        return value
-
-    assert tau() == 1.0
-    monkeypatch.setattr(Bleu, "higher_is_better", False)
-    assert tau() == -1.0
+    rows = Comparisons.of([(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")])
+    texts: dict[str, Any] = {"candidates": {name: TEXTS[name] for name in "ABC"}, "references": REFERENCES}
+    for expected in (1.0, -1.0):
+        (_, noties) = softbleu.metaeval("preferences", metrics={"m": "bleu"}, rankings=rows, **texts).table.rows
+        assert noties[2] == expected
+        monkeypatch.setattr(Bleu, "higher_is_better", False)
