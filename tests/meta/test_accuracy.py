@@ -13,13 +13,7 @@ from oracles import metaeval as oracle
 import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
-from softbleu.meta.accuracy import (
-    JudgedPairs,
-    assessment_accuracies,
-    flip_p_values,
-    output_accuracies,
-    soft_accuracy,
-)
+from softbleu.meta.accuracy import JudgedPairs, assessment_accuracies, flip_p_values, output_accuracies, soft_accuracy
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
 ROWS = st.lists(

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
+from judged_systems import OUTPUTS, REFERENCE
 from oracles import metaeval as oracle
 from scipy import stats
 
@@ -30,26 +31,18 @@ def columns(points: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(POINTS, st.sampled_from(list(COEFFICIENTS)))
-def test_coefficients_are_scipys(points: list[tuple[int, int]], name: str) -> None:
+def test_coefficients_and_intervals_are_scipys(points: list[tuple[int, int]], name: str) -> None:
     one, other = columns(points)
-    found = correlate(one, other, name, samples=0).value
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        assert found is None
-    else:
-        assert found == pytest.approx(SCIPY[name](one, other)[0], abs=1e-12)
-
-
-@given(POINTS, st.sampled_from(list(COEFFICIENTS)))
-def test_intervals_are_those_of_single_samples(points: list[tuple[int, int]], name: str) -> None:
-    one, other = columns(points)
-    found = correlate(one, other, name, samples=40, seed=3).interval
+    found = correlate(one, other, name, samples=40, seed=3)
     drawn = np.random.default_rng(3).integers(len(one), size=(40, len(one)))
     kept = [each for each in drawn if np.ptp(one[each]) > 0 and np.ptp(other[each]) > 0]
-    if len(kept) < 20 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        assert found is None
+    constant = np.ptp(one) == 0 or np.ptp(other) == 0
+    assert found.value == (None if constant else pytest.approx(SCIPY[name](one, other)[0], abs=1e-12))
+    if len(kept) < 20 or constant:
+        assert found.interval is None
     else:
         values = [SCIPY[name](one[each], other[each])[0] for each in kept]
-        assert found == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))), abs=1e-9)
+        assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", COEFFICIENTS)
@@ -60,19 +53,6 @@ def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.Mo
     assert correlate(one, other, name, samples=50) == found
     monkeypatch.setattr("softbleu.meta.correlation._MOST_SQUARED", 10)
     assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)
-
-
-@given(POINTS, st.sampled_from(list(COEFFICIENTS)))
-def test_laws_of_correlation(points: list[tuple[int, int]], name: str) -> None:
-    one, other = columns(points)
-    assume(np.ptp(one) > 0 and np.ptp(other) > 0)
-    value = correlate(one, other, name, samples=0).value
-    assert value is not None
-    assert -1 <= value <= 1
-    assert correlate(other, one, name, samples=0).value == pytest.approx(value, abs=1e-12)
-    assert correlate(-one, other, name, samples=0).value == pytest.approx(-value, abs=1e-12)
-    assert correlate(3 * one + 2, other, name, samples=0).value == pytest.approx(value, abs=1e-12)
-    assert correlate(one, one, name, samples=0).value == 1
 
 
 def test_williams_is_symmetric() -> None:
@@ -132,18 +112,14 @@ def test_tau(rows: list[oracle.Row], grid: list[int]) -> None:
     assert found[noties].untied == found[0].untied <= found[noties].pairs
 
 
-def test_tau_interval_narrows() -> None:
+def test_tau_interval() -> None:
     rows: list[oracle.Row] = [(0, "A", "B", 1 if n % 4 else -1, "x") for n in range(400)]
-    segments = {"A": np.array([2.0]), "B": np.array([1.0])}
-    (_, few), (_, many) = (
-        preference_taus(Comparisons.of(rows[:count]), ScoreTable("m", {}, segments)) for count in (40, 400)
-    )
-    assert few.value == many.value == 0.5
-    assert few.interval is not None
-    assert many.interval is not None
+    table = ScoreTable("m", {}, {"A": np.array([2.0]), "B": np.array([1.0])})
+    (_, found) = preference_taus(Comparisons.of(rows), table)
+    assert found.value == 0.5
+    low, high = found.interval or (0, 0)
     # Twice the standard error of a share of 3/4, on a scale of 2.
-    assert many.interval[1] - many.interval[0] == pytest.approx(8 * np.sqrt(0.75 * 0.25 / 400), rel=0.15)
-    assert few.interval[1] - few.interval[0] > 2 * (many.interval[1] - many.interval[0])
+    assert high - low == pytest.approx(8 * np.sqrt(0.75 * 0.25 / 400), rel=0.15)
 
 
 def test_rankings_past_the_corpus() -> None:
@@ -223,13 +199,8 @@ def test_bad_correlations() -> None:
 
 # One call
 
-TEXTS = {
-    "A": ["the cat sat on the mat", "it rained all night long"] * 20,
-    "B": ["the cat sat on a mat", "it rained all night long"] * 20,
-    "C": ["a cat sat on a rug", "it was all night rain"] * 20,
-    "D": ["the cat sat on a rug", "it rained all night"] * 20,
-}
-REFERENCES = ["the cat sat on the mat", "it rained all night long"] * 20
+TEXTS = {name.upper(): lines * 20 for name, lines in OUTPUTS.items()}
+REFERENCES = REFERENCE * 20
 
 
 @pytest.mark.parametrize("question", ["systems", "williams", "left-out"])

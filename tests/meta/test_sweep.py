@@ -139,13 +139,6 @@ def test_random_corpora(seed: int, thresholds: list[float], assignment: str, com
     assert_as_alone(sweep_corpus(corpus, points), points, corpus)
 
 
-def test_more_segments_than_a_block() -> None:
-    corpus = corpus_of(3, 1100, ("A",))
-    points = sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.3, 0.8]})
-    rows = sweep_corpus(corpus, points, jobs=2)
-    assert_as_alone(rows, points, corpus)
-
-
 # quantiles
 
 
@@ -169,14 +162,12 @@ TAIL = ["threshold", "score", "signature"]
 
 
 def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    original = choice.similarity_quantile
-
-    def counted(source: Any, percentile: float, how: Any = None) -> float:
-        asked.append(percentile)
-        return original(source, percentile, how)
-
-    monkeypatch.setattr(choice, "similarity_quantile", counted)
+    asked, original = [], choice.similarity_quantile
+    monkeypatch.setattr(
+        choice,
+        "similarity_quantile",
+        lambda words, percentile, *how: asked.append(percentile) or original(words, percentile, *how),
+    )
     sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["sleu", "vleu", "xleu"], "threshold": ["p90", "p99"]}))
     assert asked == [90.0, 99.0]
 
