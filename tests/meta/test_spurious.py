@@ -18,7 +18,7 @@ from softbleu import score
 from softbleu.corpora import Segments
 from softbleu.corpora.aligned import AlignedPair
 from softbleu.corpora.generate import GenerationSettings, generate
-from softbleu.embeddings import measure, open_vectors
+from softbleu.embeddings import measure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta.credit import VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
@@ -69,8 +69,6 @@ def classes(analysis: Analysis, order: int) -> dict[str, int]:
     return {name: math.ceil(mass) for name, mass in parts if mass}
 
 
-# Classes, by hand
-
 THIRD = {"vectors": {**LETTERS, "c": [0.1, 0.0, 0.1]}}
 
 
@@ -109,9 +107,6 @@ def test_order_errors_of_reordered_words_of_equal_spelling() -> None:
     assert analyse([pair("a b", "b a", (0, 1), (1, 0))], remedy="aligned").tally.credit(3, 2).matches == 0
 
 
-# Precision and recall, by hand
-
-
 def test_precision_and_recall() -> None:
     texts = [("a b", "A B", (0, 0)), ("a b c", "C B A", (2, 0)), ("a", "A", (0, 0)), ("a", "b", (0, 0))]
     credit = analyse([pair(*text) for text in texts], order=1, thresholds=[0.8]).curve[0]
@@ -122,13 +117,11 @@ def test_precision_and_recall() -> None:
     assert found == pytest.approx((0.5, 0.5, 0.75, 0.6))
 
 
-def test_exact_matches_neither_count_nor_deserve() -> None:
+def test_what_deserves_credit() -> None:
+    # Exact matches neither count nor deserve; words aligned with a gap deserve nothing of their order.
     analysis = analyse([pair("a b", "a B", (0, 0), (1, 1))], order=2)
     assert [analysis.tally.credit(analysis.at, order).matches for order in (1, 2)] == [1, 1]
     assert analysis.tally.deserving.tolist() == [1, 1]
-
-
-def test_words_aligned_with_a_gap_deserve_nothing_of_their_order() -> None:
     assert analyse([pair("a b", "A c B", (0, 0), (1, 2))], order=2).tally.deserving.tolist() == [2, 0]
     assert analyse([pair("a b", "B A", (0, 1), (1, 0))], order=2).tally.deserving.tolist() == [2, 0]
 
@@ -154,9 +147,6 @@ def test_no_approximate_match_is_said() -> None:
         assert not any(isinstance(value, float) and math.isnan(value) for row in records.rows for value in row)
 
 
-# Against brute force
-
-
 @st.composite
 def aligned_pairs(draw: st.DrawFn) -> AlignedPair:
     sides = [draw(st.lists(st.sampled_from(WORDS), max_size=6)) for _ in range(2)]
@@ -168,68 +158,29 @@ def aligned_pairs(draw: st.DrawFn) -> AlignedPair:
     return AlignedPair(tuple(sides[0]), tuple(sides[1]), tuple(chosen), "related")
 
 
-def compare(analysis: Analysis, pairs: list[AlignedPair], product: soft.TokenProduct, **options: Any) -> None:
-    order = len(analysis.tally.deserving)
-    plain = [(list(each.candidate), list(each.reference), each.alignment) for each in pairs]
-    for number, threshold in enumerate(analysis.thresholds):
-        expected = oracle.judge(
-            plain,
-            threshold=threshold,
-            order=order,
-            matcher=analysis.variant.matcher,
-            product=product,
-            **options,
-        )
-        for n, found in enumerate(expected, start=1):
-            credit = analysis.tally.credit(number, n)
-            assert credit.matches == found.counts.total(), (threshold, n)
-            got = (credit.deserved, credit.misordered, credit.spurious)
-            for name, mass in zip(VERDICTS, got, strict=False):
-                assert mass == pytest.approx(found.masses[name], abs=1e-9), (threshold, n, name)
-            assert (credit.rewarded, credit.deserving) == (found.rewarded, found.deserving)
-
-
 @given(
-    pairs=st.lists(aligned_pairs(), min_size=1, max_size=4),
-    vectors=word_vectors(),
-    matcher=st.sampled_from(["sleu", "vleu", "xleu"]),
-    remedy=st.sampled_from(["plain", "aligned"]),
-    assignment=st.sampled_from(["exact-first", "sequential"]),
-    order=st.integers(1, 4),
+    st.lists(aligned_pairs(), min_size=1, max_size=4),
+    word_vectors(),
+    st.sampled_from(["sleu", "vleu", "xleu"]),
+    st.sampled_from([("plain", "mean"), ("aligned", "aligned")]),
+    st.sampled_from(["exact-first", "sequential"]),
+    st.integers(1, 4),
 )
 def test_sums_are_those_of_brute_force(
-    pairs: list[AlignedPair],
-    vectors: dict[str, list[float]],
-    matcher: str,
-    remedy: str,
-    assignment: str,
-    order: int,
+    pairs: list[AlignedPair], vectors: Any, matcher: str, remedy: tuple[str, str], assignment: str, order: int
 ) -> None:
     settings = {"vectors": vectors, "vector_case": "exact", "assignment": assignment}
-    analysis = analyse(pairs, matcher, remedy, order=order, **settings)
-    product = soft.token_product_from(vectors, "exact")
-    composition = {"plain": "mean", "aligned": "aligned"}[remedy]
-    compare(analysis, pairs, product, assignment=assignment, composition=composition)
-
-
-def test_spurious_share_on_a_grammar_by_brute_force() -> None:
-    """A number as the documentation has them, of default vectors, recomputed without arrays."""
-    pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)).pairs())
-    analysis = analyse(pairs, "xleu", vectors="glove-6b-100d", vector_case="fallback", thresholds=[0.8])
-    words = sorted({word for each in pairs for side in (each.candidate, each.reference) for word in side})
-    rows = open_vectors("glove-6b-100d").select(words, "fallback").rows
-    vectors = {word: row.tolist() for word, row in zip(words, rows, strict=True)}
-    found = oracle.judge(
-        [(list(each.candidate), list(each.reference), each.alignment) for each in pairs],
-        threshold=0.8,
-        order=4,
-        matcher="xleu",
-        product=soft.token_product_from(vectors, "exact"),
-    )
-    masses = {name: math.fsum(each.masses[name] for each in found) for name in oracle.KINDEST_FIRST}
-    share = masses["spurious"] / sum(masses.values())
-    assert analysis.curve[0].spurious_share == pytest.approx(share, abs=1e-6)
-    assert 0.1 < share < 0.6
+    analysis = analyse(pairs, matcher, remedy[0], order=order, **settings)
+    plain = [(list(each.candidate), list(each.reference), each.alignment) for each in pairs]
+    given = {"order": order, "matcher": matcher, "assignment": assignment, "composition": remedy[1]}
+    for number, threshold in enumerate(analysis.thresholds):
+        product = soft.token_product_from(vectors, "exact")
+        for n, found in enumerate(oracle.judge(plain, threshold=threshold, product=product, **given), start=1):
+            credit = analysis.tally.credit(number, n)
+            counts = (credit.matches, credit.rewarded, credit.deserving)
+            assert counts == (found.counts.total(), found.rewarded, found.deserving), (threshold, n)
+            got = (credit.deserved, credit.misordered, credit.spurious)
+            assert got == pytest.approx([found.masses[name] for name in VERDICTS[:3]], abs=1e-9), (threshold, n)
 
 
 def test_masses_are_those_of_the_explanations() -> None:
@@ -252,9 +203,6 @@ def test_the_pieces_do_not_matter() -> None:
         credits = [asdict(each.tally.credit(number)) for each in parts]
         for name, value in asdict(whole.tally.credit(number)).items():
             assert value == pytest.approx(sum(each[name] for each in credits)), name
-
-
-# Remedies
 
 
 FAST = ["plain", "optimal", "aligned", "sif", "function-words", "aligned+function-words"]
@@ -316,41 +264,33 @@ def test_random_pairs_are_drawn_once_for_a_choice_of_vectors(monkeypatch: pytest
 # Tables 7 and 8 of Morgan (2014)
 
 
-def similarity(one: str, other: str, composition: str) -> float:
-    vectors = str(shared("data", "googlenews-26k", "googlenews-26k-300d.bin"))
-    soft = {"matcher": "vleu", "threshold": 0.0, "composition": composition, "vectors": vectors}
-    result = score([one], [other], order=4, smooth="none", **soft)
-    return result.numbers.matches[3]  # type: ignore[union-attr]
-
-
 def test_tables_7_and_8() -> None:
     moved = ("the woman drove around", "woman drove around the")
-    assert similarity(*moved, "mean") == 1.0
-    assert 0 < similarity(*moved, "aligned") < 0.5
-    found = similarity("drove around the store", "went around the store", "mean")
-    assert found == pytest.approx(0.93, abs=0.005)
-
-
-# Partners and offenders
+    cases = [(moved, "mean"), (moved, "aligned"), (("drove around the store", "went around the store"), "mean")]
+    given = {
+        "vectors": shared("data", "googlenews-26k", "googlenews-26k-300d.bin"),
+        "matcher": "vleu",
+        "smooth": "none",
+    }
+    equal, less, verbs = (
+        score([one], [other], threshold=0.0, composition=composition, **given).numbers.matches[3]  # type: ignore
+        for (one, other), composition in cases
+    )
+    assert 0 < less < 0.5 < equal == 1
+    assert verbs == pytest.approx(0.93, abs=0.005)
 
 
 def test_partners_and_offenders() -> None:
     text = [pair("a c", "A C", (0, 0)), pair("b a", "b A", (0, 0)), pair("a", "A", (0, 0)), pair("A", "a")]
     analysis = analyse(text, "sleu", order=1)
-    known = analysis.partners.partners()
-    assert [(each.ngram, each.matches, each.candidates, each.suspects) for each in known] == [
-        (("A",), 3, 1, 1),
-        (("C",), 1, 1, 1),
-        (("a",), 1, 1, 1),
-    ]
-    assert sum(each.mass for each in known) == pytest.approx(analysis.tally.credit(analysis.at).mass)
-    assert sum(each.suspect_mass for each in known) == pytest.approx(analysis.tally.credit(analysis.at).spurious)
+    known, credit = analysis.partners.partners(), analysis.tally.credit(analysis.at)
+    counts = [(each.ngram, each.matches, each.candidates, each.suspects) for each in known]
+    assert counts == [(("A",), 3, 1, 1), (("C",), 1, 1, 1), (("a",), 1, 1, 1)]
+    assert sum(each.mass for each in known) == pytest.approx(credit.mass)
+    assert sum(each.suspect_mass for each in known) == pytest.approx(credit.spurious)
     offenders = analysis.partners.offenders(10)
-    assert {(each.segment, str(each.candidate), str(each.reference)) for each in offenders} == {
-        (1, "a [c]", "A [C]"),
-        (2, "b [a]", "b [A]"),
-        (4, "[A]", "[a]"),
-    }
+    found = {(each.segment, str(each.candidate), str(each.reference)) for each in offenders}
+    assert found == {(1, "a [c]", "A [C]"), (2, "b [a]", "b [A]"), (4, "[A]", "[a]")}
     assert analysis.partners.offenders(1) == offenders[:1]
     assert len(known) <= PROMISCUOUS
 
@@ -368,9 +308,8 @@ def test_text_without_alignments() -> None:
     assert [each.suspects for each in analysis.partners.partners()] == [0] * 4
     other = Segments.of(["a b", "dog"], [["x y", "C b B A"], ["cat"]])
     near = {**LETTERS, "dog": [1.0, 1.0, 0.0], "cat": [1.0, 0.9, 0.0]}
-    (analysis,) = find_spurious(
-        MatchedText.of_corpus(other), make_variants({"vectors": near}, ["sleu"], ["plain"]), [0.5]
-    )
+    variants = make_variants({"vectors": near}, ["sleu"], ["plain"])
+    (analysis,) = find_spurious(MatchedText.of_corpus(other), variants, [0.5])
     assert [(each.segment, str(each.reference)) for each in analysis.partners.offenders(5)] == [(2, "[cat]")]
     ((histogram,),) = partner_histograms([analysis])
     assert isinstance(histogram, Histogram)
@@ -378,9 +317,6 @@ def test_text_without_alignments() -> None:
     assert sum(histogram.counts["sleu"]) == len(analysis.partners.partners())
     summary = credit_table("summary", [analysis])
     assert len(summary.columns) == len(summary.rows[0])
-
-
-# Reports
 
 
 def test_tables_have_their_columns() -> None:
@@ -406,9 +342,6 @@ def test_tables_have_their_columns() -> None:
     assert lines[0].lines["vleu"][GRID.index(0.8)] == (0.8, plain["spurious"])
     # What to compare with stands behind the remedy's lines.
     assert [panel.behind for panel in lines] == [{}, lines[0].lines, {}, lines[2].lines]
-
-
-# Bad input
 
 
 @pytest.mark.parametrize(
