@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import html
 from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_data import shared
+from shared_data import judged_lines, shared
 
 import softbleu
-
-
-def judged_lines(direction: str) -> list[list[str]]:
-    """Translation and reference of the judged segments."""
-    folder = shared("data", "wmt17-into-en")
-    reference = folder / "references" / f"newstest2017-{direction.replace('-', '')}-ref.en"
-    references = reference.read_text(encoding="utf-8").split("\n")
-    with (folder / "DA-seglevel.csv").open(encoding="utf-8", newline="") as handle:
-        rows = [row for row in csv.DictReader(handle, delimiter=" ") if row["LP"] == direction]
-    lines = []
-    for row in rows:
-        # Systems with the same output stand together.
-        system, place = row["SYSTEM"].split("+")[0], int(row["SID"]) - 1
-        output = folder / "system-outputs" / direction / f"newstest2017.{system}.{direction}"
-        translations = output.read_text(encoding="utf-8").split("\n")
-        lines.append([html.unescape(text) for text in (translations[place], references[place])])
-    return lines
 
 
 @pytest.mark.parametrize(
