@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -15,7 +14,6 @@ import pytest
 from complete import complete
 from shared_data import shared
 
-from softbleu.cli.app import run
 from softbleu.corpora import Segments, read_m2
 from softbleu.metrics import M2, IMeasure
 from softbleu.results import Result, Statistics, collect_statistics, make_results
@@ -33,10 +31,6 @@ def lines(path: Path) -> list[str]:
 
 def outputs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(shared("data", "conll14", "systems").iterdir())}
-
-
-def gold() -> str:
-    return shared("data", "conll14", "gold.m2").read_text(encoding="utf-8")
 
 
 def table(name: str) -> list[dict[str, str]]:
@@ -141,22 +135,6 @@ def test_scores_of_the_corpus() -> None:
         assert found == pytest.approx([100 * float(row[name]) for name in ("I", "WAcc_base")], rel=0, abs=1e-10)
     assert {name: round(each.score / 100, 4) for name, each in m2.items()} == published("m2score")
     assert {name: round(each.score, 2) for name, each in imeasure.items()} == published("imeasure")
-
-
-@pytest.mark.parametrize("name", ["m2", "imeasure"])
-def test_the_command_prints_these_numbers(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "gold.m2").write_text("\n\n".join(gold().split("\n\n")[:FEW]) + "\n", encoding="utf-8")
-    arguments = ["score", "--metric", name, "--gold", str(tmp_path / "gold.m2"), "--level", "segment", "-f", "json"]
-    for system, path in outputs().items():
-        if system in SYSTEMS[:2]:
-            (tmp_path / path.name).write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:FEW]))
-            arguments += ["-c", str(tmp_path / path.name)]
-    assert run(arguments) == 0
-    found = json.loads(capsys.readouterr().out)["systems"]
-    assert [each["name"] for each in found] == list(SYSTEMS[:2])
-    for each in found:
-        expected = results(name, FEW)[each["name"]].segments
-        assert [segment["score"] for segment in each["segments"]] == [one.score for one in expected]
 
 
 def test_gold_edits_make_the_published_references_where_there_are_two() -> None:

@@ -14,7 +14,6 @@ import pytest
 from complete import complete
 from shared_data import shared
 
-from softbleu.cli.app import run
 from softbleu.corpora import ParallelFiles
 from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
@@ -139,16 +138,6 @@ def test_samples_are_those_of_the_official_seeds_and_near_the_expectation() -> N
     pooled = Gleu(multi="mean").aggregation.pooled(rows, offsets)
     assert official.matches == pytest.approx(pooled.matches, rel=2e-3)
     assert official.score == pytest.approx(pooled.score, rel=0, abs=0.1)
-
-
-def test_the_command_prints_these_numbers(capsys: pytest.CaptureFixture[str]) -> None:
-    systems, references, source = files(*FOUR[:2])
-    arguments = ["score", "-m", "gleu", "--source", source, "-f", "json", "-c", *systems, "-r", *references]
-    assert run(arguments) == 0
-    for system in json.loads(capsys.readouterr().out)["systems"]:
-        expected = numbers(Gleu(), system["name"]).as_dict()
-        expected["interval"] = list(expected["interval"])
-        assert {name: system[name] for name in expected} == expected
 
 
 def test_other_variants_stay_what_they_were() -> None:

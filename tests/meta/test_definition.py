@@ -222,21 +222,3 @@ def test_pictures(folder: Path) -> None:
     one = replace(outcome, sweep=[row for row in outcome.sweep if row.system == outcome.sweep[0].system])
     assert list(dict(outcome_pictures(one, "pdf"))) == [""]
     assert list(outcome_pictures(Outcome(outcome.definition, outcome.started, 0.0))) == []
-
-
-def test_an_interrupted_run_goes_on(folder: Path) -> None:
-    path, journal = write(folder, PLAIN), folder / "journal"
-    calls: list[tuple[int, int]] = []
-
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_definition(path, journal=journal, progress=stop)
-    (part,) = journal.iterdir()
-    outcome = run_definition(path, journal=journal, progress=lambda *numbers: calls.append(numbers))
-    assert calls == [(1, 2), (2, 2)]
-    # What was done is not done anew.
-    assert len(list(journal.iterdir())) == len({each.system for each in outcome.sweep})
-    assert part in journal.iterdir()
-    assert outcome.sweep == run_definition(path).sweep

@@ -194,12 +194,6 @@ def test_points_that_are_none(
         sweep_points(BASE, {"matcher": matchers, "threshold": thresholds}, {"x": settings})
 
 
-def test_gleu_without_a_source_is_refused() -> None:
-    points = sweep_points({**BASE, "metric": "gleu"}, {"matcher": ["exact"], "threshold": [0.5]})
-    with pytest.raises(InputError, match="source"):
-        sweep_corpus(Segments.of(["a"], ["a"]), points)
-
-
 @dataclass(frozen=True)
 class Errors(Bleu):
     """A toy whose lower scores are better."""

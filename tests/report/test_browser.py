@@ -479,12 +479,3 @@ def test_both_colour_schemes_can_be_read(browser, open_page, inputs):
         text, behind = (sum(map(int, colour[4:-1].split(","))) for colour in found)
         assert sign * (behind - text) > 400
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def test_three_thousand_segments(browser, open_page, tmp_path):
-    folder = shared("data", "morgan2014")
-    texts = ("-c", str(folder / "umd.2922.txt"), "-r", str(folder / "reference.en"))
-    report = open_page(*texts, *SETTINGS["vleu"])
-    assert (tmp_path / "report.html").stat().st_size < 10_000_000
-    assert report.texts("#place") == ["1 to 50 of 3000"]
-    assert browser.get_log("browser") == []

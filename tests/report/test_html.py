@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import shared
 
 import softbleu
 from softbleu.analysis.pages import make_page
@@ -164,3 +165,10 @@ def test_characters_are_set_without_blanks():
 def test_the_format_is_named_among_the_valid_ones():
     with pytest.raises(UnknownNameError, match=r"did you mean 'html'\?\); valid: text, .*, html"):
         WRITERS.find("htm", PAGES)
+
+
+@pytest.mark.slow
+def test_a_page_of_three_thousand_segments_is_small():
+    paths = [shared("data", "morgan2014", name) for name in ("umd.2922.txt", "reference.en")]
+    candidates, references = (path.read_text(encoding="utf-8").splitlines() for path in paths)
+    assert len(page_of(candidates, references, matcher="vleu", threshold=0.8)) < 10_000_000
