@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shared_data import shared
 
 import softbleu
-from softbleu.analysis.pages import make_page
+from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.making import make_metric
@@ -154,6 +154,33 @@ def test_version_and_signatures_are_shown(soft):
     assert data["version"] == softbleu.__version__
     assert "threshold:0.8" in data["signature"]
     assert data["segment_signature"] != data["signature"]
+
+
+NOTES = {
+    "bleu": "This matcher has no threshold to move.",
+    "gleu": "This metric's matches are shown for all references together; its scores are those of the run.",
+    "chrf": "This metric has no threshold to move.",
+}
+
+
+@pytest.mark.parametrize("metric", [*NOTES, "softbleu(order=1)"])
+def test_what_a_metric_has_to_show_is_in_the_data(metric):
+    corpus = Segments.of({"A": ["a dog", "mat"], "B": ["cat", ""]}, ["a cat", "the mat"], ["cat", "mats"])
+    measure = make_metric(metric, **({"vectors": VECTORS} if metric not in NOTES else {}))
+    page = make_comparison_page(corpus, [measure, make_metric("chrf")])
+    data = data_of("".join(write_html(page, Layout())))
+    assert data["slider"] == NOTES.get(metric, NOTES["chrf"])
+    columns = unpacked(data["packed"])
+    for name, shown, fields in (
+        ("mark", page.marks, ("side", "start", "length", "kind", "link", "label")),
+        ("heat", page.heat, ("heights", "widths", "names", "values")),
+    ):
+        assert (data[f"{name}s" if name == "mark" else name] is None) == (shown is None)
+        for field in fields if shown else ():
+            assert columns[f"{name}_{field}"] == getattr(shown, field).tolist()
+    assert (page.marks is not None, page.heat is not None) == (metric == "gleu", metric not in NOTES)
+    assert [table["title"] for table in data["tables"]] == [table.title for table in page.tables]
+    assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
 
 
 def test_characters_are_set_without_blanks():

@@ -44,6 +44,7 @@ PICTURES: dict[str, Any] = {
     "behind": replace(LINES, behind={"vleu": [(0.0, 20.0), (0.5, 14.0)]}, behind_name="plain"),
     "no lines": replace(LINES, lines={}),
     "a line without points": replace(LINES, lines={"a": [], "b": [(0.0, 1.0)]}),
+    "no names": replace(SCATTER, names=[]),
     "no kinds": replace(HISTOGRAM, counts={}),
     "thirty lines": replace(LINES, lines={f"line {number}": [(0.0, number), (1.0, 2.0)] for number in range(30)}),
 }
@@ -163,7 +164,7 @@ CROWDED: dict[str, Rows] = {
     "short names": [[crowd(13, "sys"), replace(crowd(13, "sys"), x_label="M2")]],
     "long names": [[crowd(23, LONG)]],
     "ranks": [[Ranks(LONG * 3, "threshold", ["exact", "0.5", "0.123"], MANY)]] * 2,
-    "lines": in_rows([replace(LINES, title=LONG * 2, lines={name: [(0.0, 1e6)] for name in MANY})] * 3),
+    "lines": in_rows([replace(LINES, title=LONG * 2, lines={name: [(0.0, 1e6)] for name in MANY})] * 3, 2),
     "histograms": [[HISTOGRAM, replace(HISTOGRAM, title=LONG, x_label=LONG * 3, y_label=LONG)]],
 }
 
