@@ -3,8 +3,8 @@
     python tests/mutate.py --places 200 --seed 1
 
 Places are drawn from `FOLDERS`: comparisons, arithmetic, numbers, yes and no, `not`, `and`, `or`, returned values.
-Each change is made in a copy of the tree. Tests named after the module run first, then those that import it, then the
-others. What survives is a line that no test looks at, or a change that changes nothing.
+Each change is made in a copy of the tree. Tests named after the module run first, then those that import or name it, then
+the others. What survives is a line that no test looks at, or a change that changes nothing.
 """
 
 from __future__ import annotations
@@ -90,14 +90,15 @@ def mutants(path: Path) -> Iterator[Mutant]:
 
 
 def tests_for(module: Path) -> list[list[str]]:
-    """Files of tests in three groups: named after the module, importing it, the others."""
+    """Files of tests in three groups: named after the module, importing or naming it, the others."""
     names = {part for part in (*module.parts[2:-1], module.stem) if part not in ("__init__", "base", "metric")}
     dotted = ".".join(module.with_suffix("").parts).removesuffix(".__init__")
+    said = re.compile(rf"{re.escape(dotted)}\b|\"{(*module.parts[2:-1], module.stem)[0]}[\"(]")
     groups: list[list[str]] = [[], [], []]
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         name = str(path.relative_to(ROOT))
         named = any(re.search(rf"_{each}[_.]", name) for each in names)
-        groups[0 if named else 1 if dotted in path.read_text(encoding="utf-8") else 2].append(name)
+        groups[0 if named else 1 if said.search(path.read_text(encoding="utf-8")) else 2].append(name)
     return [[name for name in group if "tests/real/" not in name] for group in groups]
 
 

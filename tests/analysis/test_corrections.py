@@ -36,36 +36,28 @@ def told(system: str, by: Any = "type") -> list[list[tuple[Any, ...]]]:
     return [[(*edit.spans, " ".join(edit.text), edit.verdict, edit.kind) for edit in line.edits] for line in lines]
 
 
-def test_every_edit_is_told() -> None:
-    assert told("good") == [
-        [
-            (1, 2, 1, 2, "ate", "hit", "Vform"),
-            (2, 3, 2, 3, "an", "hit", "ArtOrDet"),
-            (4, 4, 4, 5, "at", "hit", "Prep"),
-            (5, 6, 6, 6, "", "hit", "Mec"),
-        ],
-        [(1, 2, 1, 2, "rains", "hit", "SVA")],
-    ]
-    assert told("mixed") == [
-        [
-            (1, 2, 1, 2, "eats", "hit", "Vform"),
-            (2, 3, 2, 3, "the", "wrong", "ArtOrDet"),
-            (6, 7, 6, 7, "tomorrow", "over", "other"),
-        ],
-        [(1, 2, 1, 2, "rained", "over", "other")],
-    ]
-    assert told("copy") == [[], []]
+GOOD = [(1, 2, 1, 2, "ate"), (2, 3, 2, 3, "an"), (4, 4, 4, 5, "at"), (5, 6, 6, 6, "")]
+KINDS = {
+    "type": ["Vform", "ArtOrDet", "Prep", "Mec", "SVA"],
+    "operation": ["replacement", "replacement", "missing", "unnecessary", "replacement"],
+}
+
+
+@pytest.mark.parametrize("by", KINDS)
+def test_every_edit_is_told(by: str) -> None:
+    first = [(*edit, "hit", kind) for edit, kind in zip(GOOD, KINDS[by], strict=False)]
+    assert told("good", by) == [first, [(1, 2, 1, 2, "rains", "hit", KINDS[by][-1])]]
+    assert told("copy", by) == [[], []]
+
+
+def test_verdicts() -> None:
+    eats, the = (1, 2, 1, 2, "eats", "hit", "Vform"), (2, 3, 2, 3, "the", "wrong", "ArtOrDet")
+    last = [(1, 2, 1, 2, "rained", "over", "other")]
+    assert told("mixed") == [[eats, the, (6, 7, 6, 7, "tomorrow", "over", "other")], last]
     (_, mixed, _) = find_corrections(CORPUS, APART)
     assert [edit.verdict for edit in mixed[0].gold] == ["hit", "wrong", "missed", "missed"]
     assert [edit.spans for edit in mixed[0].gold] == [(1, 2, 1, 2), (2, 3, 2, 3), (4, 4, 4, 5), (5, 6, 6, 6)]
     assert mixed[1].annotator == 0
-
-
-def test_operations() -> None:
-    assert [[edit[-1] for edit in line] for line in told("good", "operation")] == [
-        ["replacement", "replacement", "missing", "unnecessary"],
-        ["replacement"],
-    ]
 
 
 @pytest.mark.parametrize("by", ["type", "operation"])
@@ -100,8 +92,7 @@ def test_by_type() -> None:
 class StubErrant:
     """What ERRANT's package offers, with types that say what was asked of it."""
 
-    def __init__(self) -> None:
-        self.asked: list[Any] = []
+    asked: list[Any]
 
     def parse(self, text: str) -> str:
         return text
@@ -116,6 +107,7 @@ class StubErrant:
 @pytest.fixture
 def errant(monkeypatch: pytest.MonkeyPatch) -> StubErrant:
     stub = StubErrant()
+    stub.asked = []
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: {"en": stub}[language]))
     return stub
 

@@ -79,16 +79,8 @@ def test_williams_keeps_its_level() -> None:
     assert 160 < rejected < 240
 
 
-ROWS = st.lists(
-    st.builds(
-        lambda segment, pair, outcome: (segment, *pair, outcome, "x"),
-        st.integers(0, 2),
-        st.sampled_from([("A", "B"), ("B", "C"), ("C", "A")]),
-        st.integers(-1, 1),
-    ),
-    min_size=1,
-    max_size=40,
-)
+PAIRS = st.tuples(st.integers(0, 2), st.sampled_from(["AB", "BC", "CA"]), st.integers(-1, 1))
+ROWS = st.lists(PAIRS.map(lambda row: (row[0], *row[1], row[2], "x")), min_size=1, max_size=40)
 GRID = st.lists(st.integers(0, 2), min_size=9, max_size=9)
 
 
@@ -209,10 +201,8 @@ def test_metrics_and_given_scores_are_the_same(question: str) -> None:
     human = {"people": PEOPLE}
     found = softbleu.metaeval(question, metrics=metrics, candidates=TEXTS, references=REFERENCES, human=human).table
     results = [softbleu.score(TEXTS, REFERENCES, order=order) for order in (4, 2)]
-    tables = [
-        ScoreTable(name, {each.name: each.score for each in own})
-        for name, own in zip(("bleu", "bigrams"), results, strict=True)
-    ]
+    columns = [{each.name: each.score for each in own} for own in results]
+    tables = [ScoreTable("bleu", columns[0]), ScoreTable("bigrams", columns[1])]
     assert found.rows == softbleu.metaeval(question, scores=tables, human=human).table.rows
     assert list(found.facts)[:2] == ["bleu", "bigrams"]
 
