@@ -3,8 +3,8 @@
     python tests/mutate.py --places 200 --seed 1
 
 Places are drawn from `FOLDERS`: comparisons, arithmetic, numbers, yes and no, `not`, `and`, `or`, returned values.
-Each change is made in a copy of the tree. Tests named after the module run first, then those that import or name it, then
-the others. What survives is a line that no test looks at, or a change that changes nothing.
+Each change is made in a copy of the tree. Tests named after the module run first, then those that import or name it,
+then the others. What survives is a line that no test looks at, or a change that changes nothing.
 """
 
 from __future__ import annotations
