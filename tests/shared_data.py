@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import html
 import os
 from pathlib import Path
 
@@ -21,3 +23,20 @@ def shared(*parts: str) -> Path:
     if not path.exists():
         pytest.fail(f"the shared data lacks {path}")
     return path
+
+
+def judged_lines(direction: str) -> list[list[str]]:
+    """Translation and reference of the judged segments of WMT17."""
+    folder = shared("data", "wmt17-into-en")
+    reference = folder / "references" / f"newstest2017-{direction.replace('-', '')}-ref.en"
+    references = reference.read_text(encoding="utf-8").split("\n")
+    with (folder / "DA-seglevel.csv").open(encoding="utf-8", newline="") as handle:
+        rows = [row for row in csv.DictReader(handle, delimiter=" ") if row["LP"] == direction]
+    found = []
+    for row in rows:
+        # Systems with the same output stand together.
+        system, place = row["SYSTEM"].split("+")[0], int(row["SID"]) - 1
+        output = folder / "system-outputs" / direction / f"newstest2017.{system}.{direction}"
+        translations = output.read_text(encoding="utf-8").split("\n")
+        found.append([html.unescape(text) for text in (translations[place], references[place])])
+    return found

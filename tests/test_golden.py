@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +66,8 @@ def assert_same(ours: Score, theirs: BLEUScore, *, smooth: str = "exp") -> None:
 # sacrebleu
 
 
-@pytest.mark.parametrize("tokenize", ["none", "13a"])
-@pytest.mark.parametrize("kernels", ["numpy", "numba"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("tokenize", "kernels"), [("none", "numba"), ("13a", "numpy")])
 def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
@@ -76,25 +75,13 @@ def test_all_systems_of_wmt13(tokenize: str, kernels: KernelName) -> None:
     assert len(SYSTEMS) == 23
     with ParallelFiles.open([str(system) for system in SYSTEMS], [str(path)]) as corpus:
         results = score_corpus(corpus, complete(Bleu(), Tokenizer(tokenize)), kernels=kernels)
-    assert [result.name for result in results] == [system.stem for system in SYSTEMS]
-    for result, expected in zip(results, sacrebleu_of_all_systems(tokenize), strict=True):
-        assert_same(result.numbers, expected)
+    metric = BLEU(tokenize=tokenize, force=True, references=[lines(path)])
+    for result, system in zip(results, SYSTEMS, strict=True):
+        assert result.name == system.stem
+        assert_same(result.numbers, metric.corpus_score(lines(system), None))
 
 
-@cache
-def sacrebleu_of_all_systems(tokenize: str) -> list[BLEUScore]:
-    metric = BLEU(tokenize=tokenize, force=True, references=[lines(reference())])
-    return [metric.corpus_score(lines(system), None) for system in SYSTEMS]
-
-
-SMOOTHINGS = [
-    ("none", None),
-    ("floor", None),
-    ("floor", 0.5),
-    ("add-k", None),
-    ("add-k", 0.25),
-    ("exp", None),
-]
+SMOOTHINGS = [("none", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 0.25), ("exp", None)]
 
 
 def both(
@@ -104,36 +91,17 @@ def both(
     level: str = "corpus",
     smooth: str = "exp",
     smooth_value: float | None = None,
-    effective_order: bool = False,
-    lowercase: bool = False,
     tokenize: str = "none",
     order: int = 4,
+    **settings: bool,
 ) -> list[tuple[Score, BLEUScore]]:
     """Scores of ours and of sacrebleu, side by side; `references` are given one list a reference."""
     by_segment = [[text for text in texts if text is not None] for texts in zip(*references, strict=True)]
-    ours = score(
-        candidates,
-        by_segment,
-        level=level,  # type: ignore[arg-type]
-        smooth=smooth,
-        smooth_value=smooth_value,
-        effective_order=effective_order,
-        lowercase=lowercase,
-        tokenize=tokenize,
-        order=order,
-    )
-    theirs = BLEU(
-        lowercase=lowercase,
-        force=True,
-        tokenize=tokenize,
-        smooth_method=smooth,
-        smooth_value=smooth_value,
-        max_ngram_order=order,
-        effective_order=effective_order,
-    )
+    settings |= {"smooth_value": smooth_value, "tokenize": tokenize}  # type: ignore[dict-item]
+    ours = score(candidates, by_segment, level=level, smooth=smooth, order=order, **settings)  # type: ignore[call-overload]
+    theirs = BLEU(force=True, smooth_method=smooth, max_ngram_order=order, **settings)
     if level == "corpus":
         return [(ours.numbers, theirs.corpus_score(candidates, references))]
-    assert ours.segments is not None
     return [
         (segment, theirs.sentence_score(candidate, texts))
         for segment, candidate, texts in zip(ours.segments, candidates, by_segment, strict=True)
@@ -153,28 +121,25 @@ def test_smoothing_at_corpus_level(smooth: str, value: float | None, effective_o
                 assert_same(*pair, smooth=smooth)
 
 
-@pytest.mark.parametrize("order", [1, 2, 6])
-def test_orders(order: int) -> None:
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"order": order} for order in (1, 2, 6)),
+        *({"tokenize": name, "lowercase": case} for name in ("none", "13a", "intl", "zh") for case in (False, True)),
+    ],
+    ids=str,
+)
+def test_settings(settings: dict[str, Any]) -> None:
     candidates, other = outputs(2)
-    for pair in both(candidates[:300], [other[:300]], order=order):
+    for pair in both(candidates[:300], [lines(reference())[:300], other[:300]], **settings):
         assert_same(*pair)
 
 
-@pytest.mark.parametrize("lowercase", [False, True])
-@pytest.mark.parametrize("tokenize", ["none", "13a", "intl", "zh"])
-def test_tokenizers(tokenize: str, lowercase: bool) -> None:
-    candidates, other = outputs(2)
-    texts = [lines(reference())[:300], other[:300]]
-    for pair in both(candidates[:300], texts, tokenize=tokenize, lowercase=lowercase):
-        assert_same(*pair)
-
-
-@pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_references(count: int, lowercase: bool) -> None:
+def test_references(count: int) -> None:
     candidates, *others = outputs(4)
     texts = [text[:1000] for text in (lines(reference()), *others)][:count]
-    for pair in both(candidates[:1000], texts, lowercase=lowercase):
+    for pair in both(candidates[:1000], texts):
         assert_same(*pair)
 
 
@@ -184,9 +149,7 @@ def test_ragged_references(level: str) -> None:
     ragged: list[list[str | None]] = [list(lines(reference())[:300])]
     for number, other in enumerate(others[:3], start=2):
         ragged.append([text if place % number else None for place, text in enumerate(other[:300])])
-    pairs = both(candidates[:300], ragged, level=level, effective_order=level == "segment")
-    assert len(pairs) == (1 if level == "corpus" else 300)
-    for pair in pairs:
+    for pair in both(candidates[:300], ragged, level=level, effective_order=level == "segment"):
         assert_same(*pair)
 
 
@@ -198,14 +161,8 @@ def test_segments(smooth: str, value: float | None, effective_order: bool) -> No
     cut = [
         " ".join(text.split()[: number % 5]) if number % 3 else text for number, text in enumerate(candidates[:300])
     ]
-    pairs = both(
-        cut,
-        [lines(reference())[:300], other[:300]],
-        level="segment",
-        smooth=smooth,
-        smooth_value=value,
-        effective_order=effective_order,
-    )
+    options = {"level": "segment", "smooth": smooth, "smooth_value": value, "effective_order": effective_order}
+    pairs = both(cut, [lines(reference())[:300], other[:300]], **options)
     assert len(pairs) == 300
     assert any(pair[1].score == 0 for pair in pairs)
     for pair in pairs:
@@ -215,22 +172,13 @@ def test_segments(smooth: str, value: float | None, effective_order: bool) -> No
 # Morgan 2014
 
 
-def morgan_files() -> ParallelFiles:
-    return ParallelFiles.open(
-        [str(shared("data", "morgan2014", "umd.2922.txt"))],
-        [str(shared("data", "morgan2014", "reference.en"))],
-    )
-
-
-def morgan_lines(count: int | None = None) -> Segments:
-    candidate = lines(shared("data", "morgan2014", "umd.2922.txt"))
-    references = lines(shared("data", "morgan2014", "reference.en"))
-    return Segments.of(list(islice(candidate, count)), list(islice(references, count)))
+def morgan(count: int | None = None) -> Segments:
+    candidate, reference = (lines(shared("data", "morgan2014", name)) for name in ("umd.2922.txt", "reference.en"))
+    return Segments.of(candidate[:count], reference[:count])
 
 
 def test_morgan_matches_and_standard_bleu() -> None:
-    with morgan_files() as corpus:
-        found = score_corpus(corpus, complete(Bleu(), Tokenizer("none")))[0].numbers
+    found = score_corpus(morgan(), complete(Bleu(), Tokenizer("none")))[0].numbers
     assert isinstance(found, BleuScore)
     assert found.matches == MORGAN["exact_matches"]
     assert found.candidate_length == MORGAN["candidate_length"]
@@ -238,37 +186,21 @@ def test_morgan_matches_and_standard_bleu() -> None:
     assert found.score == pytest.approx(MORGAN["standard_bleu"], abs=5e-5)
 
 
-def test_morgan_preset_of_bleu() -> None:
-    corpus = morgan_lines()
-    found = score(corpus.candidates["candidate"], corpus.references, preset="morgan2014").numbers
-    assert isinstance(found, BleuScore)
-    assert found.totals == MORGAN["reference_totals"]
+def test_morgan_preset() -> None:
+    bleu, xleu = (
+        score_corpus(morgan(), make_metric("bleu", preset="morgan2014", **more))[0].numbers
+        for more in ({}, {"matcher": "xleu", "threshold": 1.0})
+    )
+    assert (bleu.totals, xleu.totals) == (MORGAN["reference_totals"], MORGAN["xleu_totals"])
     # The paper's program printed twelve digits.
-    assert found.score / 100 == pytest.approx(MORGAN["printed"]["BLEU"]["score"], abs=1e-12)
-
-
-def test_morgan_preset_of_xleu() -> None:
-    corpus = morgan_lines()
-    found = score(
-        corpus.candidates["candidate"],
-        corpus.references,
-        matcher="xleu",
-        threshold=1.0,
-        preset="morgan2014",
-    ).numbers
-    assert isinstance(found, BleuScore)
-    assert found.totals == MORGAN["xleu_totals"]
+    assert bleu.score / 100 == pytest.approx(MORGAN["printed"]["BLEU"]["score"], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["BLEU", "SLEU", "VLEU"])
 def test_morgan_printed_matches_give_printed_scores(name: str) -> None:
     printed = MORGAN["printed"][name]
-    found = Bleu(smooth="none").score_counts(
-        printed["matches"],
-        MORGAN["reference_totals"],
-        MORGAN["candidate_length"],
-        MORGAN["reference_length"],
-    )
+    lengths = (MORGAN["candidate_length"], MORGAN["reference_length"])
+    found = Bleu(smooth="none").score_counts(printed["matches"], MORGAN["reference_totals"], *lengths)
     # Matches are printed with one decimal.
     assert found.score == pytest.approx(100 * printed["score"], abs=1e-4)
 
@@ -291,11 +223,12 @@ def name_of(entry: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("entry", SOFT_SCORES["first_150_lines"], ids=name_of)
 def test_soft_scores_of_150_lines(entry: dict[str, Any]) -> None:
-    found = soft_score(morgan_lines(150), entry)
+    found = soft_score(morgan(150), entry)
     assert found.score == pytest.approx(entry["score"], abs=5.1e-6)
     assert found.matches == pytest.approx(entry.get("matches", found.matches), abs=5.1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", SOFT_SCORES["all_lines"], ids=name_of)
 def test_soft_scores_of_all_lines(entry: dict[str, Any]) -> None:
-    assert soft_score(morgan_lines(), entry).score == pytest.approx(entry["score"], abs=1e-8)
+    assert soft_score(morgan(), entry).score == pytest.approx(entry["score"], abs=1e-8)

@@ -21,6 +21,7 @@ MODULES = {
     for path in sorted(HOUSE.rglob("*.py"))
 }
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+NODES = {name: list(ast.walk(tree)) for name, tree in TREES.items()}
 
 # What `softbleu.kernels.Kernels` asks of a backend.
 BACKEND = {
@@ -36,6 +37,8 @@ BACKEND = {
 }
 # A budget: the command line had 3,600 lines before commands declared their options in tables.
 CLI_LINES = 2_700
+# What was there when the budget was made; it may only be lowered.
+HOUSE_LINES = 41_600
 # What may use private names of other packages, or change what these hold; the list is there to become shorter.
 MAY_USE_PRIVATE_NAMES = {"softbleu.io.platform"}
 # What is documented all the same.
@@ -53,7 +56,7 @@ def lines(folder: Path) -> int:
 def imported(name: str) -> set[str]:
     """Modules of the house that a module imports or names, anywhere in it, also for the type checker only."""
     found = set()
-    for statement in ast.walk(TREES[name]):
+    for statement in NODES[name]:
         if isinstance(statement, ast.Import):
             found |= {alias.name for alias in statement.names}
         elif isinstance(statement, ast.ImportFrom):
@@ -102,7 +105,7 @@ def test_no_name_means_two_things() -> None:
 def own_names() -> set[str]:
     """Every name that the house defines or sets anywhere."""
     found = set()
-    for node in (node for tree in TREES.values() for node in ast.walk(tree)):
+    for node in (node for nodes in NODES.values() for node in nodes):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -110,17 +113,17 @@ def own_names() -> set[str]:
     return found
 
 
-def foreign(tree: ast.Module) -> set[str]:
+def foreign(nodes: list[ast.AST]) -> set[str]:
     """Names under which a module has what it imports from elsewhere."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     outside = [each for each in imports if not (isinstance(each, ast.ImportFrom) and "softbleu" in f"{each.module}")]
     return {(alias.asname or alias.name).partition(".")[0] for each in outside for alias in each.names}
 
 
-def private_names(tree: ast.Module, own: set[str]) -> set[str]:
+def private_names(nodes: list[ast.AST], own: set[str]) -> set[str]:
     """Private names of other packages that a module uses, and what it sets in these."""
-    found, others = set(), foreign(tree)
-    for node in ast.walk(tree):
+    found, others = set(), foreign(nodes)
+    for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names) if not module.startswith("softbleu"):
                 found |= {*module.split("."), *(alias.name for alias in names)}
@@ -141,9 +144,9 @@ def private_names(tree: ast.Module, own: set[str]) -> set[str]:
 
 def test_private_names_of_other_packages_are_not_used() -> None:
     own = own_names()
-    using = {module: names for module, tree in TREES.items() if (names := private_names(tree, own))}
+    using = {module: names for module, nodes in NODES.items() if (names := private_names(nodes, own))}
     assert {module: names for module, names in using.items() if module not in MAY_USE_PRIVATE_NAMES} == {}
-    assert not any("click" in foreign(tree) for tree in TREES.values())
+    assert not any("click" in foreign(nodes) for nodes in NODES.values())
 
 
 def test_private_names_are_found() -> None:
@@ -159,13 +162,13 @@ os.environ["_TYPER_COMPLETE"] = "1"
 self._own, os._exit, __name__, linalg.norm
 """
     expected = {"_click", "_helpers", "_linalg.ensure_blas is set", "_processes", "_runtime_param", "_TYPER_COMPLETE"}
-    assert private_names(ast.parse(code), {"_own"}) == expected
+    assert private_names([*ast.walk(ast.parse(code))], {"_own"}) == expected
 
 
 def test_commands_ask_for_options_that_they_have() -> None:
     used = defaultdict(set)
     for name in (name for name in MODULES if name.startswith("softbleu.cli.")):
-        for node in ast.walk(TREES[name]):
+        for node in NODES[name]:
             match node:
                 case ast.Attribute(value=ast.Name(id="given"), attr=attribute):
                     used[name].add(attribute)
@@ -178,7 +181,8 @@ def test_commands_ask_for_options_that_they_have() -> None:
         assert used[name] <= shown | {line.name for line in declared.options} | settings.keys(), name
 
 
-def test_the_command_line_stays_small() -> None:
+def test_the_house_stays_small() -> None:
+    assert lines(HOUSE) <= HOUSE_LINES
     assert lines(HOUSE / "cli") <= CLI_LINES
 
 
@@ -191,7 +195,7 @@ def test_the_contract_of_a_metric_stays_small() -> None:
 def kinds_asked_for(name: str) -> set[str]:
     """Names of the classes that a module asks for by `isinstance`, `issubclass` or ``type(…) is``."""
     asked: list[ast.expr] = []
-    for node in ast.walk(TREES[name]):
+    for node in NODES[name]:
         match node:
             case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
                 asked.append(kinds)

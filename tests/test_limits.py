@@ -17,9 +17,15 @@ from made_up_encoder import MadeUpEncoder
 import softbleu
 from softbleu import InputError
 from softbleu.analysis.pages import make_page
-from softbleu.corpora import Segments
-from softbleu.engine.vectors import ContextVectors, CorpusWords
+from softbleu.corpora import Segments, read_m2
+from softbleu.corpora.grammar import parse_grammar
+from softbleu.corpora.judgements import Comparisons
+from softbleu.embeddings.index import range_graph
+from softbleu.engine.context import ContextVectors
+from softbleu.engine.vectors import CorpusWords
 from softbleu.io.limits import Limit
+from softbleu.meta.accuracy import JudgedPairs
+from softbleu.metrics.m2 import count_edits
 from softbleu.results import VectorChoice
 
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
@@ -50,17 +56,13 @@ def refless(count: int) -> object:
 
 CASES: dict[str, tuple[str, int, Work]] = {
     "softbleu": ("metrics.softbleu._LIMIT", 8, scored("softbleu", vectors=VECTORS)),
-    "meteor": ("metrics.meteor._LIMIT", 8, scored("meteor", stages="exact")),
-    "imeasure": ("metrics.imeasure._LIMIT", 100, scored("imeasure", source=True)),
-    "ter": ("metrics.ter._LIMIT", 1, scored("ter")),
+    "meteor": ("metrics.meteor.metric._LIMIT", 8, scored("meteor", stages="exact")),
+    "imeasure": ("metrics.imeasure.bands._LIMIT", 100, scored("imeasure", source=True)),
+    "ter": ("metrics.ter.search._LIMIT", 1, scored("ter")),
     "words, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
-    "n-grams, vleu": ("matching.soft._LIMIT", 8, scored("vleu", vectors=VECTORS)),
-    "optimal": ("matching.soft.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
-    "words, gleu over vleu": (
-        "matching.soft.MATCHED_WORDS",
-        7,
-        scored("gleu", matcher="vleu", vectors=VECTORS, source=True),
-    ),
+    "n-grams, vleu": ("matching.long._LIMIT", 8, scored("vleu", vectors=VECTORS)),
+    "optimal": ("matching.long.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
+    "gleu, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("gleu", matcher="vleu", vectors=VECTORS, source=True)),
     "gleu": ("metrics.gleu._LIMIT", 11, scored("gleu", source=True)),
     "green": ("metrics.green._LIMIT", 11, scored("green", source=True)),
     "hyter": ("metrics.hyter._LIMIT", 15, scored("hyter")),
@@ -68,7 +70,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
-    "refless": ("metrics.refless._LIMIT", 7, refless),
+    "refless": ("metrics.refless.metric._LIMIT", 7, refless),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
     "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
@@ -78,15 +80,15 @@ CASES: dict[str, tuple[str, int, Work]] = {
 def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # What is kept of an encoder would not be encoded again.
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
-    monkeypatch.setattr("softbleu.metrics.imeasure.MOST_PAIRS", 0)
-    monkeypatch.setattr("softbleu.metrics.ter._LONG", 1)
+    monkeypatch.setattr("softbleu.metrics.imeasure.search.MOST_PAIRS", 0)
+    monkeypatch.setattr("softbleu.metrics.ter.search._LONG", 1)
 
 
 def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callable[[int], None]]:
     """The limit of a case, and what sets it."""
     module, name = f"softbleu.{CASES[case][0]}".rsplit(".", 1)
     limit = getattr(import_module(module), name)
-    if case in ("n-grams, vleu", "optimal"):
+    if module.endswith(".long"):
         monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 1)
         monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
     return limit, lambda most: monkeypatch.setattr(f"{module}.{name}", replace(limit, most=most))
@@ -106,24 +108,16 @@ def refusal(limit: Limit, most: int, work: Work, count: int = 1) -> int:
 def test_what_is_too_much_is_refused_until_more_is_allowed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     limit, set_limit = limit_of(case, monkeypatch)
     _, most, work = CASES[case]
-    set_limit(most)
-    assert refusal(limit, most, work) > most
-    monkeypatch.setenv("SOFTBLEU_LIMITS", "10000")
-    allowed = work(1)
-    set_limit(limit.most)
-    assert allowed == work(1)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_tenth_of_a_limit_is_allowed_in_each_of_many_segments(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit, set_limit = limit_of(case, monkeypatch)
-    _, most, work = CASES[case]
-    set_limit(most)
-    tenth = refusal(limit, most, work)
-    set_limit(limit.most)
     expected = [work(count) for count in (1, 25)]
-    set_limit(10 * tenth)
+    set_limit(most)
+    needed = refusal(limit, most, work)
+    assert needed > most
+    # Each of many segments may have a tenth of the limit.
+    set_limit(10 * needed)
     assert [work(count) for count in (1, 25)] == expected
+    set_limit(most)
+    monkeypatch.setenv("SOFTBLEU_LIMITS", "10000")
+    assert work(1) == expected[0]
 
 
 def limits() -> Iterator[tuple[str, Limit]]:
@@ -155,6 +149,47 @@ def test_a_vocabulary_is_no_line() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "9999999", "٣"])
 def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LIMITS", text)
-    monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
+    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
     with pytest.raises(InputError, match="SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"):
         scored("meteor", stages="exact")(1)
+
+
+GOLD = "S a b\n" + "".join(f"A 0 1|||X|||c|||REQUIRED|||-NONE-|||{annotator}\n" for annotator in range(5)) + "\n"
+ROWS = np.arange(4.0)
+READERS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "metrics.m2.metric": (lambda _: count_edits((1, 2), (1, 3), []), "2 source and 2 candidate words is"),
+    "corpora.m2": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
+    "corpora.grammar": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
+    "results.pairs": (lambda _: softbleu.select([["a", "b"]], "bleu"), "list 1 is"),
+    "meta.accuracy": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
+    "corpora.judgements.comparisons": (
+        lambda _: Comparisons.of([(0, "a", "b", 1, "x"), (0, "c", "d", 1, "x")]).tallies(),
+        "a ranking is",
+    ),
+    "embeddings.index": (lambda _: range_graph(np.ones((2, 1)), np.ones((2, 1)), 0.5), "a search for 2 words is"),
+}
+
+
+@pytest.mark.parametrize("module", READERS)
+def test_what_takes_more_time_than_its_size_warrants_is_refused(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, said = READERS[module]
+    path = tmp_path / "gold.m2"
+    path.write_text(GOLD)
+    limit = import_module(f"softbleu.{module}")._LIMIT
+    monkeypatch.setattr(f"softbleu.{module}._LIMIT", replace(limit, most=3))
+    line = rf"{said} too much for {limit.user} .* {limit.counted}, 3 are allowed.*--limits 2 "
+    with pytest.raises(InputError, match=line):
+        work(path)
+    monkeypatch.setenv("SOFTBLEU_LIMITS", "2")
+    work(path)
+
+
+def test_references_of_hyter(monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = import_module("softbleu.metrics.hyter").MOST_REFERENCES
+    monkeypatch.setattr("softbleu.metrics.hyter.MOST_REFERENCES", replace(limit, most=1))
+    with pytest.raises(InputError, match=r"too much for hyter \(2 references, 1 are allowed\): leave some out"):
+        softbleu.score(["a"], [["a", "b"]], metric="hyter")
+    monkeypatch.setenv("SOFTBLEU_LIMITS", "2")
+    assert softbleu.score(["a"], [["a", "b"]], metric="hyter").score == 0

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from made_up_llama import write_llama
+from scipy.stats import spearmanr
 from shared_data import shared
 
 import softbleu
@@ -95,26 +96,19 @@ def test_empty_lines():
     assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
 
 
-@pytest.fixture
-def small_blocks(monkeypatch):
-    """Blocks of two segments, so that there is work for several processes."""
-    for module in ("corpora.segments", "engine.runner"):
-        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
-
-
-@pytest.mark.usefixtures("small_blocks")
-def test_digits_do_not_depend_on_jobs_or_company():
+def test_digits_do_not_depend_on_company():
     systems = {"source": SOURCE, "better": BETTER, "constant": [CONSTANT] * 3}
-    one, two = ([r.numbers for r in softbleu.score(systems, None, SOURCE, metric="refless", jobs=n)] for n in (1, 2))
-    assert one == two
-    turned = softbleu.score(BETTER[::-1], None, SOURCE[::-1], metric="refless")
-    assert turned.numbers == one[1]
+    together = [result.numbers for result in softbleu.score(systems, None, SOURCE, metric="refless")]
+    assert len(set(together)) == 3
+    assert softbleu.score(BETTER[::-1], None, SOURCE[::-1], metric="refless").numbers == together[1]
     sentence = softbleu.Refless().sentence_score(BETTER[0], None, SOURCE[0])
     assert sentence.score == criteria(BETTER[:1], SOURCE[:1]).score
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):
+    # Blocks of two segments, so that there is work for several processes.
+    for module in ("corpora.segments", "engine.runner"):
+        monkeypatch.setattr(f"softbleu.{module}.BLOCK", 2)
     for name in ("ctranslate2", "gguf"):
         pytest.importorskip(name, reason=f"needs {name}, of the extra refless")
     model = str(write_llama(tmp_path / "tiny.gguf"))
@@ -148,10 +142,7 @@ def test_texts_without_references_have_a_source_of_their_length():
         softbleu.score(BETTER, None, metric="refless")
 
 
-def ranks(values):
-    return np.argsort(np.argsort(values))
-
-
+@pytest.mark.slow
 def test_it_agrees_with_people_on_systems_and_is_not_fooled():
     folder = shared("data", "conll14")
     source = (folder / "source.txt").read_text(encoding="utf-8").splitlines()
@@ -165,6 +156,6 @@ def test_it_agrees_with_people_on_systems_and_is_not_fooled():
     for human, expected in (("expected_wins", 0.685), ("trueskill", 0.755)):
         rows = (line.split("\t") for line in (folder / "human" / f"{human}.tsv").read_text().splitlines())
         people = {row[3]: float(row[4]) for row in rows if row[3] != "INPUT"}
-        rho = np.corrcoef(ranks(list(people.values())), ranks([found[name] for name in people]))[0, 1]
+        rho = spearmanr(list(people.values()), [found[name] for name in people])[0]
         assert rho == pytest.approx(expected, abs=0.0005)
         assert rho > GLEU[human]

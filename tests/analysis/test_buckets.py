@@ -124,10 +124,6 @@ def test_labels_that_do_not_fit(tmp_path: Path, text: str, place: str, parts: li
     with pytest.raises(InputError) as error:
         bucket_scores(CORPUS, by=place.format(path))
     assert all(part in str(error.value) for part in parts)
-
-
-def test_too_many_labels(tmp_path: Path) -> None:
-    path = tmp_path / "labels.txt"
     path.write_text("".join(f"{number}\n" for number in range(201)))
     with pytest.raises(InputError, match="201 different labels"):
         bucket_scores(Segments.of(["a"] * 201, ["a"] * 201), by=str(path))

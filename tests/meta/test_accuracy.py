@@ -13,25 +13,11 @@ from oracles import metaeval as oracle
 import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
-from softbleu.meta.accuracy import (
-    JudgedPairs,
-    assessment_accuracies,
-    flip_p_values,
-    output_accuracies,
-    soft_accuracy,
-)
+from softbleu.meta.accuracy import JudgedPairs, assessment_accuracies, flip_p_values, output_accuracies, soft_accuracy
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
-ROWS = st.lists(
-    st.builds(
-        lambda segment, pair, outcome: (segment, *pair, outcome, "x"),
-        st.integers(0, 3),
-        st.sampled_from([("A", "B"), ("B", "C"), ("A", "C")]),
-        st.integers(-1, 1),
-    ),
-    min_size=1,
-    max_size=30,
-)
+PAIRS = st.tuples(st.integers(0, 3), st.sampled_from(["AB", "BC", "AC"]), st.integers(-1, 1))
+ROWS = st.lists(PAIRS.map(lambda row: (row[0], *row[1], row[2], "x")), min_size=1, max_size=30)
 GRID = st.lists(st.integers(0, 3), min_size=12, max_size=12)
 
 
@@ -125,16 +111,10 @@ def test_interval_of_systems_is_of_systems() -> None:
 def test_metaeval_answers_by_what_there_is() -> None:
     rows = [(n, one, other, 1, "x") for n in range(3) for one, other in combinations("ABC", 2)]
     table = ScoreTable("m", {"A": 3.0, "B": 2.0, "C": 1.0}, {name: np.full(3, -ord(name)) for name in "ABC"})
-    found = softbleu.metaeval(
-        "accuracy", scores=[table], rankings=Comparisons.of(rows), human={"wmt": {"A": 1, "B": 3, "C": 2}}, samples=40
-    )
+    human, given = {"wmt": {"A": 1, "B": 3, "C": 2}}, {"rankings": Comparisons.of(rows), "samples": 40}
+    found = softbleu.metaeval("accuracy", scores=[table], human=human, **given)
     listed = [(row["human"], row["of"], round(row["accuracy"], 6)) for row in found.records()]
-    assert listed == [
-        ("expected-wins", "systems", 1.0),
-        ("rankings", "outputs", 1.0),
-        ("rankings", "outputs by segment", 1.0),
-        ("rankings", "systems softly", 1.0),
-        ("wmt", "systems", 0.333333),
-    ]
-    with pytest.raises(InputError, match="an accuracy needs judgements"):
+    outputs = [("rankings", of, 1.0) for of in ("outputs", "outputs by segment", "systems softly")]
+    assert listed == [("expected-wins", "systems", 1.0), *outputs, ("wmt", "systems", 0.333333)]
+    with pytest.raises(InputError, match="an accuracy needs people"):
         softbleu.metaeval("accuracy", scores=[table])

@@ -13,7 +13,8 @@ import pytest
 
 from softbleu import __version__
 from softbleu.errors import InputError
-from softbleu.meta.experiments import Definition, Outcome, run_definition
+from softbleu.meta.definition import Definition
+from softbleu.meta.running import Outcome, run_definition
 from softbleu.meta.sweep import table_of
 from softbleu.report.experiments import manifest_json, outcome_pictures
 from softbleu.results import score
@@ -60,11 +61,6 @@ def rows_of(outcome: Outcome) -> list[dict[str, object]]:
     return table_of(outcome.sweep).records()
 
 
-def signatures_of(outcome: Outcome) -> list[str]:
-    found: list[str] = outcome.manifest()["signatures"]
-    return found
-
-
 def test_reading(folder: Path) -> None:
     definition = Definition.read(write(folder, PLAIN))
     assert (definition.name, definition.kind, definition.title) == ("tiny", "sweep", "Tiny")
@@ -91,15 +87,8 @@ def test_a_run_is_that_of_its_settings(folder: Path, monkeypatch: pytest.MonkeyP
     assert [row["threshold"] for row in rows_of(outcome)] == [None, 0.5, 0.6, 0.7, 0.9] * 2
     # All thresholds of a matcher are one line of the manifest.
     exact, soft = expected[0][1], expected[1][1].replace("|threshold:0.5|", "|threshold:*|")
-    assert signatures_of(outcome) == [exact, soft]
+    assert outcome.manifest()["signatures"] == [exact, soft]
     assert len(outcome.sweep) == 10
-
-
-def test_jobs_and_progress(folder: Path) -> None:
-    path, calls = write(folder, PLAIN), []
-    outcome = run_definition(path, jobs=2, progress=lambda done, total: calls.append((done, total)))
-    assert outcome.sweep == run_definition(path).sweep
-    assert calls == [(1, 2), (2, 2)]
 
 
 def test_variants(folder: Path) -> None:
@@ -122,8 +111,8 @@ def test_candidates_by_pattern(folder: Path) -> None:
 
 def test_pairs(folder: Path) -> None:
     write(folder, "a dog barks ||| the dog barks\n", "data/pairs.txt")
-    content = PLAIN.replace('candidates = ["data/a.txt", "data/b.txt"]\nreferences = ["data/ref.txt"]', "PAIRS")
-    outcome = run_definition(write(folder, content.replace("PAIRS", 'pairs = "data/pairs.txt"')))
+    texts = 'candidates = ["data/a.txt", "data/b.txt"]\nreferences = ["data/ref.txt"]'
+    outcome = run_definition(write(folder, PLAIN.replace(texts, 'pairs = "data/pairs.txt"')))
     assert len(outcome.sweep) == 5
     assert set(outcome.manifest()["inputs"]) == {"tiny.toml", "data/pairs.txt"}
 
@@ -134,7 +123,7 @@ def test_source_and_encoding(folder: Path) -> None:
         "[settings]", 'source = "data/source.txt"\nencoding = "latin-1"\n[settings]\nmetric = "gleu"'
     )
     outcome = run_definition(write(folder, content))
-    assert all("metric:gleu|" in signature for signature in signatures_of(outcome))
+    assert all("metric:gleu|" in signature for signature in outcome.manifest()["signatures"])
     assert "data/source.txt" in outcome.manifest()["inputs"]
 
 
@@ -145,6 +134,7 @@ def test_source_and_encoding(folder: Path) -> None:
         (b"\xff", r"tiny\.toml: not UTF-8 \(byte 1\)"),
         (b"", r"tiny\.toml: unknown kind of experiment 'None'; valid: sweep, spurious"),
         (b'kind = "sweeps"', "'sweeps' .did you mean 'sweep'.*; valid: sweep, spurious"),
+        (b'kind = ["sweep"]', "kind of experiment"),
         (b'kind = "sweep"\n[colours]', "table 'colours' .*; valid: corpus, settings, sweep, variants"),
         (b'kind = "sweep"\nsweep = 3', r"'sweep' must be a table: write \[sweep\] on a line of its own"),
     ],
@@ -153,11 +143,11 @@ def test_files_that_are_no_definitions(folder: Path, content: bytes, message: st
     with pytest.raises(InputError, match=message) as caught:
         Definition.read(write(folder, content))
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.toml: cannot be read \(No such file or directory\)"):
-        Definition.read(tmp_path / "none.toml")
+        Definition.read(folder / "none.toml")
+
+
+REFERENCES, THRESHOLDS = '["data/ref.txt"]', '["0.5:0.7:0.1", 0.9]'
 
 
 @pytest.mark.parametrize(
@@ -165,13 +155,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     [
         ("order = 2", "colour = 2", r"tiny\.toml, \[settings\]: unknown key 'colour'; valid: aggregate"),
         ("matchers =", "matcher =", r"\[sweep\]: unknown key 'matcher' .did you mean 'matchers'"),
-        ("references =", "refs =", r"\[corpus\]: unknown key 'refs'"),
-        (
-            'matchers = ["exact", "vleu"]\nthresholds = ["0.5:0.7:0.1", 0.9]',
-            "",
-            r"\[sweep\] needs 'matchers', 'thresholds'",
-        ),
-        ('references = ["data/ref.txt"]', "", r"\[corpus\] needs 'references'"),
+        (f'matchers = ["exact", "vleu"]\nthresholds = {THRESHOLDS}', "", r"\[sweep\] needs 'matchers', 'thresholds'"),
+        (f"references = {REFERENCES}", "", r"\[corpus\] needs 'references'"),
         ('"exact", "vleu"', '"vlue"', "did you mean 'vleu'"),
         ("0.9]", "1.9]", "between 0 and 1, not 1.9"),
         ("0.5:0.7:0.1", "0.5:0.7", "'from:to:step'"),
@@ -180,6 +165,21 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ("data/b.txt", f"{'a' * 300}/*", r"tiny\.toml: 'a*' cannot be looked for \(File name too long\)"),
         ("data/ref.txt", "data/none.txt", r"no such file: .*data/none\.txt"),
         ("data/vectors.txt", "data/none.txt", r"data/none\.txt"),
+        # values of another kind
+        ('["exact", "vleu"]', '"vleu"', r"tiny\.toml: \[sweep\] 'matchers' must be a list"),
+        (THRESHOLDS, "0.9", r"'thresholds' must be a list"),
+        (REFERENCES, '"data/ref.txt"', r"\[corpus\] 'references' must be a list"),
+        (REFERENCES, "[1]", r"'references' must be a list of text"),
+        (REFERENCES, f"{REFERENCES}\nsource = 1", r"'source' must be text"),
+        ("order = 2", 'order = "2"', "order"),
+        ("order = 2", "metric = 2", r"\[settings\] a metric is a name, an expression or a value, not int"),
+        ("order = 2", "threshold = [0.5]", r"\[settings\] threshold must be a number or text, not \[0.5\]"),
+        ('["exact", "vleu"]', "[1979-05-27]", r"'matchers' must be a list of text"),
+        ("[sweep]", "[sweep]\nmetrics = true", r"'metrics' must be a list of text"),
+        ("[sweep]", "[sweep]\nvary = { order = 2 }", r"\[sweep\] 'vary' must be a table of lists"),
+        ("[sweep]", "[sweep]\nvary = { order = [[2]] }", r"\[sweep\] 'vary' must be a table of lists"),
+        ("[sweep]", '[variants]\nlow = "order"\n[sweep]', "variant 'low' must be a table of settings"),
+        ("[sweep]", "[variants]\nlow = { colour = 1 }\n[sweep]", "unknown setting 'colour'"),
     ],
 )
 def test_definitions_that_are_wrong(folder: Path, old: str, new: str, message: str) -> None:
@@ -198,64 +198,18 @@ def test_a_pipe_is_no_text_of_an_experiment(folder: Path) -> None:
         definition.files()
 
 
-def test_variants_that_are_no_tables(folder: Path) -> None:
-    with pytest.raises(InputError, match="variant 'low' must be a table of settings"):
-        run_definition(write(folder, PLAIN + '[variants]\nlow = "order"\n'))
-    with pytest.raises(InputError, match="unknown setting 'colour'"):
-        run_definition(write(folder, PLAIN + "[variants]\nlow = { colour = 1 }\n"))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('kind = "sweep"', 'kind = ["sweep"]', "kind of experiment"),
-        ('["exact", "vleu"]', '"vleu"', r"tiny\.toml: \[sweep\] 'matchers' must be a list"),
-        ('["0.5:0.7:0.1", 0.9]', "0.9", r"'thresholds' must be a list"),
-        ('["0.5:0.7:0.1", 0.9]', '"0:1:0.5"', r"'thresholds' must be a list"),
-        ('["data/ref.txt"]', '"data/ref.txt"', r"\[corpus\] 'references' must be a list"),
-        ('["data/a.txt", "data/b.txt"]', '"data/a.txt"', r"\[corpus\] 'candidates' must be a list"),
-        ('["data/ref.txt"]', "[1]", r"'references' must be a list of text"),
-        ('["exact", "vleu"]', "[1]", r"'matchers' must be a list of text"),
-        ('["data/ref.txt"]', '["data/ref.txt"]\nsource = 1', r"'source' must be text"),
-        ('["data/ref.txt"]', '["data/ref.txt"]\nencoding = 8', r"'encoding' must be text"),
-        ("order = 2", 'order = "2"', "order"),
-        ("order = 2", "metric = 2", r"\[settings\] a metric is a name, an expression or a value, not int"),
-        ("order = 2", "threshold = [0.5]", r"\[settings\] threshold must be a number or text, not \[0.5\]"),
-        ("order = 2", 'lowercase = "no"', r"\[settings\] lowercase must be yes or no, not 'no'"),
-        ('["exact", "vleu"]', "[1979-05-27]", r"'matchers' must be a list of text"),
-        ("[sweep]", "[sweep]\nmetrics = true", r"'metrics' must be a list of text"),
-        ("[sweep]", "[sweep]\nvary = { order = 2 }", r"\[sweep\] 'vary' must be a table of lists"),
-        ("[sweep]", "[sweep]\nvary = { order = [[2]] }", r"\[sweep\] 'vary' must be a table of lists"),
-        ('"data/vectors.txt"', "3", r"\[settings\] vectors must be a name, a path, a mapping or KeyedVectors, not 3"),
-    ],
-)
-def test_values_of_another_kind(folder: Path, old: str, new: str, message: str) -> None:
-    assert old in PLAIN
-    with pytest.raises(InputError, match=message):
-        run_definition(write(folder, PLAIN.replace(old, new)))
-
-
 # what is noted
 
 
 def test_manifest(folder: Path) -> None:
-    path = write(folder, PLAIN)
     before = datetime.now(UTC).replace(microsecond=0)
-    outcome = run_definition(path)
-    after = datetime.now(UTC)
-    manifest = json.loads("".join(manifest_json(outcome)))
-    assert before <= datetime.fromisoformat(manifest["started"]) <= after
-    assert 0 <= manifest["seconds"] <= (after - before).total_seconds() + 0.1
-    assert {key: manifest[key] for key in ("experiment", "title", "kind", "softbleu")} == {
-        "experiment": "tiny",
-        "title": "Tiny",
-        "kind": "sweep",
-        "softbleu": __version__,
-    }
-    assert manifest["inputs"] == {
-        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        for name in ("tiny.toml", "data/a.txt", "data/b.txt", "data/ref.txt")
-    }
+    manifest = json.loads("".join(manifest_json(run_definition(write(folder, PLAIN)))))
+    assert before <= datetime.fromisoformat(manifest["started"]) <= datetime.now(UTC)
+    assert manifest["seconds"] >= 0
+    found = [manifest[key] for key in ("experiment", "title", "kind", "softbleu")]
+    assert found == ["tiny", "Tiny", "sweep", __version__]
+    files = ("tiny.toml", "data/a.txt", "data/b.txt", "data/ref.txt")
+    assert manifest["inputs"] == {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files}
     assert len(manifest["signatures"]) == 2
 
 
@@ -268,19 +222,3 @@ def test_pictures(folder: Path) -> None:
     one = replace(outcome, sweep=[row for row in outcome.sweep if row.system == outcome.sweep[0].system])
     assert list(dict(outcome_pictures(one, "pdf"))) == [""]
     assert list(outcome_pictures(Outcome(outcome.definition, outcome.started, 0.0))) == []
-
-
-def test_an_interrupted_run_goes_on(folder: Path) -> None:
-    path, journal = write(folder, PLAIN), folder / "journal"
-
-    def stop(done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_definition(path, checkpoint=journal, progress=stop)
-    (part,) = journal.iterdir()
-    outcome = run_definition(path, checkpoint=journal)
-    # What was done is not done anew.
-    assert len(list(journal.iterdir())) == len({each.system for each in outcome.sweep})
-    assert part in journal.iterdir()
-    assert outcome.sweep == run_definition(path).sweep

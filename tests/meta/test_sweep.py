@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from softbleu.corpora import ParallelFiles, Segments
+from softbleu.corpora import Segments
 from softbleu.embeddings import choice
 from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
-from softbleu.engine.worker import Worker
-from softbleu.errors import InputError, UnknownNameError, VectorError
+from softbleu.engine.worker import BlockWork
+from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.sweep import rank_by_score, sweep, table_of
 from softbleu.metrics import Bleu
@@ -70,28 +70,26 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
         (system, point.label, result.score, result.numbers.as_dict(), result.signature)
         for system in corpus.systems
         for point in points
-        for result in score_corpus(corpus.only(system), point.metric)
+        for result in score_corpus(corpus.only(system), point.measure)
     ]
     found = [(row.system, row.label, row.score, {**row.numbers, "score": row.score}, row.signature) for row in rows]
     assert found == expected
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_bleu(jobs: int) -> None:
+def test_bleu() -> None:
     points = sweep_points(
         BASE, {"matcher": ["exact", "sleu", "vleu", "xleu"], "threshold": [0.0, 0.3, 0.8, 0.99, 1.0]}
     )
     assert len(points) == 1 + 3 * 5
-    rows = sweep_corpus(CORPUS, points, jobs=jobs)
+    rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     assert len({row.score for row in rows}) > 20
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_gleu(jobs: int) -> None:
+def test_gleu() -> None:
     base = {**BASE, "metric": "gleu", "iterations": 20}
     points = sweep_points(base, {"matcher": ["exact", "vleu"], "threshold": [0.0, 0.8]})
-    rows = sweep_corpus(CORPUS, points, jobs=jobs)
+    rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     assert all("metric:gleu|" in row.signature for row in rows)
 
@@ -115,64 +113,32 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_each_variant(variant: str) -> None:
-    points = sweep_points(
-        BASE, {"matcher": ["sleu", "vleu", "xleu"], "threshold": [0.2, 0.7]}, {"": {}, variant: VARIANTS[variant]}
-    )
-    rows = sweep_corpus(CORPUS, points)
-    assert_as_alone(rows, points)
-    halves = [[row.score for row in rows if row.label == label] for label in ("", variant)]
-    assert (halves[0] == halves[1]) == (variant == "plain")
-
-
 def test_all_variants_at_once() -> None:
     points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.4, 0.9]}, VARIANTS)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
-    table = table_of(rows)
-    columns, cells = table.columns, table.rows
-    assert columns[:3] == ["system", "variant", "metric"]
-    assert {"composition", "assignment", "order", "lowercase", "similarity", "normalize"} < set(columns)
-    assert len(cells) == len(rows)
+    scores = {name: [row.score for row in rows if row.label == name] for name in VARIANTS}
+    assert [name for name in VARIANTS if scores[name] == scores["plain"]] == ["plain"]
 
 
 @given(
-    seed=st.integers(0, 1 << 32),
-    thresholds=st.lists(st.floats(0, 1), min_size=1, max_size=6),
-    options=st.fixed_dictionaries(
-        {
-            "assignment": st.sampled_from(["exact-first", "sequential"]),
-            "composition": st.sampled_from(["mean", "aligned", "sif"]),
-            "order": st.integers(1, 4),
-        }
-    ),
+    st.integers(0, 1 << 32),
+    st.lists(st.floats(0, 1), min_size=1, max_size=6),
+    st.sampled_from(["exact-first", "sequential"]),
+    st.sampled_from(["mean", "aligned", "sif"]),
+    st.integers(1, 4),
 )
-@examples(max_examples=15)
-def test_random_corpora(seed: int, thresholds: list[float], options: dict[str, Any]) -> None:
+@examples(max_examples=8)
+def test_random_corpora(seed: int, thresholds: list[float], assignment: str, composition: str, order: int) -> None:
     corpus = corpus_of(seed, 5, ("A", "B"))
-    points = sweep_points(
-        {**BASE, **options}, {"matcher": ["sleu", "vleu", "xleu"], "threshold": [float(t) for t in thresholds]}
-    )
+    base = {**BASE, "assignment": assignment, "composition": composition, "order": order}
+    points = sweep_points(base, {"matcher": ["sleu", "vleu", "xleu"], "threshold": thresholds})
     assert_as_alone(sweep_corpus(corpus, points), points, corpus)
 
 
-def test_more_segments_than_a_block() -> None:
-    corpus = corpus_of(3, 1100, ("A",))
-    points = sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.3, 0.8]})
-    rows = sweep_corpus(corpus, points, jobs=2)
-    assert_as_alone(rows, points, corpus)
-
-
-# quantiles
-
-
 def test_quantiles() -> None:
-    points = sweep_points(
-        BASE,
-        {"matcher": ["exact", "vleu"], "threshold": ["p90", 0.5, "p99"]},
-        {"": {}, "csls": {"similarity": "csls"}},
-    )
+    variants = {"": {}, "csls": {"similarity": "csls"}}
+    points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": ["p90", 0.5, "p99"]}, variants)
     rows = sweep_corpus(CORPUS, points)
     assert_as_alone(rows, points)
     by_point = {(row.label, row.varied.get("quantile")): row for row in rows if row.varied["matcher"] == "vleu"}
@@ -190,79 +156,42 @@ TAIL = ["threshold", "score", "signature"]
 
 
 def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    asked: list[float] = []
     original = choice.similarity_quantile
-
-    def counted(source: Any, percentile: float, how: Any = None) -> float:
-        asked.append(percentile)
-        return original(source, percentile, how)
-
-    monkeypatch.setattr(choice, "similarity_quantile", counted)
+    monkeypatch.setattr(choice, "similarity_quantile", lambda *given: asked.append(given[1]) or original(*given))
     sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["sleu", "vleu", "xleu"], "threshold": ["p90", "p99"]}))
     assert asked == [90.0, 99.0]
 
 
-# points
-
-
 def test_points_in_order() -> None:
-    points = sweep_points(
-        BASE, {"matcher": ["vleu", "exact", "vleu"], "threshold": [0.9, 0.1, 0.9]}, {"b": {}, "a": {"order": 2}}
-    )
-    measures = [point.metric for point in points]
-    assert [
-        (point.label, matcher_of(measure).name, threshold_of(measure), measure.order)  # type: ignore[attr-defined, union-attr]
-        for point, measure in zip(points, measures, strict=True)
-    ] == [
-        ("b", "vleu", 0.9, 4),
-        ("b", "vleu", 0.1, 4),
-        ("b", "exact", None, 4),
-        ("a", "vleu", 0.9, 2),
-        ("a", "vleu", 0.1, 2),
-        ("a", "exact", None, 2),
+    values = {"matcher": ["vleu", "exact", "vleu"], "threshold": [0.9, 0.1, 0.9]}
+    found = [
+        (point.label, matcher_of(point.measure).name, threshold_of(point.measure), point.measure.order)  # type: ignore[attr-defined, union-attr]
+        for point in sweep_points(BASE, values, {"b": {}, "a": {"order": 2}})
     ]
+    expected = [("vleu", 0.9), ("vleu", 0.1), ("exact", None)]
+    assert found == [(label, *each, order) for label, order in (("b", 4), ("a", 2)) for each in expected]
+    assert sweep_points(BASE, values, {}) == sweep_points(BASE, values)
 
 
 @pytest.mark.parametrize(
-    ("matchers", "thresholds", "variants", "message"),
+    ("matchers", "thresholds", "settings", "message"),
     [
-        ([], [0.5], None, "at least one value of everything that varies"),
-        (["vleu"], [], None, "at least one value of everything that varies"),
-        (["vlue"], [0.5], None, "did you mean 'vleu'"),
-        (["vleu"], [1.5], None, "between 0 and 1, not 1.5"),
-        (["vleu"], [-0.1], None, "between 0 and 1"),
-        (["vleu"], ["p101"], None, "quantile such as p99.9, not 'p101'"),
-        (
-            ["vleu"],
-            [0.5],
-            {"x": {"colour": 1}},
-            "unknown setting 'colour'.*valid: .*assignment, .*beta",
-        ),
-        (["vleu"], [0.5], {"x": {"composition": "average"}}, "unknown composition 'average'"),
-        (["vleu"], ["p99"], {"x": {"similarity": "dot"}}, "unknown similarity 'dot'"),
-        (["vleu"], [0.5], {"x": {"order": 99}}, "order must lie between 1 and 16"),
+        ([], [0.5], {}, "at least one value of everything that varies"),
+        (["vleu"], [], {}, "at least one value of everything that varies"),
+        (["vlue"], [0.5], {}, "did you mean 'vleu'"),
+        (["vleu"], [1.5], {}, "between 0 and 1, not 1.5"),
+        (["vleu"], ["p101"], {}, "quantile such as p99.9, not 'p101'"),
+        (["vleu"], [0.5], {"colour": 1}, "unknown setting 'colour'.*valid: .*assignment, .*beta"),
+        (["vleu"], [0.5], {"composition": "average"}, "unknown composition 'average'"),
+        (["vleu"], [0.5], {"order": 99}, "order must lie between 1 and 16"),
     ],
 )
 def test_points_that_are_none(
-    matchers: list[str], thresholds: list[float | str], variants: Mapping[str, Mapping[str, Any]] | None, message: str
+    matchers: list[str], thresholds: list[float | str], settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        sweep_points(BASE, {"matcher": matchers, "threshold": thresholds}, variants)
-
-
-def test_no_variants_are_no_points() -> None:
-    assert sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.5]}, {}) == sweep_points(
-        BASE, {"matcher": ["vleu"], "threshold": [0.5]}
-    )
-
-
-def test_gleu_without_a_source_is_refused() -> None:
-    corpus = Segments.of(["a"], ["a"])
-    with pytest.raises(InputError, match="source"):
-        sweep_corpus(corpus, sweep_points({**BASE, "metric": "gleu"}, {"matcher": ["exact"], "threshold": [0.5]}))
-
-
-# tables
+        sweep_points(BASE, {"matcher": matchers, "threshold": thresholds}, {"x": settings})
 
 
 @dataclass(frozen=True)
@@ -282,32 +211,13 @@ def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> Non
         assert rank_by_score([row for row in rows if row.varied["order"] == order]) == ranks
 
 
-def test_table() -> None:
-    rows = sweep_corpus(CORPUS, sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5, 0.8]}))
-    table = table_of(rows)
-    columns, cells = table.columns, table.rows
-    assert columns == ["system", "metric", "matcher", *TAIL]
-    assert [row[:4] for row in cells[:3]] == [
-        ["A", "bleu", "exact", None],
-        ["A", "bleu", "vleu", 0.5],
-        ["A", "bleu", "vleu", 0.8],
-    ]
-    assert [row[4] for row in cells] == [row.score for row in rows]
-
-
 def test_settings_that_vary_have_columns() -> None:
-    points = sweep_points(
-        BASE,
-        {"matcher": ["vleu"], "threshold": [0.5]},
-        {"": {}, "x": {"neighbours": 3, "mutual": True, "order": 2}},
-    )
-    table = table_of(sweep_corpus(CORPUS.only("A"), points))
-    columns, cells = table.columns, table.rows
-    assert columns == ["system", "variant", "metric", "matcher", "order", "neighbours", "mutual", *TAIL]
-    assert [row[4:7] for row in cells] == [["4", None, "no"], ["2", "3", "yes"]]
-
-
-# interruptions
+    variants = {"": {}, "x": {"neighbours": 3, "mutual": True, "order": 2}}
+    rows = sweep_corpus(CORPUS.only("A"), sweep_points(BASE, {"matcher": ["vleu"], "threshold": [0.5]}, variants))
+    table = table_of(rows)
+    assert table.columns == ["system", "variant", "metric", "matcher", "order", "neighbours", "mutual", *TAIL]
+    assert [row[4:7] for row in table.rows] == [["4", None, "no"], ["2", "3", "yes"]]
+    assert [row[-2] for row in table.rows] == [row.score for row in rows]
 
 
 @pytest.fixture
@@ -315,18 +225,18 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Systems whose text was scored, in order."""
     systems: list[str] = []
     current: list[str] = []
-    collect, score = Runner.collect, Worker.__call__
+    collect, score = Runner.collect, BlockWork.__call__
 
     def collected(runner: Runner, measures: Any, **more: Any) -> Any:
         current[:] = [more["system"]]
         return collect(runner, measures, **more)
 
-    def scored(work: Worker, *given: Any, **more: Any) -> Any:
+    def scored(work: BlockWork, *given: Any, **more: Any) -> Any:
         systems.extend(name for name in current if name not in systems)
         return score(work, *given, **more)
 
     monkeypatch.setattr(Runner, "collect", collected)
-    monkeypatch.setattr(Worker, "__call__", scored)
+    monkeypatch.setattr(BlockWork, "__call__", scored)
     return systems
 
 
@@ -347,54 +257,33 @@ def interrupted(journal: Path, after: int, points: Sequence[SweepPoint] = POINTS
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep_corpus(CORPUS, points, checkpoint=journal, progress=stop)
+        sweep_corpus(CORPUS, points, journal=journal, progress=stop)
 
 
-@pytest.mark.parametrize("after", [1, 2, 3])
-def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after: int) -> None:
-    journal = tmp_path / "journal"
-    interrupted(journal, after)
-    assert computed == ["A", "B", "C"][:after]
+def goes_on(journal: Path, computed: list[str], missing: list[str]) -> None:
+    """See that only what is missing is computed, and that nothing else comes out than in one run."""
     computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=journal)
-    assert computed == ["A", "B", "C"][after:]
+    rows = sweep_corpus(CORPUS, POINTS, journal=journal)
+    assert computed == missing
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
 
-@pytest.mark.parametrize("cut", [1, 2, 40, 500])
-def test_a_torn_file_is_computed_anew(tmp_path: Path, computed: list[str], cut: int) -> None:
-    interrupted(tmp_path / "journal", 1)
-    part = min((tmp_path / "journal").iterdir())
-    part.write_bytes(part.read_bytes()[:-cut])
-    computed.clear()
-    interrupted(tmp_path / "journal", 2)
-    assert computed == ["A", "B"]
-    computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert computed == ["C"]
-    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
+@pytest.mark.parametrize("after", [[1], [3], [1, 2]])
+def test_an_interrupted_sweep_goes_on(tmp_path: Path, computed: list[str], after: list[int]) -> None:
+    for count in after:
+        interrupted(tmp_path / "journal", count)
+    assert computed == ["A", "B", "C"][: after[-1]]
+    goes_on(tmp_path / "journal", computed, ["A", "B", "C"][after[-1] :])
 
 
-def test_numbers_that_were_changed_are_not_taken(tmp_path: Path, computed: list[str]) -> None:
+@pytest.mark.parametrize("damage", ["torn", "changed"])
+def test_a_damaged_file_is_computed_anew(tmp_path: Path, computed: list[str], damage: str) -> None:
     interrupted(tmp_path / "journal", 1)
     part = min((tmp_path / "journal").iterdir())
     content = bytearray(part.read_bytes())
     content[content.index(b"\x93NUMPY") + 128] ^= 1
-    part.write_bytes(content)
-    computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert computed == ["A", "B", "C"]
-    assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
-
-
-def test_a_sweep_interrupted_twice(tmp_path: Path, computed: list[str]) -> None:
-    interrupted(tmp_path / "journal", 1)
-    interrupted(tmp_path / "journal", 2)
-    sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert computed == ["A", "B", "C"]
-    computed.clear()
-    sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert computed == []
+    part.write_bytes(content if damage == "changed" else part.read_bytes()[:-1])
+    goes_on(tmp_path / "journal", computed, ["A", "B", "C"])
 
 
 @pytest.mark.parametrize(
@@ -414,7 +303,7 @@ def test_the_journal_of_another_sweep_is_left_alone(
     journal = tmp_path / "journal"
     interrupted(journal, 2)
     computed.clear()
-    rows = sweep_corpus(*other, checkpoint=journal)
+    rows = sweep_corpus(*other, journal=journal)
     assert computed == ["A", "B", "C"]
     assert as_json(rows) == as_json(sweep_corpus(*other))
 
@@ -423,21 +312,17 @@ def test_the_journal_of_another_version_is_left_alone(
     tmp_path: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(tmp_path / "journal", 2)
-    computed.clear()
     monkeypatch.setattr(runner, "__version__", "99")
-    sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
-    assert computed == ["A", "B", "C"]
+    goes_on(tmp_path / "journal", computed, ["A", "B", "C"])
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"nonsense\n", b"\xff\xfe\x00"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00"])
 @pytest.mark.parametrize("name", ["journal", "journal/letter.txt"])
-def test_what_is_no_checkpoint_is_not_replaced(
-    tmp_path: Path, computed: list[str], name: str, content: bytes
-) -> None:
+def test_what_is_no_checkpoint_stays(tmp_path: Path, computed: list[str], name: str, content: bytes) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match="no checkpoint of an interrupted run"):
-        sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
+        sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
     assert ((tmp_path / name).read_bytes(), computed) == (content, [])
 
 
@@ -453,7 +338,7 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
     interrupted(tmp_path / "journal", 1, points)
     write(2)
     computed.clear()
-    rows = sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
+    rows = sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
     assert len({row.signature for row in rows}) == 1
     assert computed == ["A", "B", "C"]
 
@@ -461,45 +346,21 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
 def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
     points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
     with pytest.raises(VectorError):
-        sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
+        sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_counts_systems(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     for _ in range(2):
-        sweep_corpus(
-            CORPUS,
-            POINTS[:1],
-            checkpoint=tmp_path / "journal",
-            progress=lambda done, total: calls.append((done, total)),
-        )
+        sweep_corpus(CORPUS, POINTS[:1], journal=tmp_path / "journal", progress=lambda *found: calls.append(found))
     assert calls == [(1, 3), (2, 3), (3, 3)] * 2
-
-
-def test_files_are_swept_like_text_in_memory(tmp_path: Path, computed: list[str]) -> None:
-    corpus = Segments.of(CORPUS.candidates, [texts[:1] for texts in CORPUS.references])
-    for name, texts in {**corpus.candidates, "ref": [texts[0] for texts in corpus.references]}.items():
-        (tmp_path / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
-    names = [str(tmp_path / f"{system}.txt") for system in corpus.systems]
-    points = sweep_points(BASE, {"matcher": ["exact", "vleu"], "threshold": [0.5]})
-    with ParallelFiles.open(names, [str(tmp_path / "ref.txt")]) as files:
-        found = sweep_corpus(files, points)
-    expected = sweep_corpus(corpus, points)
-    assert [row.score for row in found] == [row.score for row in expected]
-    assert [row.signature for row in found] == [row.signature for row in expected]
-    assert len({row.system for row in found}) == 3
-
-
-def test_unknown_names_are_unknown_names() -> None:
-    with pytest.raises(UnknownNameError):
-        sweep_points(BASE, {"matcher": ["nothing"], "threshold": [0.5]})
 
 
 def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Path) -> None:
     def remove(done: int, total: int) -> None:
         remove_checkpoint(tmp_path / "journal")
 
-    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=remove)
+    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal", progress=remove)
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
     assert list(tmp_path.iterdir()) == []

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared_data import shared
 
 import softbleu
-from softbleu.analysis.pages import make_page
+from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.making import make_metric
@@ -65,15 +66,14 @@ def unpacked(packed):
     return found
 
 
+def soft_page() -> str:
+    systems, references = {"A": ["a dog", "mat"], "B": ["cat", ""]}, [["a cat", "a mat"], ["the mat"]]
+    return page_of(systems, references, matcher="vleu", threshold=0.8, vectors=VECTORS)
+
+
 @pytest.fixture(scope="module")
 def soft():
-    return page_of(
-        {"A": ["a dog", "mat"], "B": ["cat", ""]},
-        [["a cat", "a mat"], ["the mat"]],
-        matcher="vleu",
-        threshold=0.8,
-        vectors=VECTORS,
-    )
+    return soft_page()
 
 
 def test_nothing_is_loaded(soft):
@@ -112,7 +112,7 @@ def test_hostile_text_is_data():
     assert "\u2028" not in html
 
 
-@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(st.recursive(st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8))
 def test_escaped_json_is_the_same_json(value):
     text = escape_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
@@ -127,14 +127,7 @@ def test_packed_columns_come_back(columns):
 
 
 def test_the_same_page_has_the_same_bytes(soft):
-    again = page_of(
-        {"A": ["a dog", "mat"], "B": ["cat", ""]},
-        [["a cat", "a mat"], ["the mat"]],
-        matcher="vleu",
-        threshold=0.8,
-        vectors=VECTORS,
-    )
-    assert soft == again
+    assert soft == soft_page()
 
 
 def test_text_and_matches_are_in_the_data(soft):
@@ -163,6 +156,33 @@ def test_version_and_signatures_are_shown(soft):
     assert data["segment_signature"] != data["signature"]
 
 
+NOTES = {
+    "bleu": "This matcher has no threshold to move.",
+    "gleu": "This metric's matches are shown for all references together; its scores are those of the run.",
+    "chrf": "This metric has no threshold to move.",
+}
+
+
+@pytest.mark.parametrize("metric", [*NOTES, "softbleu(order=1)"])
+def test_what_a_metric_has_to_show_is_in_the_data(metric):
+    corpus = Segments.of({"A": ["a dog", "mat"], "B": ["cat", ""]}, ["a cat", "the mat"], ["cat", "mats"])
+    measure = make_metric(metric, **({"vectors": VECTORS} if metric not in NOTES else {}))
+    page = make_comparison_page(corpus, [measure, make_metric("chrf")])
+    data = data_of("".join(write_html(page, Layout())))
+    assert data["slider"] == NOTES.get(metric, NOTES["chrf"])
+    columns = unpacked(data["packed"])
+    for name, shown, fields in (
+        ("mark", page.marks, ("side", "start", "length", "kind", "link", "label")),
+        ("heat", page.heat, ("heights", "widths", "names", "values")),
+    ):
+        assert (data[f"{name}s" if name == "mark" else name] is None) == (shown is None)
+        for field in fields if shown else ():
+            assert columns[f"{name}_{field}"] == getattr(shown, field).tolist()
+    assert (page.marks is not None, page.heat is not None) == (metric == "gleu", metric not in NOTES)
+    assert [table["title"] for table in data["tables"]] == [table.title for table in page.tables]
+    assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
+
+
 def test_characters_are_set_without_blanks():
     for tokenize in ("char", "char+space"):
         assert data_of(page_of({"A": ["a b"]}, [["a c"]], tokenize=tokenize))["glue"] == ""
@@ -170,6 +190,12 @@ def test_characters_are_set_without_blanks():
 
 
 def test_the_format_is_named_among_the_valid_ones():
-    assert list(PAGES) == ["html"]
     with pytest.raises(UnknownNameError, match=r"did you mean 'html'\?\); valid: text, .*, html"):
         WRITERS.find("htm", PAGES)
+
+
+@pytest.mark.slow
+def test_a_page_of_three_thousand_segments_is_small():
+    paths = [shared("data", "morgan2014", name) for name in ("umd.2922.txt", "reference.en")]
+    candidates, references = (path.read_text(encoding="utf-8").splitlines() for path in paths)
+    assert len(page_of(candidates, references, matcher="vleu", threshold=0.8)) < 10_000_000

@@ -1,48 +1,70 @@
-"""Records in every format: values of any kind, no rows, no columns."""
+"""Records in every format: values of any kind, no rows, no columns; what is written where."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from softbleu.errors import UnknownNameError
-from softbleu.io.tabular import Records
-from softbleu.report import RECORD_WRITERS, Layout
-from softbleu.report.records import BINARY_FORMATS
+from softbleu.cli.output import Output, find_table_format
+from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.report import BINARY_FORMATS, RECORD_WRITERS, Layout, Records
 
 HOSTILE = "a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\\}"
+NAMES = ["a, b", 'a "b" c', "line\nbreak", "carriage\rreturn", "tab\there", " ", "naïve 猫", "\x1b[31m", "\x00", "=1"]
 COLUMNS = ["word", "known", "similarity", "count"]
 ROWS: list[list[Any]] = [
     ["cat", True, 0.123456, 1234],
     [HOSTILE, False, None, 0],
     ["", None, 1.0, None],
+    *([name, False, 1e-300, -(2**40)] for name in NAMES),
 ]
 FACTS: dict[str, Any] = {
-    "vectors": "glove_6b",
-    "words_known": 1234,
-    "ratio": 0.5,
-    "whole": True,
-    "of": None,
-    "names": ["a", "b"],
-    "odd": HOSTILE,
+    **{"vectors": "glove_6b", "words_known": 1234, "ratio": 0.5, "whole": True, "of": None},
+    **{"names": ["a", "b"], "odd": HOSTILE},
 }
+RECORDS = Records(COLUMNS, ROWS, FACTS)
+FEW = Records(COLUMNS, ROWS[:3], {"words_known": 1234, "of": None, "names": ["a", "b"]})
 
 
 def text_of(name: str, records: Records, digits: int = 2, *, colour: bool = False) -> str:
     return "".join(RECORD_WRITERS[name](records, Layout(digits, colour)))
 
 
+def parquet_of(records: Records) -> pyarrow.Table:
+    return pyarrow.parquet.read_table(io.BytesIO(RECORD_WRITERS["parquet"](records, Layout())))
+
+
+def read_csv(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def as_cell(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
 @pytest.mark.parametrize("name", sorted({*RECORD_WRITERS} - {*BINARY_FORMATS}))
-@pytest.mark.parametrize("facts", [{}, FACTS], ids=["no facts", "facts"])
-@pytest.mark.parametrize("rows", [[], ROWS], ids=["no rows", "rows"])
-@pytest.mark.parametrize("columns", [[], COLUMNS], ids=["no columns", "columns"])
-def test_nothing_of_the_text_gets_out(name: str, facts: dict[str, Any], rows: list[Any], columns: list[str]) -> None:
-    """Control characters never reach a terminal, and lines and columns stay what they are; CSV, which quotes, has
-    text as it is."""
-    shown = text_of(name, Records(columns, rows if columns else [], facts))
+@pytest.mark.parametrize(
+    "records",
+    [
+        Records(columns, rows, facts)
+        for columns, rows in ((COLUMNS, ROWS), (COLUMNS, []), ([], []))
+        for facts in ({}, FACTS)
+    ],
+    ids=["rows", "rows, facts", "no rows", "no rows, facts", "no columns", "no columns, facts"],
+)
+def test_nothing_of_the_text_gets_out(name: str, records: Records) -> None:
+    """Control characters reach no terminal, and lines and columns stay what they are; CSV quotes text as it is."""
+    shown = text_of(name, records)
     assert not shown or shown.endswith("\n")
     assert "\x1b" not in shown or name == "csv"
     assert "\t" not in shown or name in ("tsv", "csv")
@@ -51,19 +73,13 @@ def test_nothing_of_the_text_gets_out(name: str, facts: dict[str, Any], rows: li
 
 
 def test_text() -> None:
-    lines = text_of("text", Records(COLUMNS, ROWS, {"words_known": 1234, "of": None, "names": ["a", "b"]})).split(
-        "\n"
-    )
+    lines = text_of("text", FEW).split("\n")
     assert lines[:4] == ["words known  1,234", "of           -", "names        a, b", ""]
     assert lines[4].split() == COLUMNS
-    assert lines[5].split()[-4:] == ["cat", "yes", "0.12", "1,234"] or "cat" in lines[6]
-    shown = "\n".join(lines)
-    assert r"a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\\}" in shown or r"\x1b[31m" in shown
-    # Yes and no, none, numbers with separators.
-    assert [line.split()[-2:] for line in lines if line.strip()][-1] == ["1.00", "-"]
-
-
-def test_text_without_rows_or_columns() -> None:
+    assert lines[6].split() == ["cat", "yes", "0.12", "1,234"]
+    assert lines[7].startswith(r"a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\}")
+    assert lines[7].split()[-3:] == ["no", "-", "0"]
+    assert lines[8].split() == ["-", "1.00", "-"]
     assert text_of("text", Records(COLUMNS, [])) == "nothing found\n"
     assert text_of("text", Records(COLUMNS, [], {"a": 1}, "no words")) == "a  1\n\nno words\n"
     assert text_of("text", Records([], [], {"a": 1, "long_name": "x"})) == "a          1\nlong name  x\n"
@@ -71,39 +87,85 @@ def test_text_without_rows_or_columns() -> None:
 
 
 def test_decimals_are_the_layouts_unless_the_table_has_its_own() -> None:
-    records = Records(["x"], [[0.123456]])
-    assert "0.1235\n" in text_of("text", records, digits=4)
+    assert "0.1235\n" in text_of("text", Records(["x"], [[0.123456]]), digits=4)
     assert "0.12346\n" in text_of("text", Records(["x"], [[0.123456]], digits=5), digits=1)
 
 
 def test_json() -> None:
-    data = json.loads(text_of("json", Records(COLUMNS, ROWS, FACTS)))
-    assert [list(row.values()) for row in data.pop("rows")] == ROWS
+    data = json.loads(text_of("json", RECORDS))
+    assert data.pop("rows") == [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
     assert data == {"schema": 1, **FACTS}
     assert json.loads(text_of("json", Records([], [], FACTS))) == {"schema": 1, **FACTS}
-    assert json.loads(text_of("json", Records([], []))) == {"schema": 1}
+    assert json.loads(text_of("json", Records(COLUMNS, []))) == {"schema": 1, "rows": []}
 
 
 def test_json_lines() -> None:
-    lines = text_of("jsonl", Records(COLUMNS, ROWS, FACTS)).split("\n")
-    assert [list(json.loads(line).values()) for line in lines[:-1]] == ROWS
+    *lines, end = text_of("jsonl", RECORDS).split("\n")
+    assert [json.loads(line) for line in lines] == [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+    assert end == text_of("jsonl", Records(COLUMNS, [])) == ""
     assert json.loads(text_of("jsonl", Records([], [], FACTS))) == FACTS
 
 
 def test_tsv() -> None:
-    lines = text_of("tsv", Records(COLUMNS, ROWS, FACTS)).split("\n")
-    assert lines[0] == "\t".join(COLUMNS)
-    assert lines[1].split("\t") == ["cat", "true", "0.123456", "1234"]
-    assert lines[2].split("\t")[1:] == ["false", "", "0"]
-    assert lines[3].split("\t") == ["", "", "1.0", ""]
-    assert lines[4:] == [""]
+    header, *lines, end = (line.split("\t") for line in text_of("tsv", RECORDS).split("\n"))
+    assert (header, end) == (COLUMNS, [""])
+    # What would break lines or columns is written as an escape; all else is as in CSV.
+    assert [line[1:] for line in lines] == [[as_cell(value) for value in row[1:]] for row in ROWS]
+    shown = {row[0]: line[0] for row, line in zip(ROWS, lines, strict=True)}
+    escaped = {"line\nbreak": r"line\nbreak", "tab\there": r"tab\there", "\x1b[31m": r"\x1b[31m", "a, b": "a, b"}
+    assert {name: shown[name] for name in escaped} == escaped
     without = dict(line.split("\t") for line in text_of("tsv", Records([], [], FACTS)).split("\n")[:-1])
     assert list(without) == list(FACTS)
     assert (without["whole"], without["of"], json.loads(without["names"])) == ("true", "", ["a", "b"])
 
 
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8).filter(lambda text: "\x00" not in text)
+)
+
+
+@given(st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1)))
+def test_csv_of_anything(rows: list[list[Any]]) -> None:
+    columns = [f"column {number}" for number in range(len(rows[0]))]
+    found = read_csv(text_of("csv", Records(columns, rows)))
+    assert found == [columns, *([as_cell(value) for value in row] for row in rows)]
+
+
+def test_csv() -> None:
+    assert read_csv(text_of("csv", RECORDS)) == [COLUMNS, *([as_cell(value) for value in row] for row in ROWS)]
+    assert [text_of("csv", Records(columns, [])) for columns in (COLUMNS, [])] == [",".join(COLUMNS) + "\n", ""]
+
+
+@pytest.mark.parametrize("start", "=+-@")
+def test_spreadsheets_are_given_nothing_to_compute_if_so_asked(start: str) -> None:
+    records, write = Records(["x", "y"], [[f"{start}1", -1]]), RECORD_WRITERS["csv"]
+    assert list(write(records, Layout())) == ["x,y\n", f"{start}1,-1\n"]
+    assert list(write(records, Layout(spreadsheet=True))) == ["x,y\n", f"'{start}1,-1\n"]
+
+
+def test_parquet() -> None:
+    table = parquet_of(RECORDS)
+    assert table.column_names == COLUMNS
+    assert [str(kind) for kind in table.schema.types] == ["string", "bool", "double", "int64"]
+    assert [list(row.values()) for row in table.to_pylist()] == ROWS
+    assert parquet_of(Records(COLUMNS, [])).column_names == COLUMNS
+    assert parquet_of(Records([], [])).column_names == []
+    write = RECORD_WRITERS["parquet"]
+    assert write(RECORDS, Layout()) == write(RECORDS, Layout())
+
+
+def test_parquet_needs_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[parquet\]'"):
+        parquet_of(RECORDS)
+
+
 def test_markdown() -> None:
-    lines = text_of("markdown", Records(COLUMNS, ROWS, {"words_known": 1234})).split("\n")
+    lines = text_of("markdown", Records(COLUMNS, ROWS[:3], {"words_known": 1234})).split("\n")
     assert lines[:5] == [
         "- words known: 1,234",
         "",
@@ -113,82 +175,37 @@ def test_markdown() -> None:
     ]
     assert lines[5].startswith(r"| a\|b\_c & 50% $x$\\n\\t\\x1b\[31m")
     assert lines[5].endswith("| no      |            - |       0 |")
-    assert (
-        text_of("markdown", Records(COLUMNS, []))
-        == "| word   | known   | similarity   | count   |\n|--------|---------|--------------|---------|\n"
-    )
+    assert text_of("markdown", Records(["x"], [])) == "| x   |\n|-----|\n"
     assert text_of("markdown", Records([], [], {"a": "b_c"})) == "- a: b\\_c\n"
+    # A column of none is one of numbers.
+    assert "\n|----:|\n" in text_of("markdown", Records(["x"], [[None], [None]]))
+    assert "\n|:------|----:|\n" in text_of("markdown", Records(["yes", "x"], [[True, 1], [False, None]]))
+
+
+LATEX = ["% needs \\usepackage{booktabs}", r"\begin{tabular}{%s}", r"\toprule"]
 
 
 def test_latex() -> None:
-    shown = text_of("latex", Records(COLUMNS, ROWS, {"words_known": 1234, "odd": HOSTILE}))
-    lines = shown.split("\n")
+    lines = text_of("latex", Records(COLUMNS, ROWS[:3], {"words_known": 1234, "odd": HOSTILE})).split("\n")
     assert lines[0] == "% words_known: 1,234"
     assert lines[1].startswith(r"% odd: a|b_c & 50% $x$\n\t\x1b[31m")
     assert r"\begin{tabular}{llrr}" in lines
     assert any(re.fullmatch(r"cat +& yes +& +0\.12 & +1,234 \\\\", line) for line in lines)
     assert any(line.startswith(r"a\textbar{}b\_c \& 50\% \$x\$\textbackslash{}n") for line in lines)
-    assert lines[-3:] == [r"\bottomrule", r"\end{tabular}", ""]
-    empty = text_of("latex", Records(COLUMNS, [])).split("\n")
-    assert empty[1:] == [
-        r"\begin{tabular}{llll}",
-        r"\toprule",
-        r"word   & known   & similarity   & count   \\",
-        r"\midrule",
-        r"\bottomrule",
-        r"\end{tabular}",
-        "",
-    ]
-
-
-def test_latex_without_columns_shows_the_facts() -> None:
-    shown = text_of("latex", Records([], [], {"words_known": 1234, "name": "50% of a_b", "names": ["a", "b"]}))
-    assert shown.split("\n") == [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{tabular}{ll}",
-        r"\toprule",
-        r"words known & 1,234        \\",
-        r"name        & 50\% of a\_b \\",
-        r"names       & a, b         \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-        "",
-    ]
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("-inf")])
-@pytest.mark.parametrize("name", ["json", "jsonl", "tsv"])
-def test_what_is_no_number_is_refused(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=r"JSON compliant"):
-        text_of(name, Records(["x"], [[value]]))
-
-
-def test_a_column_of_none_is_one_of_numbers() -> None:
-    assert "\n|----:|\n" in text_of("markdown", Records(["x"], [[None], [None]]))
-    assert "\n|:------|----:|\n" in text_of("markdown", Records(["yes", "x"], [[True, 1], [False, None]]))
-
-
-def test_unknown_formats() -> None:
-    with pytest.raises(
-        UnknownNameError, match=r"'yaml'; valid: text, json, jsonl, tsv, markdown, latex, csv, parquet$"
-    ):
-        RECORD_WRITERS.find("yaml")
+    end = [r"\bottomrule", r"\end{tabular}", ""]
+    assert lines[-3:] == end
+    empty = text_of("latex", Records(["x", "y"], [])).split("\n")
+    assert empty == [*(line.replace("%s", "ll") for line in LATEX), r"x   & y   \\", r"\midrule", *end]
+    facts = text_of("latex", Records([], [], {"words_known": 1234, "name": "50% of a_b", "names": ["a", "b"]}))
+    rows = [r"words known & 1,234        \\", r"name        & 50\% of a\_b \\", r"names       & a, b         \\"]
+    assert facts.split("\n") == [*(line.replace("%s", "ll") for line in LATEX), *rows, *end]
 
 
 @pytest.mark.parametrize("start", ["[", "*"])
 def test_no_row_is_an_argument_of_the_one_before_it(start: str) -> None:
     lines = text_of("latex", Records(["x", "y"], [[f"{start}1", f"{start}2"]])).split("\n")
-    assert [[cell.strip() for cell in line.split("&")] for line in lines if "2" in line] == [
-        ["{}" + f"{start}1", rf"{start}2  \\"]
-    ]
-
-
-@pytest.mark.parametrize("start", "=+-@")
-def test_spreadsheets_are_given_nothing_to_compute_if_so_asked(start: str) -> None:
-    records = Records(["x", "y"], [[f"{start}1", -1]])
-    write = RECORD_WRITERS["csv"]
-    assert list(write(records, Layout())) == ["x,y\n", f"{start}1,-1\n"]
-    assert list(write(records, Layout(spreadsheet=True))) == ["x,y\n", f"'{start}1,-1\n"]
+    rows = [[cell.strip() for cell in line.split("&")] for line in lines if "2" in line]
+    assert rows == [["{}" + f"{start}1", rf"{start}2  \\"]]
 
 
 def test_notes_are_for_people_and_marks_for_terminals() -> None:
@@ -199,3 +216,76 @@ def test_notes_are_for_people_and_marks_for_terminals() -> None:
     assert text_of("latex", records).startswith("% a|b\n% c\n% needs")
     for name in ("json", "jsonl", "tsv", "csv"):
         assert "a|b" not in text_of(name, records)
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "tsv", "csv"])
+def test_what_is_no_number_is_refused(name: str) -> None:
+    for value in (float("nan"), float("-inf")):
+        with pytest.raises(ValueError, match=r"JSON compliant"):
+            text_of(name, Records(["x"], [[value]]))
+
+
+@pytest.mark.parametrize("name", ["json", "jsonl", "parquet"])
+def test_rows_of_another_width_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"zip|argument"):
+        list(RECORD_WRITERS[name](Records(["a", "b"], [[1]]), Layout()))
+
+
+# by the name of the file
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "start"),
+    [
+        (None, "out.csv", "a\n"),
+        (None, "out.CSV", "a\n"),
+        (None, "out.jsonl", '{"a": 1}'),
+        (None, "out.txt", "a\n─"),
+        (None, None, "a\n─"),
+        ("json", "out.csv", '{"schema"'),
+        ("markdown", None, "|   a |"),
+    ],
+)
+def test_formats_by_name_or_suffix(tmp_path: Path, name: str | None, file: str | None, start: str) -> None:
+    target = Output.of(None if file is None else str(tmp_path / file))
+    content = find_table_format(name, target)(Records(["a"], [[1]]), Layout())
+    assert "".join(content).startswith(start)
+
+
+def test_unknown_names_of_formats() -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"unknown format 'xml'; valid: text, json, jsonl, tsv, markdown, latex, csv, parquet$"
+    ):
+        find_table_format("xml", Output())
+
+
+def test_parquet_is_not_for_standard_output(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"parquet is not for standard output: name a file with --output"):
+        find_table_format("parquet", Output())
+    assert find_table_format("parquet", Output(tmp_path / "x")) is RECORD_WRITERS["parquet"]
+    with pytest.raises(InputError, match=r"not for standard output"):
+        Output().write(b"PAR1")
+
+
+def test_bytes_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(b"before")
+    path.chmod(0o640)
+    Output.of(str(path)).write(b"after")
+    assert path.read_bytes() == b"after"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path]
+    (tmp_path / "gone").mkdir()
+    target = Output.of(str(tmp_path / "gone/x.parquet"))
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(InputError, match=r"cannot write .*x.parquet: No such file"):
+        target.write(b"PAR1")
+
+
+def test_names_of_pictures(tmp_path: Path) -> None:
+    suffixes = [Output.of_picture(str(tmp_path / name)).suffix for name in ("x.svg", "x.PNG", "x.pdf")]
+    assert suffixes == ["svg", "png", "pdf"]
+    for name in (*(str(tmp_path / name) for name in ("x.gif", "x", "x.svg.gz")), "-"):
+        with pytest.raises(UnknownNameError, match=r"unknown picture format '.*valid: svg, png, pdf$"):
+            Output.of_picture(name)
+    assert list(tmp_path.iterdir()) == []
