@@ -127,7 +127,7 @@ def refusal(call: Callable[[], object]) -> str:
 
 @st.composite
 def measures(draw: st.DrawFn) -> Metric:
-    """Measures of all metrics and matchers with any of their settings; no vectors where none are looked at."""
+    """GivenMetrics of all metrics and matchers with any of their settings; no vectors where none are looked at."""
     metric = METRICS.find(draw(st.sampled_from(METRICS.names())))
     start: dict[str, Any] = {}
     owners: list[type[Declared]] = [metric, Tokenizer, VectorChoice, WordMeasure]

@@ -21,8 +21,7 @@ from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
 from softbleu.embeddings.index import range_graph
-from softbleu.engine.context import ContextVectors
-from softbleu.engine.vectors import CorpusWords
+from softbleu.engine.vectors import ContextVectors, CorpusWords
 from softbleu.io.limits import Limit
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import count_edits
@@ -56,12 +55,12 @@ def refless(count: int) -> object:
 
 CASES: dict[str, tuple[str, int, Work]] = {
     "softbleu": ("metrics.softbleu._LIMIT", 8, scored("softbleu", vectors=VECTORS)),
-    "meteor": ("metrics.meteor.metric._LIMIT", 8, scored("meteor", stages="exact")),
-    "imeasure": ("metrics.imeasure.bands._LIMIT", 100, scored("imeasure", source=True)),
-    "ter": ("metrics.ter.search._LIMIT", 1, scored("ter")),
+    "meteor": ("metrics.meteor._LIMIT", 8, scored("meteor", stages="exact")),
+    "imeasure": ("metrics.imeasure._LIMIT", 100, scored("imeasure", source=True)),
+    "ter": ("metrics.ter._LIMIT", 1, scored("ter")),
     "words, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
-    "n-grams, vleu": ("matching.long._LIMIT", 8, scored("vleu", vectors=VECTORS)),
-    "optimal": ("matching.long.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
+    "n-grams, vleu": ("matching.soft._LIMIT", 8, scored("vleu", vectors=VECTORS)),
+    "optimal": ("matching.soft.OPTIMAL", 1, scored("vleu", vectors=VECTORS, assignment="optimal", threshold=0.1)),
     "gleu, vleu": ("matching.soft.MATCHED_WORDS", 7, scored("gleu", matcher="vleu", vectors=VECTORS, source=True)),
     "gleu": ("metrics.gleu._LIMIT", 11, scored("gleu", source=True)),
     "green": ("metrics.green._LIMIT", 11, scored("green", source=True)),
@@ -70,7 +69,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "netbleu": ("lattices.counts._LIMIT", 3, scored("netbleu")),
     "netbleu over vleu": ("lattices.counts.NGRAMS", 9, scored("netbleu", matcher="vleu", vectors=VECTORS)),
     "bertscore": ("metrics.bertscore._LIMIT", 8, scored("bertscore", vectors=MadeUpEncoder())),
-    "refless": ("metrics.refless.metric._LIMIT", 7, refless),
+    "refless": ("metrics.refless._LIMIT", 7, refless),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
     "page": ("analysis.page_matches._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
 }
@@ -80,8 +79,8 @@ CASES: dict[str, tuple[str, int, Work]] = {
 def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # What is kept of an encoder would not be encoded again.
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
-    monkeypatch.setattr("softbleu.metrics.imeasure.search.MOST_PAIRS", 0)
-    monkeypatch.setattr("softbleu.metrics.ter.search._LONG", 1)
+    monkeypatch.setattr("softbleu.metrics.imeasure.MOST_PAIRS", 0)
+    monkeypatch.setattr("softbleu.metrics.ter._LONG", 1)
 
 
 def limit_of(case: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Limit, Callable[[int], None]]:
@@ -149,7 +148,7 @@ def test_a_vocabulary_is_no_line() -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "9999999", "٣"])
 def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LIMITS", text)
-    monkeypatch.setattr("softbleu.metrics.meteor.metric._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
+    monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
     with pytest.raises(InputError, match="SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"):
         scored("meteor", stages="exact")(1)
 

@@ -13,7 +13,7 @@ from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.results import score
 
 WORDS = [f"w{number}" for number in range(30)]
-REMEDIES = {
+VARIANTS = {
     "csls": ("--similarity", "csls"),
     "mean": ("--vectors-postprocess", "mean"),
     "mean,pc:1": ("--vectors-postprocess", "mean,pc:1"),
@@ -49,9 +49,9 @@ def result_of(done):
     return json.loads(done.out)
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_signatures_say_it_and_run_again(command, soft, remedy):
-    first = result_of(command("score", *soft, *REMEDIES[remedy], "--format", "json", "-q"))
+    first = result_of(command("score", *soft, *VARIANTS[remedy], "--format", "json", "-q"))
     plain = result_of(command("score", *soft, "--format", "json", "-q"))
     signature = parse_signature(first["signature"])
     assert DEFAULTS.keys() <= signature.keys()
@@ -63,10 +63,10 @@ def test_signatures_say_it_and_run_again(command, soft, remedy):
     assert result_of(again) == first
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_short_signatures_say_what_is_not_the_default(soft, remedy):
-    options = {str(k).lstrip("-").replace("-", "_"): True for k in REMEDIES[remedy] if str(k).startswith("-")}
-    given = [str(part) for part in REMEDIES[remedy]]
+    options = {str(k).lstrip("-").replace("-", "_"): True for k in VARIANTS[remedy] if str(k).startswith("-")}
+    given = [str(part) for part in VARIANTS[remedy]]
     names = {"-t": "threshold"}
     for option, value in zip(given, [*given[1:], ""], strict=True):
         if option.startswith("-") and option != "--mutual":
@@ -89,9 +89,9 @@ def test_short_signatures_say_what_is_not_the_default(soft, remedy):
         )
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_jobs_give_the_same_digits(command, soft, remedy):
-    arguments = ("score", *soft, *REMEDIES[remedy], "--format", "json", "--level", "segment")
+    arguments = ("score", *soft, *VARIANTS[remedy], "--format", "json", "--level", "segment")
     assert command(*arguments, "--jobs", 2).out == command(*arguments).out != ""
 
 
@@ -103,11 +103,11 @@ def test_a_threshold_beside_a_signature_is_of_no_quantile(command, soft):
     assert (signature["threshold"], signature["quantile"]) == ("0.25", "none")
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_without_vectors_they_do_nothing_and_that_is_said(command, files, remedy):
-    done = command("score", "-c", files.candidate, "-r", files.reference, *REMEDIES[remedy])
+    done = command("score", "-c", files.candidate, "-r", files.reference, *VARIANTS[remedy])
     assert done.code == 0
-    options = [str(part) for part in REMEDIES[remedy] if str(part).startswith("--")]
+    options = [str(part) for part in VARIANTS[remedy] if str(part).startswith("--")]
     for option in options:
         assert f"note: {option} has no effect" in done.err
     plain = command("score", "-c", files.candidate, "-r", files.reference)

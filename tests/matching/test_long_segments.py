@@ -61,7 +61,7 @@ def test_what_hangs_together_is_matched_optimally_by_itself(
     expected = matches(*lines, **options)
     monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
     assert matches(*lines, **options) == expected
-    monkeypatch.setattr("softbleu.matching.assignment.OPTIMAL", replace(OPTIMAL, most=50))
+    monkeypatch.setattr("softbleu.matching.soft.OPTIMAL", replace(OPTIMAL, most=50))
     monkeypatch.setattr("softbleu.matching.soft.OPTIMAL", replace(OPTIMAL, most=50))
     with pytest.raises(InputError, match=r"too much for assignment 'optimal' .*'exact-first', or allow .*--limits"):
         matches(*lines, **options)

@@ -13,8 +13,7 @@ import pytest
 
 from softbleu import __version__
 from softbleu.errors import InputError
-from softbleu.meta.definition import Definition
-from softbleu.meta.running import Outcome, run_definition
+from softbleu.meta.experiments import Definition, Outcome, run_definition
 from softbleu.meta.sweep import table_of
 from softbleu.report.experiments import manifest_json, outcome_pictures
 from softbleu.results import score

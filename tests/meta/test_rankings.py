@@ -11,10 +11,16 @@ from oracles import skill as trueskill
 
 from softbleu.corpora.judgements import Comparisons
 from softbleu.errors import InputError
-from softbleu.meta import skill
-from softbleu.meta.annotators import annotator_agreement, mean_agreement
-from softbleu.meta.rankings import cut_clusters, expected_wins, rank_by_wins
-from softbleu.meta.skill import SkillSettings, play_matches, rank_by_skill
+from softbleu.meta import rankings
+from softbleu.meta.agreement import annotator_agreement, mean_agreement
+from softbleu.meta.rankings import (
+    SkillSettings,
+    cut_clusters,
+    expected_wins,
+    play_matches,
+    rank_by_skill,
+    rank_by_wins,
+)
 from softbleu.results.significance import rank_ranges
 
 NAMES = st.sampled_from("ABCD")
@@ -104,7 +110,7 @@ def test_matches_are_rated_as_by_the_package(beta: float) -> None:
     one, other = (runs, np.zeros(60, np.int64)), (runs, np.full(60, 2))
     start = (generator.normal(0, 0.4, (60, 3)), generator.uniform(0.05, 0.3, (60, 3)))
     rated = []
-    for make_rating in (skill.make_rating, trueskill.make_rating):
+    for make_rating in (rankings.make_rating, trueskill.make_rating):
         mean, variance = (part.copy() for part in start)
         make_rating(beta, SkillSettings().draws)(mean, variance, one, other, runs % 3 - 1)
         rated.append((mean, variance))

@@ -19,16 +19,16 @@ from softbleu.corpora import Segments
 from softbleu.corpora.aligned import AlignedPair
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.embeddings import measure
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.meta.credit import VERDICTS
+from softbleu.meta.credit import PROMISCUOUS, VERDICTS
 from softbleu.meta.credit_tables import CREDIT_TABLES, Analysis, credit_table
-from softbleu.meta.partners import PROMISCUOUS
-from softbleu.meta.spurious import PIECE, find_spurious
+from softbleu.meta.spurious import find_spurious
 from softbleu.meta.text import MatchedText
-from softbleu.meta.variants import COMBINATIONS, REMEDIES, make_variants
+from softbleu.meta.variants import COMBINATIONS, VARIANTS, make_variants
 from softbleu.metrics.making import make_metric
-from softbleu.report.pictures import Histogram, Lines
-from softbleu.report.spurious import partner_histograms, spurious_lines
+from softbleu.report.figures import partner_histograms, spurious_lines
+from softbleu.report.plots import Histogram, Lines
 from softbleu.results import score_corpus
 from softbleu.results.explain import explain_corpus
 
@@ -112,7 +112,7 @@ def test_precision_and_recall() -> None:
     credit = analyse([pair(*text) for text in texts], order=1, thresholds=[0.8]).curve[0]
     similarity = 1 / 1.01  # of a and A, and of the others
     assert (credit.matches, credit.rewarded, credit.deserving) == (6, 3, 4)
-    assert (credit.mass, credit.deserved) == pytest.approx((6 * similarity, 3 * similarity), abs=1e-5)
+    assert (credit.weight, credit.deserved) == pytest.approx((6 * similarity, 3 * similarity), abs=1e-5)
     found = (credit.precision, credit.spurious_share, credit.recall, credit.f1)
     assert found == pytest.approx((0.5, 0.5, 0.75, 0.6))
 
@@ -192,11 +192,13 @@ def test_masses_are_those_of_the_explanations() -> None:
     approximate = [match for each in explained for match in each.matches if match.similarity > 0 and not match.exact]
     credit = analysis.tally.credit(analysis.thresholds.index(0.7))
     assert credit.matches == len(approximate) > 100
-    assert credit.mass == pytest.approx(math.fsum(match.similarity for match in approximate))
+    assert credit.weight == pytest.approx(math.fsum(match.similarity for match in approximate))
 
 
 def test_the_pieces_do_not_matter() -> None:
-    pairs = list(generate(GenerationSettings(grammar="agreement", pairing="paraphrase", count=PIECE + 40)).pairs())
+    pairs = list(
+        generate(GenerationSettings(grammar="agreement", pairing="paraphrase", count=MINI_BATCH + 40)).pairs()
+    )
     settings = {"vectors": "glove-6b-100d", "vector_case": "fallback"}
     whole, *parts = (analyse(some, **settings) for some in (pairs, pairs[:100], pairs[100:]))
     for number in range(len(whole.thresholds)):
@@ -210,7 +212,7 @@ FAST = ["plain", "optimal", "aligned", "sif", "function-words", "aligned+functio
 
 @pytest.mark.parametrize(
     ("count", "matchers", "remedies"),
-    [(15, ["vleu"], FAST), pytest.param(60, ["vleu", "xleu"], [*REMEDIES, *COMBINATIONS], marks=pytest.mark.slow)],
+    [(15, ["vleu"], FAST), pytest.param(60, ["vleu", "xleu"], [*VARIANTS, *COMBINATIONS], marks=pytest.mark.slow)],
 )
 def test_every_remedy_changes_settings_only(count: int, matchers: list[str], remedies: list[str]) -> None:
     pairs = list(generate(GenerationSettings(grammar="alternations", pairing="paraphrase", count=count)).pairs())
@@ -222,7 +224,7 @@ def test_every_remedy_changes_settings_only(count: int, matchers: list[str], rem
         (alone,) = find_spurious(text, [each.variant], [0.8, 0.5])
         assert [asdict(credit) for credit in alone.curve] == [asdict(credit) for credit in each.curve]
         assert alone.partners.partners() == each.partners.partners()
-    shares = {each.variant.remedy: each.curve[-1].spurious_share for each in together[: len(remedies)]}
+    shares = {each.variant.name: each.curve[-1].spurious_share for each in together[: len(remedies)]}
     assert shares["aligned"] < shares["plain"]
     assert shares["function-words"] < shares["plain"]
 
@@ -286,8 +288,8 @@ def test_partners_and_offenders() -> None:
     known, credit = analysis.partners.partners(), analysis.tally.credit(analysis.at)
     counts = [(each.ngram, each.matches, each.candidates, each.suspects) for each in known]
     assert counts == [(("A",), 3, 1, 1), (("C",), 1, 1, 1), (("a",), 1, 1, 1)]
-    assert sum(each.mass for each in known) == pytest.approx(credit.mass)
-    assert sum(each.suspect_mass for each in known) == pytest.approx(credit.spurious)
+    assert sum(each.weight for each in known) == pytest.approx(credit.weight)
+    assert sum(each.suspect_weight for each in known) == pytest.approx(credit.spurious)
     offenders = analysis.partners.offenders(10)
     found = {(each.segment, str(each.candidate), str(each.reference)) for each in offenders}
     assert found == {(1, "a [c]", "A [C]"), (2, "b [a]", "b [A]"), (4, "[A]", "[a]")}
@@ -303,7 +305,7 @@ def test_text_without_alignments() -> None:
     credit = analysis.tally.credit(analysis.at)
     assert (credit.matches, credit.precision, credit.recall, credit.spurious) == (4, None, None, None)
     expected = score_corpus(corpus, make_metric("sleu", threshold=0.8, **settings))[0]
-    assert credit.mass == pytest.approx(expected.numbers.matches[0])  # type: ignore[union-attr]
+    assert credit.weight == pytest.approx(expected.numbers.matches[0])  # type: ignore[union-attr]
     # In another case only: matches, but no suspects.
     assert [each.suspects for each in analysis.partners.partners()] == [0] * 4
     other = Segments.of(["a b", "dog"], [["x y", "C b B A"], ["cat"]])

@@ -19,7 +19,7 @@ from softbleu.embeddings import choice
 from softbleu.engine import runner
 from softbleu.engine.checkpoint import remove_checkpoint
 from softbleu.engine.plan import threshold_of
-from softbleu.engine.worker import BlockWork
+from softbleu.engine.worker import Worker
 from softbleu.errors import InputError, VectorError
 from softbleu.meta import SweepPoint, SweepRow, sweep_corpus, sweep_points
 from softbleu.meta.sweep import rank_by_score, sweep, table_of
@@ -70,7 +70,7 @@ def assert_as_alone(rows: Sequence[SweepRow], points: Sequence[SweepPoint], corp
         (system, point.label, result.score, result.numbers.as_dict(), result.signature)
         for system in corpus.systems
         for point in points
-        for result in score_corpus(corpus.only(system), point.measure)
+        for result in score_corpus(corpus.only(system), point.metric)
     ]
     found = [(row.system, row.label, row.score, {**row.numbers, "score": row.score}, row.signature) for row in rows]
     assert found == expected
@@ -166,7 +166,7 @@ def test_each_quantile_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> No
 def test_points_in_order() -> None:
     values = {"matcher": ["vleu", "exact", "vleu"], "threshold": [0.9, 0.1, 0.9]}
     found = [
-        (point.label, matcher_of(point.measure).name, threshold_of(point.measure), point.measure.order)  # type: ignore[attr-defined, union-attr]
+        (point.label, matcher_of(point.metric).name, threshold_of(point.metric), point.metric.order)  # type: ignore[attr-defined, union-attr]
         for point in sweep_points(BASE, values, {"b": {}, "a": {"order": 2}})
     ]
     expected = [("vleu", 0.9), ("vleu", 0.1), ("exact", None)]
@@ -225,18 +225,18 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Systems whose text was scored, in order."""
     systems: list[str] = []
     current: list[str] = []
-    collect, score = Runner.collect, BlockWork.__call__
+    collect, score = Runner.collect, Worker.__call__
 
     def collected(runner: Runner, measures: Any, **more: Any) -> Any:
         current[:] = [more["system"]]
         return collect(runner, measures, **more)
 
-    def scored(work: BlockWork, *given: Any, **more: Any) -> Any:
+    def scored(work: Worker, *given: Any, **more: Any) -> Any:
         systems.extend(name for name in current if name not in systems)
         return score(work, *given, **more)
 
     monkeypatch.setattr(Runner, "collect", collected)
-    monkeypatch.setattr(BlockWork, "__call__", scored)
+    monkeypatch.setattr(Worker, "__call__", scored)
     return systems
 
 
@@ -257,13 +257,13 @@ def interrupted(journal: Path, after: int, points: Sequence[SweepPoint] = POINTS
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep_corpus(CORPUS, points, journal=journal, progress=stop)
+        sweep_corpus(CORPUS, points, checkpoint=journal, progress=stop)
 
 
 def goes_on(journal: Path, computed: list[str], missing: list[str]) -> None:
     """See that only what is missing is computed, and that nothing else comes out than in one run."""
     computed.clear()
-    rows = sweep_corpus(CORPUS, POINTS, journal=journal)
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=journal)
     assert computed == missing
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
 
@@ -303,7 +303,7 @@ def test_the_journal_of_another_sweep_is_left_alone(
     journal = tmp_path / "journal"
     interrupted(journal, 2)
     computed.clear()
-    rows = sweep_corpus(*other, journal=journal)
+    rows = sweep_corpus(*other, checkpoint=journal)
     assert computed == ["A", "B", "C"]
     assert as_json(rows) == as_json(sweep_corpus(*other))
 
@@ -322,7 +322,7 @@ def test_what_is_no_checkpoint_stays(tmp_path: Path, computed: list[str], name: 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(InputError, match="no checkpoint of an interrupted run"):
-        sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal")
+        sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal")
     assert ((tmp_path / name).read_bytes(), computed) == (content, [])
 
 
@@ -338,7 +338,7 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
     interrupted(tmp_path / "journal", 1, points)
     write(2)
     computed.clear()
-    rows = sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
+    rows = sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
     assert len({row.signature for row in rows}) == 1
     assert computed == ["A", "B", "C"]
 
@@ -346,14 +346,14 @@ def test_a_journal_knows_whether_the_vectors_are_the_same(tmp_path: Path, comput
 def test_nothing_is_noted_of_a_sweep_that_cannot_begin(tmp_path: Path) -> None:
     points = sweep_points({"vectors": str(tmp_path / "none.txt")}, {"matcher": ["vleu"], "threshold": [0.5]})
     with pytest.raises(VectorError):
-        sweep_corpus(CORPUS, points, journal=tmp_path / "journal")
+        sweep_corpus(CORPUS, points, checkpoint=tmp_path / "journal")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_counts_systems(tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
     for _ in range(2):
-        sweep_corpus(CORPUS, POINTS[:1], journal=tmp_path / "journal", progress=lambda *found: calls.append(found))
+        sweep_corpus(CORPUS, POINTS[:1], checkpoint=tmp_path / "journal", progress=lambda *found: calls.append(found))
     assert calls == [(1, 3), (2, 3), (3, 3)] * 2
 
 
@@ -361,6 +361,6 @@ def test_a_checkpoint_that_another_sweep_removed_is_not_begun_anew(tmp_path: Pat
     def remove(done: int, total: int) -> None:
         remove_checkpoint(tmp_path / "journal")
 
-    rows = sweep_corpus(CORPUS, POINTS, journal=tmp_path / "journal", progress=remove)
+    rows = sweep_corpus(CORPUS, POINTS, checkpoint=tmp_path / "journal", progress=remove)
     assert as_json(rows) == as_json(sweep_corpus(CORPUS, POINTS))
     assert list(tmp_path.iterdir()) == []

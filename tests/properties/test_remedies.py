@@ -22,7 +22,7 @@ SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
 """Words of the set; `zero` has a zero vector."""
 SPOKEN = (*SET, "THE", "Cat", "oov", "Oov")
-REMEDIES: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "csls": {"similarity": "csls"},
     "mean": {"mean": True},
     "pc:1": {"components": 1},
@@ -110,14 +110,14 @@ def assert_equal_to_the_oracle(case: RemedyCase) -> None:
 
 
 @pytest.mark.parametrize("composition", ["mean", "aligned"])
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_scores(remedy: str, composition: str) -> None:
     @given(data=st.data())
     @settings(max_examples=25)
     def check(data: st.DataObject) -> None:
         assignment, consumption = data.draw(st.sampled_from(GREEDY))
         options = {"assignment": assignment, "consumption": consumption, "composition": composition}
-        case = data.draw(remedy_cases(REMEDIES[remedy], **options))
+        case = data.draw(remedy_cases(VARIANTS[remedy], **options))
         assume(case.smallest_norm > SMALLEST_NORM)
         assert_equal_to_the_oracle(case)
 
@@ -126,7 +126,7 @@ def test_scores(remedy: str, composition: str) -> None:
 
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
 def test_segments_of_any_length(remedy: str) -> None:
-    @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
+    @given(case=remedy_cases(VARIANTS[remedy], longest=12, assignment="sequential"))
     @settings(max_examples=10)
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)
@@ -138,9 +138,9 @@ def test_segments_of_any_length(remedy: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_explanations_show_the_same_similarities(remedy: str) -> None:
-    @given(case=remedy_cases(REMEDIES[remedy]))
+    @given(case=remedy_cases(VARIANTS[remedy]))
     @settings(max_examples=20)
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)

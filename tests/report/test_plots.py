@@ -16,9 +16,22 @@ import pytest
 
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
 from softbleu.meta import SweepRow
-from softbleu.report.pictures import MOST_COLOURS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, in_rows
-from softbleu.report.plots import MOST_BESIDE_POINTS, PICTURE_FORMATS, check_plots, draw, make_figure
-from softbleu.report.sweeps import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
+from softbleu.report.figures import MOST_LINES, MOST_SYSTEMS, draw_ranks, draw_sweep, sweep_lines, sweep_ranks
+from softbleu.report.plots import (
+    MOST_BESIDE_POINTS,
+    MOST_COLOURS,
+    PICTURE_FORMATS,
+    HeatMap,
+    Histogram,
+    Lines,
+    Ranks,
+    Rows,
+    Scatter,
+    check_plots,
+    draw,
+    in_rows,
+    make_figure,
+)
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})
@@ -69,7 +82,7 @@ def test_the_same_bytes_twice(name: str) -> None:
 def test_the_same_bytes_in_another_process() -> None:
     rows = [[LINES, HISTOGRAM, SCATTER]]
     code = (
-        "import hashlib; from softbleu.report.plots import *; from softbleu.report.pictures import *; "
+        "import hashlib; from softbleu.report.plots import *; from softbleu.report.plots import *; "
         f"print([hashlib.sha256(draw({rows!r}, name)).hexdigest() for name in PICTURE_FORMATS])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from softbleu.cli.output import Output, find_table_format
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.report import BINARY_FORMATS, RECORD_WRITERS, Layout, Records
+from softbleu.report import RECORD_WRITERS, Layout, Records
+from softbleu.report.records import BINARY_FORMATS
 
 HOSTILE = "a|b_c & 50% $x$\n\t\x1b[31m\u2028<i>{\\}"
 NAMES = ["a, b", 'a "b" c', "line\nbreak", "carriage\rreturn", "tab\there", " ", "naïve 猫", "\x1b[31m", "\x00", "=1"]

@@ -250,7 +250,7 @@ def test_a_system_does_not_differ_from_itself() -> None:
 # what changes the vectors
 
 
-REMEDIES: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "csls": {"similarity": "csls"},
     "mean": {"vectors_postprocess": "mean"},
     "neighbours": {"neighbours": 1, "mutual": True},
@@ -259,9 +259,9 @@ REMEDIES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("remedy", REMEDIES)
+@pytest.mark.parametrize("remedy", VARIANTS)
 def test_remedies_apply(remedy: str) -> None:
-    assert scored(**REMEDIES[remedy])[0].score != scored()[0].score
+    assert scored(**VARIANTS[remedy])[0].score != scored()[0].score
 
 
 def test_function_words_meet_only_themselves() -> None:
