@@ -18,7 +18,7 @@ PAGES = (
         ROOT / "docs" / "guide" / f"{name}.md"
         for name in (
             *("coming-from", "differences", "gec", "gleu", "metrics"),
-            *("languages", "python", "report", "start", "sweeps", "thresholds", "vectors"),
+            *("corpora", "languages", "python", "report", "runs", "start", "sweeps", "thresholds", "vectors"),
         )
     ),
 )
