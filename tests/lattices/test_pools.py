@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from networks.test_distances import CANDIDATES, WORDS, hyter, networks
+from lattices.test_distances import CANDIDATES, WORDS, hyter, networks
 from oracles import networks as oracle
 
 import softbleu
