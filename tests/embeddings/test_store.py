@@ -50,9 +50,11 @@ def test_round_trip(dtype: StoreType, error: float, tmp_path: Path) -> None:
     assert vectors.rows.dtype == np.float32
     assert vectors.fingerprint == source.fingerprint == fingerprint
     assert (vectors.name, source.dimension) == ("tiny", 8)
+    assert source.select([]).rows.shape == (0, 8)
+    assert source.select(["absent"]).norms.tolist() == [0.0]
 
 
-def test_layout_on_disk(store: Path) -> None:
+def test_layout_on_disk(store: Path, tmp_path: Path) -> None:
     parts = [(store / part).read_bytes() for part in ("vectors.npy", "scales.npy", "vocab.txt")]
     assert parts[2] == "the\nThe\nzero\nnew york\nété\n".encode()
     codes, scales = np.load(store / "vectors.npy"), np.load(store / "scales.npy")
@@ -62,12 +64,9 @@ def test_layout_on_disk(store: Path) -> None:
         "format": 1, "name": "tiny", "dimension": 8, "count": 5, "dtype": "int8", "source": "made up",
         "licence": "CC0-1.0", "sha256": hashlib.sha256(b"".join(parts)).hexdigest(),
     }  # fmt: skip
-
-
-def test_floats_have_no_scales_and_extra_entries_are_kept(tmp_path: Path) -> None:
-    write(tmp_path / "tiny", "float16", extra={"corpus": "none"})
-    assert not (tmp_path / "tiny" / "scales.npy").exists()
-    assert json.loads((tmp_path / "tiny" / "meta.json").read_text())["corpus"] == "none"
+    write(tmp_path / "floats", "float16", extra={"corpus": "none"})
+    assert not (tmp_path / "floats" / "scales.npy").exists()
+    assert json.loads((tmp_path / "floats" / "meta.json").read_text())["corpus"] == "none"
 
 
 def test_writing_over_a_store_keeps_what_else_lies_there(store: Path) -> None:
@@ -140,6 +139,9 @@ def test_quantise_extremes() -> None:
         ({"dtype": "float32"}, "vectors.npy: int8 of shape .* float32 of shape .* expected"),
         ({"dtype": "object"}, "unknown dtype 'object'; valid: int8, float16, float32"),
         ({"sha256": None}, "'sha256' is no SHA-256 of 64 hexadecimal digits"),
+        ({"count": -1}, "'count' is -1"),
+        ({"count": True}, "'count' is True"),
+        ({"dimension": 0}, "'dimension' is 0"),
         *(({"threshold": wrong}, "'threshold' is no number from 0 to 1") for wrong in (1.5, -0.1, True, "0.8")),
     ],
 )
@@ -154,6 +156,9 @@ def test_unreadable_meta(content: bytes, store: Path) -> None:
     (store / "meta.json").write_bytes(content)
     with pytest.raises(VectorError, match=r"meta\.json.*write the store again"):
         open_vectors(store)
+    (store / "meta.json").unlink()
+    with pytest.raises(VectorError, match=r"a directory without meta\.json is no vector store"):
+        open_vectors(store)
 
 
 @pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt"])
@@ -167,9 +172,16 @@ def test_missing_and_cut_parts(part: str, store: Path) -> None:
         open_vectors(store)
 
 
-def test_arrays_of_objects_are_not_loaded(store: Path) -> None:
-    np.save(store / "vectors.npy", np.array([[{}]], dtype=object), allow_pickle=True)
-    with pytest.raises(VectorError, match=r"vectors\.npy: no array of numbers in NumPy's format"):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: np.array([[{}]], dtype=object), "no array of numbers in NumPy's format"),
+        (np.asfortranarray, ".*kept by columns .*; write the store again"),
+    ],
+)
+def test_arrays_that_are_not_loaded(change: Any, message: str, store: Path) -> None:
+    np.save(store / "vectors.npy", change(np.load(store / "vectors.npy")), allow_pickle=True)
+    with pytest.raises(VectorError, match=rf"vectors\.npy: {message}"):
         open_vectors(store)
 
 
@@ -182,33 +194,10 @@ def test_values_not_finite_in_a_wanted_row(place: int, store: Path) -> None:
         open_vectors(store).select(["The", *WORDS])
 
 
-def test_directory_without_meta(tmp_path: Path) -> None:
-    with pytest.raises(VectorError, match=r"a directory without meta\.json is no vector store"):
-        open_vectors(tmp_path)
-
-
 def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store: Path) -> None:
     (store / "vocab.txt").write_bytes(b"a\nb\nc\na\nb")
     vectors = open_vectors(store).select(["b", "a"])
     np.testing.assert_allclose(vectors.rows, ROWS[[1, 0]], atol=0.02)
-
-
-def test_no_words_from_a_store(store: Path) -> None:
-    assert open_vectors(store).select([]).rows.shape == (0, 8)
-    assert open_vectors(store).select(["absent"]).norms.tolist() == [0.0]
-
-
-@pytest.mark.parametrize(("key", "value"), [("count", -1), ("dimension", 0), ("count", True), ("format", 10**17)])
-def test_numbers_of_meta_have_bounds(key: str, value: int, store: Path) -> None:
-    edit(store / "meta.json", **{key: value})
-    with pytest.raises(VectorError, match=rf"meta\.json: .*({key}|newer)"):
-        open_vectors(store)
-
-
-def test_arrays_kept_by_columns_are_refused(store: Path) -> None:
-    np.save(store / "vectors.npy", np.asfortranarray(np.load(store / "vectors.npy")))
-    with pytest.raises(VectorError, match=r"vectors\.npy: .*kept by columns .*; write the store again"):
-        open_vectors(store)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
