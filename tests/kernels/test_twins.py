@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -93,8 +94,8 @@ def test_clipping_by_hand(kernels: Kernels) -> None:
     assert clipped(kernels, [[the] * 7], [references], 2) == [[2, 0]]
 
 
-@pytest.mark.parametrize("words", [2, 5, 1000])
-@pytest.mark.parametrize("order", [1, 2, 4, 8])
+@pytest.mark.parametrize("words", [2, 1000])
+@pytest.mark.parametrize("order", [1, 4, 8])
 def test_clipped_counts_of_random_text(kernels: Kernels, order: int, words: int) -> None:
     choose = np.random.default_rng(order * words)
 
@@ -102,7 +103,7 @@ def test_clipped_counts_of_random_text(kernels: Kernels, order: int, words: int)
         drawn: list[int] = choose.integers(0, words, choose.integers(0, 25)).tolist()
         return drawn
 
-    candidates = [line() for _ in range(700)]
+    candidates = [line() for _ in range(150)]
     references = [[line() for _ in range(choose.integers(1, 5))] for _ in candidates]
     expected = clipped_by_counters(candidates, references, order)
     assert clipped(kernels, candidates, references, order) == expected
@@ -118,7 +119,7 @@ def coded_segments(draw: st.DrawFn) -> tuple[Lines, list[Lines]]:
 
 
 @given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["small", "numpy", "numba"]))
-@settings(max_examples=300)
+@settings(max_examples=60)
 def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: str) -> None:
     expected = clipped_by_counters(*segments, order)
     assert clipped(kernels_of(name), *segments, order) == expected
@@ -130,7 +131,7 @@ def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: s
     name=st.sampled_from(["numpy", "numba"]),
     table=st.sampled_from([0, 9, 1 << 26]),
 )
-@settings(max_examples=200)
+@settings(max_examples=50)
 def test_clipped_counts_of_long_segments(
     segments: tuple[Lines, list[Lines]], order: int, name: str, table: int
 ) -> None:
@@ -169,12 +170,12 @@ def test_ngrams_do_not_cross_lines(kernels: Kernels) -> None:
 
 def test_long_lines(kernels: Kernels) -> None:
     choose = np.random.default_rng(5)
-    few, many = choose.integers(0, 3, 20_000).tolist(), choose.integers(0, 30_000, 20_000).tolist()
-    candidates = [few, [0] * 100_000, many, [7]]
-    references = [[few[::-1], few[:500]], [[0] * 99_999], [many[::-1], few], [many]]
+    few, many = choose.integers(0, 3, 2000).tolist(), choose.integers(0, 3000, 2000).tolist()
+    candidates = [few, [0] * 10_000, many, [7]]
+    references = [[few[::-1], few[:500]], [[0] * 9999], [many[::-1], few], [many]]
     expected = clipped_by_counters(candidates, references, 4)
     assert clipped(kernels, candidates, references, 4) == expected
-    assert expected[1] == [99_999, 99_998, 99_997, 99_996]
+    assert expected[1] == [9999, 9998, 9997, 9996]
 
 
 def test_great_codes(kernels: Kernels) -> None:
@@ -227,14 +228,6 @@ def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[s
     assert len(coder) == len(word_of)
 
 
-def test_no_text(kernels: Kernels) -> None:
-    coder = coder_of(kernels)
-    tokens = coder.code(b"")
-    assert tokens.codes.tolist() == []
-    assert tokens.offsets.tolist() == [0]
-    assert coder.words() == []
-
-
 def test_all_white_space(kernels: Kernels) -> None:
     assert len(WHITE_SPACE) == 29
     blanks = [blank for blank in WHITE_SPACE if blank != "\n"]
@@ -243,21 +236,18 @@ def test_all_white_space(kernels: Kernels) -> None:
     assert_coded_as_split(kernels, [*blanks, "".join(blanks), ""])
 
 
-def test_every_code_point_below_3100(kernels: Kernels) -> None:
+def test_code_points(kernels: Kernels) -> None:
     """Each as a word, at the end of a line, and between two words: only white space cuts."""
-    points = [chr(point) for point in range(0x3100) if point != ord("\n")]
+    wide = (*range(0xFE00, 0x10100), *range(0x1F600, 0x1F680), 0x10FFFF)
+    points = [chr(point) for point in (*range(0x3100), *wide) if point != ord("\n")]
     assert_coded_as_split(kernels, points)
     assert_coded_as_split(kernels, [f"a{point}b {point}" for point in points])
-
-
-def test_code_points_of_four_bytes(kernels: Kernels) -> None:
-    points = [chr(point) for point in (*range(0xFE00, 0x10100), *range(0x1F300, 0x1FB00), 0x10FFFF)]
-    assert_coded_as_split(kernels, [f"{point} x{point}" for point in points])
 
 
 def test_words_that_share_beginnings_and_bytes(kernels: Kernels) -> None:
     words = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
     assert_coded_as_split(kernels, [" ".join(words), " ".join(reversed(words)), "".join(words)])
+    assert_coded_as_split(kernels, [])
 
 
 def test_more_words_than_the_first_table_holds(kernels: Kernels) -> None:
@@ -267,7 +257,7 @@ def test_more_words_than_the_first_table_holds(kernels: Kernels) -> None:
 
 
 def test_a_very_long_word(kernels: Kernels) -> None:
-    long = "x" * 1_000_000
+    long = "x" * 70_000
     assert_coded_as_split(kernels, [f"{long} {long}y {long}", "x"])
 
 
@@ -278,7 +268,7 @@ def test_a_very_long_word(kernels: Kernels) -> None:
     ),
     name=st.sampled_from(["numpy", "numba"]),
 )
-@settings(max_examples=200)
+@settings(max_examples=40)
 def test_any_text(lines: list[str], name: str) -> None:
     assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines])
 
@@ -302,51 +292,43 @@ def by_sacrebleu(line: str) -> list[str]:
 
 
 @given(lines=st.lists(ANY_13A, max_size=4), name=st.sampled_from(["numpy", "numba"]))
-@settings(max_examples=500)
+@settings(max_examples=80)
 def test_any_text_with_13a_is_that_of_sacrebleu(lines: list[str], name: str) -> None:
     assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], by_sacrebleu)
 
 
 @given(line=ANY_13A | ANY_13A.map(lambda line: line.replace(" ", "\n")))
-@settings(max_examples=500)
+@settings(max_examples=80)
 def test_any_line_with_13a_is_that_of_sacrebleu(line: str) -> None:
     assert split_13a(line) == by_sacrebleu(line)
 
 
 def test_all_short_words_of_digits_marks_and_letters(kernels: Kernels) -> None:
-    words = ["".join(word) for size in range(1, 6) for word in product("a1.-,(", repeat=size)]
+    words = ["".join(word) for size in range(1, 5) for word in product("a1.-,(", repeat=size)]
     assert_coded_as_split(kernels, [" ".join(words)], by_sacrebleu)
     assert [split_13a(word) for word in words] == list(map(by_sacrebleu, words))
 
 
 def test_every_code_point_beside_marks(kernels: Kernels) -> None:
-    points = [chr(point) for point in (*range(0x3100), *range(0xFE00, 0x10100), 0x1D7D8) if point != ord("\n")]
-    points = [point for point in points if not 0xD800 <= ord(point) < 0xE000]
+    """Of letters beyond Latin and Greek a few: digits, marks and blanks of all scripts are there."""
+    points = [chr(point) for point in (*range(0x400), *range(0x3040, 0x30B0), *range(0x400, 0x10100), 0x1D7D8)]
+    points = [each for each in points if each < "\u0400" or unicodedata.category(each)[0] in "NPZ"]
+    points.remove("\n")
     assert_coded_as_split(kernels, [f"{point}.{point}-1,{point} a{point}." for point in points], by_sacrebleu)
 
 
 # choosing
 
 
-def test_auto_takes_numpy_for_little_text() -> None:
+def test_choosing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
-
-
-def test_auto_takes_numba_for_much_text_where_it_is_installed() -> None:
-    expected = "numpy" if find_spec("numba") is None else "numba"
-    assert expected == choose_kernels("auto", LARGE).NAME
-
-
-def test_compiled_kernels_are_for_one_order_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ("numpy" if find_spec("numba") is None else "numba") == choose_kernels("auto", LARGE).NAME
+    with pytest.raises(UnknownNameError, match="unknown kernels 'cuda'; valid: auto, numpy, numba"):
+        choose_kernels("cuda")  # type: ignore[arg-type]
     monkeypatch.setattr("sys.byteorder", "big")
     assert choose_kernels("auto", LARGE).NAME == "numpy"
     with pytest.raises(InputError, match="do not work on this machine"):
         choose_kernels("numba")
-
-
-def test_unknown_kernels() -> None:
-    with pytest.raises(UnknownNameError, match="unknown kernels 'cuda'; valid: auto, numpy, numba"):
-        choose_kernels("cuda")  # type: ignore[arg-type]
 
 
 # numbers of n-grams
