@@ -158,7 +158,8 @@ def test_broken_scores(tmp_path: Path, content: str, message: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-DA = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\nde-en t A.1 1 0\n"
+CZECH = "LP DATA SYSTEM SID HUMAN\ncs-en t A.1+B 2 0.5\ncs-en t B 1 -0.5\n"
+DA = CZECH + "de-en t A.1 1 0\n"
 TEXTS = "LP\tsource\ttranslation\treference\tHUMAN_score\ncs-en\tx\tit &apos;s\tit is\t0.25\n"
 
 
@@ -192,11 +193,8 @@ def test_assessed_texts(tmp_path: Path) -> None:
     [
         ("", "line 1: assessments need columns"),
         (DA, "name one direction of cs-en, de-en"),
-        (DA.replace("de-en t A.1 1 0\n", "").replace(" 2 0.5", " 0 0.5"), "line 2: SID is the number of a segment"),
-        (
-            DA.replace("de-en t A.1 1 0\n", "").replace("0.5", "inf"),
-            "line 2: 'inf' is no assessment: a number is needed",
-        ),
+        (CZECH.replace(" 2 0.5", " 0 0.5"), "line 2: SID is the number of a segment"),
+        (CZECH.replace("0.5", "inf"), "line 2: 'inf' is no assessment: a number is needed"),
         (DA.replace("B 1 -0.5", "B 1"), "line 3: 4 cells under 5 column names"),
         ("LP SYSTEM SID HUMAN\n", "there are no assessments"),
     ],
