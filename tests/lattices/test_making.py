@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from meteor_data import write_meteor_data
 from oracles import networks as oracle
 
 import softbleu
+from softbleu.cli.app import run
 from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import parse_grammar, read_grammar
 from softbleu.errors import InputError
@@ -126,7 +125,7 @@ def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence(
         words = [synonyms.get(word, word) for word in sentence.split()]
         return (words[1], words[2], words[4]) if len(words) == 5 else (words[6], words[3], words[1])
 
-    for sentence, number in sentences.items():
+    for sentence, number in list(sentences.items())[::5]:
         network = meaning_network(derivations, derivations.at(number))
         same = [other for other in sentences if meaning(other) == meaning(sentence)]
         assert texts_of(network) == dict.fromkeys(sorted(same), 0)
@@ -296,24 +295,25 @@ def test_words_of_networks_are_split_as_text_is() -> None:
     assert found.numbers.length == 6
 
 
-def test_the_commands(tmp_path: Path) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "softbleu", "networks", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def say(*arguments: str, code: int = 0) -> str:
+        assert run(["networks", *arguments]) == code
+        out, err = capsys.readouterr()
+        assert (err.count("\n") == 1) if code else True
+        return out
 
-    (tmp_path / "b.txt").write_text("the [big] (dog|hound)\na cat\n", encoding="utf-8")
-    (tmp_path / "c.txt").write_text("The big cat\n", encoding="utf-8")
-    assert run("make", "-r", "b.txt", "--notation", "brackets", "-o", "n.jsonl").returncode == 0
-    facts = describe_networks(read_networks(str(tmp_path / "n.jsonl")))
+    monkeypatch.chdir(tmp_path)
+    Path("b.txt").write_text("the [big] (dog|hound)\na cat\n", encoding="utf-8")
+    Path("c.txt").write_text("The big cat\n", encoding="utf-8")
+    say("make", "-r", "b.txt", "--notation", "brackets", "-o", "n.jsonl")
+    facts = describe_networks(read_networks("n.jsonl"))
     assert (facts.networks, facts.references) == (2, (1, 4, 4))
-    assert "references, most    4" in run("info", "n.jsonl").stdout
-    best = run("sample", "n.jsonl", "--best", "--count", "2").stdout
-    assert best == "the big dog\nthe big hound\n"
-    assert run("sample", "n.jsonl", "--seed", "1").stdout.count("\n") == 10
-    assert run("show", "n.jsonl", "--line", "2").stdout.startswith("digraph network {")
-    assert "edits        1.00" in run("show", "n.jsonl", "--beside", "c.txt").stdout
-    assert run("show", "n.jsonl", "--line", "2", "--format", "att").stdout == "0 1 a 0\n1 2 cat 0\n2\n\n"[:-1]
-    assert run("make", "--grammar", "alternations", "--count", "3").stdout.count("\n") == 3
+    assert "references, most    4" in say("info", "n.jsonl")
+    assert say("sample", "n.jsonl", "--best", "--count", "2") == "the big dog\nthe big hound\n"
+    assert say("sample", "n.jsonl", "--seed", "1").count("\n") == 10
+    assert say("show", "n.jsonl", "--line", "2").startswith("digraph network {")
+    assert "edits        1.00" in say("show", "n.jsonl", "--beside", "c.txt")
+    assert say("show", "n.jsonl", "--line", "2", "--format", "att") == "0 1 a 0\n1 2 cat 0\n2\n"
+    assert say("make", "--grammar", "alternations", "--count", "3").count("\n") == 3
     for wrong in (("show", "n.jsonl", "--line", "9"), ("info", "b.txt"), ("make",)):
-        found = run(*wrong)
-        assert (found.returncode, found.stderr.count("\n")) == (2, 1)
+        say(*wrong, code=2)

@@ -22,9 +22,9 @@ def matches(candidate: str, reference: str, **options: object) -> list[float]:
     return found.matches
 
 
-@pytest.mark.parametrize("matcher", ["exact", "sleu", "vleu", "xleu"])
-def test_ten_thousand_repeated_words(matcher: str) -> None:
-    line, other = " ".join(["w1"] * 10_000), " ".join(["w1", "w2"] * 250)
+@pytest.mark.parametrize("matcher", ["exact", "xleu"])
+def test_thousands_of_repeated_words(matcher: str) -> None:
+    line, other = " ".join(["w1"] * 4000), " ".join(["w1", "w2"] * 250)
     tracemalloc.start()
     try:
         found = matches(line, other, matcher=matcher)
@@ -32,7 +32,7 @@ def test_ten_thousand_repeated_words(matcher: str) -> None:
     finally:
         tracemalloc.stop()
     assert found[0] >= 250
-    assert peak < 200 * MEGABYTE
+    assert peak < 100 * MEGABYTE
 
 
 @pytest.mark.parametrize("matcher", ["vleu", "xleu"])
@@ -41,7 +41,7 @@ def test_a_long_line_is_matched_as_a_short_one_would_be(
     matcher: str, assignment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose = random.Random(1)
-    candidate, reference = (" ".join(choose.choices(list(VECTORS), k=150)) for _ in range(2))
+    candidate, reference = (" ".join(choose.choices(list(VECTORS), k=60)) for _ in range(2))
     options = {"matcher": matcher, "assignment": assignment, "threshold": 0.3}
     expected = matches(candidate, reference, **options)
     monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -35,12 +34,8 @@ ASSIGNMENTS = [
 ]
 COMPOSITIONS = ("mean", "aligned", "sif")
 SWEEP_PATHS = {
-    name: {**values, **{f"softbleu.matching.sweep.{key}": value for key, value in own.items()}}
-    for (name, values), own in zip(
-        PATHS.items(),
-        ({}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1}),
-        strict=True,
-    )
+    name: {**values, **({"softbleu.matching.sweep.SWEEP_CELLS": 1} if values else {})}
+    for name, values in PATHS.items()
 }
 MIXED = {
     "softbleu.matching.batches.BATCH_CELLS": 12,
@@ -64,19 +59,18 @@ def chunk_of(case: Case) -> tuple[Chunk, TokenVectors]:
 
 
 @st.composite
-def grids(draw: st.DrawFn) -> list[Matcher]:
-    """Matchers of all kinds, many of which differ in their thresholds only."""
-    thresholds = draw(st.lists(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), min_size=1, max_size=5))
+def grids(draw: st.DrawFn) -> tuple[list[Matcher], Case]:
+    """Matchers of all kinds, many of which differ in their thresholds only, and a corpus."""
+    case = draw(cases(longest=6, longest_reference=5, composition="mean"))
+    some = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
+    # The threshold of the case is often a similarity that occurs.
+    thresholds = [float(case.options["threshold"]), *draw(st.lists(some, max_size=4))]
     kinds = st.sampled_from(list(product(SOFT, ASSIGNMENTS, COMPOSITIONS)))
     matchers: list[Matcher] = [make_matcher("exact")]
-    for name, (assignment, consumption), composition in draw(st.lists(kinds, min_size=1, max_size=4)):
-        options: dict[str, Any] = {
-            "assignment": assignment,
-            "consumption": consumption,
-            "composition": composition,
-        }
+    for name, given_out, composition in draw(st.lists(kinds, min_size=1, max_size=4)):
+        options = dict(zip(("assignment", "consumption"), given_out, strict=True), composition=composition)
         matchers += [make_matcher(name, threshold=threshold, **options) for threshold in thresholds]
-    return draw(st.permutations(matchers))
+    return draw(st.permutations(matchers)), case
 
 
 def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
@@ -92,29 +86,14 @@ def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
 
 
 @pytest.mark.parametrize("path", [*SWEEP_PATHS, "mixed"])
-@given(matchers=grids(), case=cases(fixed_threshold=0.0, longest=6, longest_reference=5))
-@settings(max_examples=25)
-def test_masses_of_any_matchers(path: str, matchers: list[Matcher], case: Case) -> None:
+@given(grid=grids())
+@settings(max_examples=12)
+def test_masses_of_any_matchers(path: str, grid: tuple[list[Matcher], Case]) -> None:
+    matchers, case = grid
     with limits({**SWEEP_PATHS, "mixed": MIXED}[path]):
         if "narrow" in path:
             matchers = [matcher for matcher in matchers if getattr(matcher, "assignment", "") != "optimal"]
         assert_as_alone(matchers, case)
-
-
-@pytest.mark.parametrize("composition", COMPOSITIONS)
-@pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
-@pytest.mark.parametrize("name", SOFT)
-def test_masses_of_each_kind(name: str, assignment: str, consumption: str, composition: str) -> None:
-    options: dict[str, Any] = {"assignment": assignment, "consumption": consumption, "composition": composition}
-
-    @given(case=cases(longest=5, longest_reference=5, composition="mean"), more=st.lists(st.floats(0, 1), max_size=3))
-    @settings(max_examples=8)
-    def check(case: Case, more: list[float]) -> None:
-        # The drawn threshold is often a similarity that occurs.
-        thresholds = [float(case.options["threshold"]), *more, 0.0, 1.0]
-        assert_as_alone([make_matcher(name, threshold=t, **options) for t in thresholds], case)
-
-    check()
 
 
 def test_thresholds_may_recur_and_differ_by_less_than_a_millionth() -> None:
@@ -127,11 +106,7 @@ def test_without_vectors_matches_are_exact() -> None:
     chunk, _ = chunk_of(Case([["cat", "dog"]], [[["cat"]]], {"cat": [1.0]}))
     found = matched_by_all([make_matcher("vleu"), make_matcher("exact")], [chunk], None, 2, NUMPY)
     assert [masses.tolist() for masses in found] == [[[[1_000_000, 0]]]] * 2
-
-
-def test_no_matchers() -> None:
-    chunk, vectors = chunk_of(Case([["cat"]], [[["cat"]]], {"cat": [1.0]}))
-    assert matched_by_all([], [chunk], vectors, 2, NUMPY) == []
+    assert matched_by_all([], [chunk], None, 2, NUMPY) == []
 
 
 @dataclass(frozen=True)
@@ -170,43 +145,34 @@ def matches_alive(lives: MatchIntervals) -> list[tuple[int, ...]]:
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
-@pytest.mark.parametrize("composition", COMPOSITIONS)
 @pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
 @pytest.mark.parametrize("name", SOFT)
-def test_lives(name: str, assignment: str, consumption: str, composition: str) -> None:
-    @given(
-        case=cases(longest=5, longest_reference=5, composition="mean"),
-        more=st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), max_size=4),
-    )
-    @settings(max_examples=8)
-    def check(case: Case, more: list[float]) -> None:
-        thresholds = sorted([float(case.options["threshold"]), *more])
-        matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
-        assert isinstance(matcher, SoftMatcher)
-        chunk, vectors = chunk_of(case)
-        lives = match_intervals(matcher, thresholds, chunk, vectors, case.order)
-        assert (lives.first < lives.end).all()
-        for number, threshold in enumerate(thresholds):
-            alone = matches_alone(replace(matcher, threshold=threshold), case)
-            assert matches_alive(lives.at(number)) == alone, threshold
-
-    check()
-
-
-@contextmanager
-def _long_from(cells: int) -> Iterator[None]:
-    with limits({"softbleu.matching.batches.LONG_CELLS": cells}):
-        yield
+@given(
+    case=cases(longest=5, longest_reference=5, composition="mean"),
+    more=st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), max_size=4),
+    composition=st.sampled_from(COMPOSITIONS),
+)
+@settings(max_examples=4)
+def test_lives(name: str, assignment: str, consumption: str, case: Case, more: list[float], composition: str) -> None:
+    thresholds = sorted([float(case.options["threshold"]), *more])
+    matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
+    assert isinstance(matcher, SoftMatcher)
+    chunk, vectors = chunk_of(case)
+    lives = match_intervals(matcher, thresholds, chunk, vectors, case.order)
+    assert (lives.first < lives.end).all()
+    for number, threshold in enumerate(thresholds):
+        alone = matches_alone(replace(matcher, threshold=threshold), case)
+        assert matches_alive(lives.at(number)) == alone, threshold
 
 
 def test_lives_of_a_long_segment_are_refused() -> None:
     case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
     chunk, vectors = chunk_of(case)
     matcher = VleuMatcher()
-    with _long_from(6):
+    with limits({"softbleu.matching.batches.LONG_CELLS": 6}):
         assert len(match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
     with (
-        _long_from(5),
+        limits({"softbleu.matching.batches.LONG_CELLS": 5}),
         pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
     ):
         match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)
