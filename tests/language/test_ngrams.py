@@ -78,6 +78,14 @@ def test_probabilities_add_up_to_one(lines, order, least):
         assert (10.0 ** np.array(ends)).sum() == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize("wrong", [{"order": 0}, {"order": 6}, {"least_word": 0}, {"least_ngram": 0}])
+def test_what_cannot_be_trained(wrong):
+    with pytest.raises(InputError):
+        train_ngrams([["a"]], **wrong)
+    with pytest.raises(InputError, match="no text to train on"):
+        train_ngrams([])
+
+
 def test_rare_words_become_unknown():
     lines = [["a", "a", "b"], ["a", "<s>", "c"]]
     model = train_ngrams(lines, 2, least_word=2)
@@ -166,14 +174,3 @@ def test_an_ngram_begins_with_one_that_is_there(tmp_path):
     path.write_text(more)
     with pytest.raises(InputError, match="'</s> a a' is there, but not what it begins with"):
         read_arpa(path)
-
-
-@pytest.mark.parametrize("wrong", [{"order": 0}, {"order": 6}, {"least_word": 0}, {"least_ngram": 0}])
-def test_settings_out_of_bounds(wrong):
-    with pytest.raises(InputError):
-        train_ngrams([["a"]], **wrong)
-
-
-def test_no_text():
-    with pytest.raises(InputError, match="no text to train on"):
-        train_ngrams([])
