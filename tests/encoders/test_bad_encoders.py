@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,15 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 Change = Callable[[Path], object]
 
 
-def config(**values: Any) -> Change:
+def config(name: str = "config.json", **values: Any) -> Change:
     def change(model: Path) -> None:
-        found = json.loads((model / "config.json").read_text())
-        (model / "config.json").write_text(json.dumps(found | values))
+        found = json.loads((model / name).read_text())
+        (model / name).write_text(json.dumps(found | values))
 
     return change
+
+
+meta = partial(config, "meta.json")
 
 
 def weights(edit: Callable[[dict[str, Any]], object]) -> Change:
@@ -51,9 +55,8 @@ def pickled(model: Path) -> None:
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
 
 
-def cut_short(model: Path) -> None:
-    path = model / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-1])
+def cut_short(name: str) -> Change:
+    return lambda model: (model / name).write_bytes((model / name).read_bytes()[:-1])
 
 
 def grown(model: Path) -> None:
@@ -68,30 +71,24 @@ def escaping(model: Path) -> None:
 
 
 UP = "encoder.layer.1.intermediate.dense.weight"
+
+
+def full(shape: tuple[int, ...], value: float) -> Change:
+    return weights(lambda found: found.update({UP: np.full(shape, value, np.float32)}))
+
+
 BAD: dict[str, tuple[Change, str]] = {
     "no weights": (without("model.safetensors"), "a model without weights; model.safetensors is needed"),
     "a pickle": (pickled, "pytorch_model.bin: a pickle can run any code when it is opened, and is not read"),
     "an index that leaves": (escaping, "model.safetensors.index.json: names no files beside it"),
-    "truncated": (cut_short, "model.safetensors: no safetensors file, or a damaged one"),
+    "truncated": (cut_short("model.safetensors"), "model.safetensors: no safetensors file, or a damaged one"),
     "no safetensors": (written("model.safetensors", b"\xff" * 99), "no safetensors file, or a damaged one"),
     "empty": (written("model.safetensors", b""), "no safetensors file, or a damaged one"),
     "an array missing": (weights(lambda found: found.pop(UP)), f"the weights lack {UP}: give the complete model"),
-    "another shape": (
-        weights(lambda found: found.update({UP: np.zeros((12, 9), np.float32)})),
-        UP + r": of shape \(12, 9\), \(12, 8\) expected",
-    ),
-    "another number of axes": (
-        weights(lambda found: found.update({UP: np.zeros(12, np.float32)})),
-        UP + r": of shape \(12,\), \(12, 8\) expected",
-    ),
-    "not finite": (
-        weights(lambda found: found.update({UP: np.full((12, 8), np.nan, np.float32)})),
-        "layers.1.up.weight: NaN, infinite or too large for float16",
-    ),
-    "too large": (
-        weights(lambda found: found.update({UP: np.full((12, 8), 1e6, np.float32)})),
-        "layers.1.up.weight: NaN, infinite or too large for float16",
-    ),
+    "another shape": (full((12, 9), 0), UP + r": of shape \(12, 9\), \(12, 8\) expected"),
+    "another number of axes": (full((12,), 0), UP + r": of shape \(12,\), \(12, 8\) expected"),
+    "not finite": (full((12, 8), np.nan), "layers.1.up.weight: NaN, infinite or too large for float16"),
+    "too large": (full((12, 8), 1e6), "layers.1.up.weight: NaN, infinite or too large for float16"),
     "no tokenizer": (without("tokenizer.json"), "tokenizer.json: cannot be read"),
     "a damaged tokenizer": (written("tokenizer.json", b"{}"), "tokenizer.json: no tokenizer that can be read"),
     "a larger tokenizer": (grown, "tokenizer.json: does not fit, its greatest piece is 30, and config.json knows 30"),
@@ -101,10 +98,7 @@ BAD: dict[str, tuple[Change, str]] = {
     "unknown family": (config(model_type="t5"), "unknown family of models 't5'.*valid: bert, "),
     "a decoder": (config(is_decoder=True), "it is a decoder"),
     "cross-attention": (config(add_cross_attention=True), "it attends to another model"),
-    "relative positions": (
-        config(position_embedding_type="relative_key"),
-        "position_embedding_type 'relative_key' is not supported",
-    ),
+    "relative positions": (config(position_embedding_type="relative_key"), "'relative_key' is not supported"),
     "an activation": (config(hidden_act="silu"), "unknown activation 'silu'; valid: gelu, gelu_new, "),
     "no size": (config(hidden_size=None), "dimension must be a whole number from 1 to 65536, not None"),
     "an absurd size": (config(num_hidden_layers=10**9), "depth must be a whole number from 1 to 1024"),
@@ -127,11 +121,6 @@ def test_models(name: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_layers_that_the_model_lacks(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no layer 3: give different ones from 0"):
-        convert_encoder(GOLDEN / "bert", tmp_path / "store", layers=[3])
-
-
 def test_what_is_there_is_replaced_when_asked_for(tmp_path: Path) -> None:
     convert_encoder(GOLDEN / "bert", tmp_path / "store")
     (tmp_path / "store" / "NOTICE").write_text("kept")
@@ -142,19 +131,8 @@ def test_what_is_there_is_replaced_when_asked_for(tmp_path: Path) -> None:
     assert (tmp_path / "store" / "NOTICE").read_text() == "kept"
     with pytest.raises(InputError, match="holds the input"):
         convert_encoder(GOLDEN / "bert", GOLDEN / "bert", force=True)
-
-
-def meta(**values: Any) -> Change:
-    def change(store: Path) -> None:
-        found = json.loads((store / "meta.json").read_text())
-        (store / "meta.json").write_text(json.dumps(found | values))
-
-    return change
-
-
-def shorter(store: Path) -> None:
-    path = store / "weights.safetensors"
-    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match="no layer 3: give different ones from 0"):
+        convert_encoder(GOLDEN / "bert", tmp_path / "other", layers=[3])
 
 
 BAD_STORES: dict[str, tuple[Change, str]] = {
@@ -169,7 +147,10 @@ BAD_STORES: dict[str, tuple[Change, str]] = {
     "a size": (meta(dimension=10), "words is F32 of shape"),
     "a depth": (meta(depth=3, layers=[3]), "layers.2.qkv.weight is missing"),
     "an activation": (meta(activation="gelu_new"), "unknown activation 'gelu_new'; valid: gelu, gelu_tanh, relu"),
-    "weights cut short": (shorter, "weights.safetensors: no safetensors file, or a damaged one"),
+    "weights cut short": (
+        cut_short("weights.safetensors"),
+        "weights.safetensors: no safetensors file, or a damaged one",
+    ),
     "no weights": (without("weights.safetensors"), "weights.safetensors: cannot be read"),
 }
 

@@ -47,7 +47,7 @@ def test_pairs_are_of_different_words() -> None:
     np.testing.assert_array_equal(found, context_similarities(encoder, (1,)))
 
 
-def test_they_are_kept_with_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_kept_with_a_store(tmp_path: Path) -> None:
     convert_encoder(GOLDEN / "bert", tmp_path / "store", layers=[2], dtype="float32")
     quantiles = open_encoder(tmp_path / "store").quantiles
     assert list(quantiles) == KEPT
@@ -55,6 +55,7 @@ def test_they_are_kept_with_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert quantiles["p90"] == round(float(np.percentile(similarities, 90)), 6)
 
 
+@pytest.mark.slow
 def test_those_of_the_bundled_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 1_000_000)
     encoder = open_encoder("minilm-l6")

@@ -38,11 +38,11 @@ def rows_of(encoder: Encoder, lines: list[list[str]]) -> list[NDArray[np.float32
     return np.split(encoder.encode(pieces, LAYERS), pieces.offsets[1:-1])
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_the_lines_beside_a_line_change_no_bit(encoder: Encoder, data: st.DataObject) -> None:
     drawn = st.tuples(st.sampled_from([0, 1, 2, 3, 5, 8, 24, 25, 60]), st.integers(0, 9))
-    shapes = data.draw(st.lists(drawn, min_size=1, max_size=12))
+    shapes = data.draw(st.lists(drawn, min_size=1, max_size=8))
     lines = [[WORDS[(start + place) % len(WORDS)] for place in range(length)] for length, start in shapes]
     together = rows_of(encoder, lines)
     order = data.draw(st.permutations(range(len(lines))))
@@ -55,10 +55,10 @@ def test_the_lines_beside_a_line_change_no_bit(encoder: Encoder, data: st.DataOb
 def test_many_lines_change_no_bit() -> None:
     """More lines than go through the network together, long ones among them."""
     encoder = open_encoder("minilm-l6")
-    lines = [[WORDS[(number * 7 + place) % len(WORDS)] for place in range(number % 41)] for number in range(300)]
-    lines.append(WORDS * 40)
+    lines = [[WORDS[(number * 7 + place) % len(WORDS)] for place in range(number % 41)] for number in range(100)]
+    lines.append(WORDS * 30)
     together = rows_of(encoder, lines)
-    for number in (0, 1, 2, 40, 57, 299, 300):
+    for number in (0, 2, 40, 99, 100):
         np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
 
 
@@ -72,7 +72,7 @@ def test_as_a_literal_forward_pass(tmp_path: Path) -> None:
         np.testing.assert_allclose(rows, encode_line(tmp_path / "store", ids.tolist(), (0, 2)), atol=1e-5)
 
 
-GRID = np.linspace(-9, 9, 70_001).astype(np.float32)
+GRID = np.linspace(-9, 9, 20_001).astype(np.float32)
 
 
 @pytest.mark.parametrize(
