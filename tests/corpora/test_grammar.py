@@ -18,7 +18,7 @@ from softbleu.io.resources import find_resource
 CHILD = ["S -> NP VP", "NP -> 'she' | 'he'", "VP -> 'ran' | 'saw' NP"]
 
 
-def all_sentences(derivations: Derivations) -> list[str]:
+def all_sentences(derivations):
     return [" ".join(derivations.sentence(derivations.at(index))) for index in range(derivations.count())]
 
 

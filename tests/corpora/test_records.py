@@ -6,9 +6,7 @@ import gzip
 import io
 import json
 import sys
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from shared_data import shared
@@ -28,7 +26,7 @@ JSONL = (
 RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
 
 
-def read(folder: Path, content: str | bytes, name: str, **options: Any) -> Segments:
+def read(folder, content, name, **options):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_segments(str(path), **options)
@@ -42,7 +40,7 @@ def read(folder: Path, content: str | bytes, name: str, **options: Any) -> Segme
         (JSONL, "corpus.jsonl", ("", ""), ["S1", "S2", "S3"]),
     ],
 )
-def test_formats(content: str, name: str, last: tuple[str, ...], source: Any, tmp_path: Path) -> None:
+def test_formats(content, name, last, source, tmp_path):
     found = read(tmp_path, content, name)
     assert found == Segments({"candidate": ["a cat", "", "x"]}, [*RAGGED[:2], last], source)
     # The format goes before the suffix.
@@ -51,7 +49,7 @@ def test_formats(content: str, name: str, last: tuple[str, ...], source: Any, tm
         read(tmp_path, content, name, file_format="csv")
 
 
-def test_several_systems(tmp_path: Path) -> None:
+def test_several_systems(tmp_path):
     expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
     tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"
     assert read(tmp_path, tsv, "x.tsv").candidates == expected
@@ -63,7 +61,7 @@ def test_several_systems(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "name"), [(PAIRS, "c.txt"), (TSV, "c.tsv"), (JSONL, "c.jsonl")])
 @pytest.mark.parametrize("kind", ["gzip", "CRLF", "BOM", "no last newline", "utf-16", "latin-1", "small pieces"])
-def test_kinds_of_files(content: str, name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_of_files(content, name, kind, tmp_path, monkeypatch):
     expected = read(tmp_path, content, name)
     data, options = content.encode(), {}
     if kind == "gzip":
@@ -81,12 +79,12 @@ def test_kinds_of_files(content: str, name: str, kind: str, tmp_path: Path, monk
     assert read(tmp_path, data, name, **options) == expected
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
     assert read_segments("-").references == RAGGED
 
 
-def test_the_corpus_of_morgan_2014() -> None:
+def test_the_corpus_of_morgan_2014():
     found = read_segments(str(shared("data", "morgan2014", "artificial.pairs.txt")))
     assert found.candidates["candidate"][0] == "a boy drove to a store"
     assert found.references[0] == ("the boy drove to a store",)
@@ -122,14 +120,14 @@ def test_the_corpus_of_morgan_2014() -> None:
         ),
     ],
 )
-def test_errors(name: str, content: str, message: str, tmp_path: Path) -> None:
+def test_errors(name, content, message, tmp_path):
     with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, content, name)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
-def test_bytes(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes(piece, tmp_path, monkeypatch):
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
         read(tmp_path, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
@@ -142,7 +140,7 @@ def test_bytes(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert read(tmp_path, "a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
 
 
-def test_text_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_read_piece_by_piece(tmp_path, monkeypatch):
     """The first line is there long before the last byte is read."""
     path = tmp_path / "c.txt"
     path.write_text("first\n" + "more\n" * 1000 + "last", encoding="utf-8")

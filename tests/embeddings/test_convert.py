@@ -5,35 +5,33 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from shared_data import shared
 
 from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
-from softbleu.embeddings.store import StoreType, store_fingerprint
+from softbleu.embeddings.store import store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
 UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
-Rows = NDArray[np.float32]
 
 
 @pytest.fixture(autouse=True)
-def _few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_pairs(monkeypatch):
     """Quantiles of a million pairs take a while, and are tested elsewhere."""
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
 
 
-def binary(words: Sequence[str | bytes], rows: Rows) -> bytes:
+def binary(words, rows):
     records = (
         (word if isinstance(word, bytes) else word.encode()) + b" " + row.astype("<f4").tobytes() + b"\n"
         for word, row in zip(words, rows, strict=True)
@@ -41,7 +39,7 @@ def binary(words: Sequence[str | bytes], rows: Rows) -> bytes:
     return b"%d %d\n" % rows.shape + b"".join(records)
 
 
-def text(words: Sequence[str | bytes], rows: Rows, *, header: bool = False, trailing: bytes = b"") -> bytes:
+def text(words, rows, *, header=False, trailing=b""):
     lines = [
         (word if isinstance(word, bytes) else word.encode())
         + b" "
@@ -63,7 +61,7 @@ PACKED = {"gzip": gzip.compress(PLAIN["word2vec binary"]), "bzip2": bz2.compress
 CONTENTS = PLAIN | PACKED
 
 
-def save_keyed(folder: Path) -> Path:
+def save_keyed(folder):
     models = pytest.importorskip("gensim.models")
     keyed = models.KeyedVectors(ROWS.shape[1])
     keyed.add_vectors(WORDS, ROWS)
@@ -71,7 +69,7 @@ def save_keyed(folder: Path) -> Path:
     return folder / "vectors.kv"
 
 
-def save_store(folder: Path) -> Path:
+def save_store(folder):
     write_store(folder / "source", WORDS, ROWS, dtype="float32", name="s", source="made up", licence="CC0-1.0")
     return folder / "source"
 
@@ -84,35 +82,35 @@ OTHERS: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.fixture(params=[*CONTENTS, *OTHERS])
-def location(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+def location(request, tmp_path):
     if request.param in OTHERS:
         return OTHERS[request.param](tmp_path)
     (tmp_path / "vectors.any").write_bytes(CONTENTS[request.param])
     return tmp_path / "vectors.any"
 
 
-def given(tmp_path: Path, content: bytes) -> Path:
+def given(tmp_path, content):
     (tmp_path / "vectors.any").write_bytes(content)
     return tmp_path / "vectors.any"
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def meta(place: Path) -> dict[str, Any]:
+def meta(place):
     result: dict[str, Any] = json.loads((place / "meta.json").read_text(encoding="utf-8"))
     return result
 
 
-def words_of(place: Path) -> list[str]:
+def words_of(place):
     return open_vectors(place).head()[0]
 
 
 # every format
 
 
-def test_every_format_gives_the_same_unit_rows(location: Any, tmp_path: Path) -> None:
+def test_every_format_gives_the_same_unit_rows(location, tmp_path):
     done = convert_vectors(location, tmp_path / "store", dtype="float32", trust=True)
     assert done == Conversion(8, 0, 0, 0, 0, 0, {})
     words, rows = open_vectors(tmp_path / "store").head()
@@ -122,7 +120,7 @@ def test_every_format_gives_the_same_unit_rows(location: Any, tmp_path: Path) ->
     np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
 
 
-def test_every_file_format_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_every_file_format_gives_the_same_bytes(tmp_path):
     stores = []
     for number, content in enumerate(CONTENTS.values()):
         convert_vectors(given(tmp_path, content), tmp_path / f"store{number}", dtype="int8")
@@ -131,7 +129,7 @@ def test_every_file_format_gives_the_same_bytes(tmp_path: Path) -> None:
     assert len(set(stores)) == 1
 
 
-def test_a_gensim_model_gives_its_words(tmp_path: Path) -> None:
+def test_a_gensim_model_gives_its_words(tmp_path):
     models = pytest.importorskip("gensim.models")
     corpus = [["cat", "dog", "mat"], ["dog", "cat", "sat"]] * 5
     model = models.Word2Vec(corpus, vector_size=6, min_count=1, seed=1, workers=1, epochs=1)
@@ -142,12 +140,12 @@ def test_a_gensim_model_gives_its_words(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows, model.wv.vectors)
 
 
-def test_a_pickle_is_not_opened_unless_trusted(tmp_path: Path) -> None:
+def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     import pickle
 
     class Evil:
-        def __reduce__(self) -> tuple[Any, tuple[str]]:
-            return (Path.touch, (tmp_path / "touched",))  # type: ignore[return-value]
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "touched",))
 
     (tmp_path / "evil.kv").write_bytes(pickle.dumps(Evil()))
     with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with --trust"):
@@ -155,7 +153,7 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path: Path) -> None:
     assert names(tmp_path) == ["evil.kv"]
 
 
-def test_a_trusted_file_that_gensim_cannot_open(tmp_path: Path) -> None:
+def test_a_trusted_file_that_gensim_cannot_open(tmp_path):
     (tmp_path / "cut.kv").write_bytes(save_keyed(tmp_path).read_bytes()[:100])
     before = names(tmp_path)
     with pytest.raises(VectorError, match=r"cut\.kv: gensim cannot open it"):
@@ -167,7 +165,7 @@ def test_a_trusted_file_that_gensim_cannot_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("dtype", "relative", "of_largest"), [("float16", 2**-11, 0.0), ("int8", 0.0, 0.5 / 127)])
-def test_precision(dtype: StoreType, relative: float, of_largest: float, tmp_path: Path) -> None:
+def test_precision(dtype, relative, of_largest, tmp_path):
     rows = np.random.default_rng(11).normal(size=(500, 50)).astype(np.float32) * 7
     words = [f"w{number}" for number in range(500)]
     convert_vectors(dict(zip(words, rows, strict=True)), tmp_path / "store", dtype=dtype)
@@ -180,7 +178,7 @@ def test_precision(dtype: StoreType, relative: float, of_largest: float, tmp_pat
     assert np.abs(similarities - unit @ unit.T).max() < {"float16": 2**-10, "int8": 8e-3}[dtype]
 
 
-def test_what_is_known_of_a_set_is_kept_with_it(tmp_path: Path) -> None:
+def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     source = given(tmp_path, PLAIN["GloVe"])
     convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
     kept = meta(tmp_path / "my set")
@@ -197,7 +195,7 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path: Path) -> None:
 # which words
 
 
-def test_limit_takes_the_first_words(location: Any, tmp_path: Path) -> None:
+def test_limit_takes_the_first_words(location, tmp_path):
     done = convert_vectors(location, tmp_path / "store", dtype="float32", limit=3, trust=True)
     words, rows = open_vectors(tmp_path / "store").head()
     assert (done.words, words) == (3, WORDS[:3])
@@ -210,14 +208,14 @@ def test_limit_takes_the_first_words(location: Any, tmp_path: Path) -> None:
         assert (done.words, done.passed_over) == (len(expected), passed_over)
 
 
-def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path: Path) -> None:
+def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path):
     many = given(tmp_path, b"".join(b"w%d" % n + b" 1" * 60 + b"\n" for n in range(10_000)))
     convert_vectors(many, tmp_path / "store", limit=2)
     assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
 
 
 @pytest.mark.parametrize("kind", ["binary", "text"])
-def test_what_is_left_out_is_counted(kind: str, tmp_path: Path) -> None:
+def test_what_is_left_out_is_counted(kind, tmp_path):
     words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]
     rows = np.arange(1, 21, dtype=np.float32).reshape(10, 2)
     rows[3], rows[4], rows[5] = 0, np.nan, [np.inf, 1]
@@ -235,7 +233,7 @@ def test_what_is_left_out_is_counted(kind: str, tmp_path: Path) -> None:
     assert meta(tmp_path / "store")["conversion"]["duplicates"] == 3
 
 
-def test_words_that_no_line_can_hold(tmp_path: Path) -> None:
+def test_words_that_no_line_can_hold(tmp_path):
     done = convert_vectors(
         {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]},
         tmp_path / "store", dtype="float32", normalize=False,
@@ -247,7 +245,7 @@ def test_words_that_no_line_can_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
-def test_a_limit_means_the_first_usable_words(limit: int, tmp_path: Path) -> None:
+def test_a_limit_means_the_first_usable_words(limit, tmp_path):
     words = ["a", "b", "c", "d", "e", "f"]
     rows = np.ones((6, 2), np.float32)
     rows[1] = np.nan
@@ -257,7 +255,7 @@ def test_a_limit_means_the_first_usable_words(limit: int, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
-def test_tiny_and_huge_rows_have_a_direction(size: float, tmp_path: Path) -> None:
+def test_tiny_and_huge_rows_have_a_direction(size, tmp_path):
     row = np.array([size, 0], np.float32)
     convert_vectors({"odd": row, "usual": [0.0, 2.0]}, tmp_path / "store", dtype="float32")
     np.testing.assert_allclose(open_vectors(tmp_path / "store").head()[1], [[1, 0], [0, 1]], rtol=1e-6)
@@ -266,7 +264,7 @@ def test_tiny_and_huge_rows_have_a_direction(size: float, tmp_path: Path) -> Non
 # damage
 
 
-def changed(content: bytes, place: int) -> bytes:
+def changed(content, place):
     return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
@@ -280,7 +278,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
-def test_damage_is_named_and_nothing_written(content: bytes, message: str, tmp_path: Path) -> None:
+def test_damage_is_named_and_nothing_written(content, message, tmp_path):
     source = given(tmp_path, content)
     convert_vectors({"old": [1.0]}, tmp_path / "store")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -292,7 +290,7 @@ def test_damage_is_named_and_nothing_written(content: bytes, message: str, tmp_p
     assert names(tmp_path) == ["store", "vectors.any"]
 
 
-def test_a_file_cut_anywhere_is_never_a_store(tmp_path: Path) -> None:
+def test_a_file_cut_anywhere_is_never_a_store(tmp_path):
     content = PLAIN["word2vec binary"]
     # "8 5" alone would be a word and its one number.
     for end in (*range(3), *range(4, len(content) - 1, 7)):
@@ -301,13 +299,13 @@ def test_a_file_cut_anywhere_is_never_a_store(tmp_path: Path) -> None:
         assert names(tmp_path) == ["vectors.any"]
 
 
-def test_nothing_usable(tmp_path: Path) -> None:
+def test_nothing_usable(tmp_path):
     with pytest.raises(VectorError, match=r"no word was kept \(8 passed over\); nothing was written"):
         convert_vectors(given(tmp_path, PLAIN["GloVe"]), tmp_path / "store", vocabulary=["absent"])
     assert names(tmp_path) == ["vectors.any"]
 
 
-def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_room(tmp_path, monkeypatch):
     from collections import namedtuple
 
     usage = namedtuple("usage", "total used free")
@@ -322,14 +320,14 @@ def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # what is there already
 
 
-def test_what_is_there_stays_without_force(tmp_path: Path) -> None:
+def test_what_is_there_stays_without_force(tmp_path):
     convert_vectors({"old": [1.0]}, tmp_path / "store")
     with pytest.raises(VectorError, match=r"store: exists already; choose another place, or replace it with --force"):
         convert_vectors({"new": [1.0]}, tmp_path / "store")
     assert words_of(tmp_path / "store") == ["old"]
 
 
-def test_force_replaces_a_store_and_keeps_other_files(tmp_path: Path) -> None:
+def test_force_replaces_a_store_and_keeps_other_files(tmp_path):
     place = tmp_path / "store"
     convert_vectors({"old": [1.0], "older": [2.0]}, place, dtype="int8")
     (place / "card.md").write_text("a card")
@@ -342,7 +340,7 @@ def test_force_replaces_a_store_and_keeps_other_files(tmp_path: Path) -> None:
     assert names(tmp_path) == ["store"]
 
 
-def test_force_does_not_replace_what_is_no_store(tmp_path: Path) -> None:
+def test_force_does_not_replace_what_is_no_store(tmp_path):
     (tmp_path / "file").write_text("precious")
     (tmp_path / "folder" / "inner").mkdir(parents=True)
     for name in ("file", "folder"):
@@ -352,7 +350,7 @@ def test_force_does_not_replace_what_is_no_store(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file", "folder"]
 
 
-def test_a_store_can_be_converted_onto_itself(tmp_path: Path) -> None:
+def test_a_store_can_be_converted_onto_itself(tmp_path):
     place = tmp_path / "store"
     convert_vectors(dict(zip(WORDS, ROWS, strict=True)), place, dtype="float32")
     before = open_vectors(place).head()[1]
@@ -362,7 +360,7 @@ def test_a_store_can_be_converted_onto_itself(tmp_path: Path) -> None:
     np.testing.assert_allclose(rows, before[:4], atol=0.5 / 127)
 
 
-def test_a_link_to_a_store_still_leads_to_it(tmp_path: Path) -> None:
+def test_a_link_to_a_store_still_leads_to_it(tmp_path):
     convert_vectors({"old": [1.0]}, tmp_path / "store")
     (tmp_path / "link").symlink_to("store")
     convert_vectors({"new": [1.0]}, tmp_path / "link", force=True)
@@ -370,7 +368,7 @@ def test_a_link_to_a_store_still_leads_to_it(tmp_path: Path) -> None:
     assert names(tmp_path) == ["link", "store"]
 
 
-def test_the_folder_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_one_stands_in(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     convert_vectors({"new": [1.0]}, ".", force=True)
@@ -382,13 +380,13 @@ def test_the_folder_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ("options", "message"),
     [({"limit": 0}, "the limit must be at least 1 word, not 0"), ({"dtype": "int4"}, "unknown store type 'int4'")],
 )
-def test_refused_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_refused_options(options, message, tmp_path):
     with pytest.raises(VectorError, match=message):
         convert_vectors({"a": [1.0]}, tmp_path / "store", **options)
     assert names(tmp_path) == []
 
 
-def test_progress_reaches_the_size_of_the_file(tmp_path: Path) -> None:
+def test_progress_reaches_the_size_of_the_file(tmp_path):
     rows = np.random.default_rng(1).normal(size=(20_000, 30)).astype(np.float32)
     source = given(tmp_path, binary([f"w{number}" for number in range(20_000)], rows))
     seen: list[tuple[int, int]] = []
@@ -400,7 +398,7 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_scores_are_those_of_the_file(tmp_path: Path) -> None:
+def test_scores_are_those_of_the_file(tmp_path):
     file = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
     names = (shared("data", "morgan2014", name) for name in ("umd.2922.txt", "reference.en"))
     texts = [name.read_text(encoding="utf-8").splitlines()[:500] for name in names]

@@ -30,10 +30,10 @@ from softbleu.errors import InputError, UnknownNameError
 ROOM = Path(__file__).resolve().parents[2] / "embeddings"
 
 
-def slow_spearman(left: list[float], right: list[float]) -> float:
+def slow_spearman(left, right):
     """Pearson's correlation of ranks, equal values sharing the mean of theirs."""
 
-    def ranks(values: list[float]) -> list[float]:
+    def ranks(values):
         return [
             sum(other < value for other in values) + (sum(other == value for other in values) + 1) / 2
             for value in values

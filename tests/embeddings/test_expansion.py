@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from itertools import islice
 
 import pytest
@@ -12,13 +11,7 @@ from hypothesis import strategies as st
 from oracles import expansion as oracle
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.expansion import (
-    ExpandedReference,
-    Expansion,
-    expand_corpus,
-    find_alternatives,
-    iterate_variants,
-)
+from softbleu.embeddings.expansion import Expansion, expand_corpus, find_alternatives, iterate_variants
 from softbleu.errors import InputError
 
 WORDS = ("a", "b", "c", "d", "e")
@@ -35,13 +28,11 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=5)
 MOST = st.one_of(st.none(), st.integers(1, 3))
 
 
-def expand_tokens(
-    tokens: Sequence[str], near: dict[str, list[tuple[str, float]]], budget: int, most: int | None = None
-) -> list[ExpandedReference]:
+def expand_tokens(tokens, near, budget, most=None):
     return list(islice(iterate_variants(tokens, near, most), budget))
 
 
-def plain(found: Sequence[ExpandedReference]) -> list[tuple[float, list[str]]]:
+def plain(found):
     return [(variant.probability, list(variant.tokens)) for variant in found]
 
 

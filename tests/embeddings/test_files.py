@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from softbleu.embeddings import VectorSource, open_vectors
+from softbleu.embeddings import open_vectors
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
-Rows = NDArray[np.float32]
 
 
-def binary(words: Sequence[str], rows: Rows, ending: bytes = b"") -> bytes:
+def binary(words, rows, ending=b""):
     records = (
         word.encode() + b" " + row.astype("<f4").tobytes() + ending for word, row in zip(words, rows, strict=True)
     )
     return b"%d %d\n" % rows.shape + b"".join(records)
 
 
-def text(words: Sequence[str], rows: Rows, header: bool, separator: str = " ") -> bytes:
+def text(words, rows, header, separator=" "):
     lines = [
         separator.join([word, *(repr(float(value)) for value in row)]) for word, row in zip(words, rows, strict=True)
     ]
@@ -47,14 +43,14 @@ CONTENTS = {
 
 
 @pytest.fixture(params=CONTENTS.values(), ids=CONTENTS.keys())
-def content(request: pytest.FixtureRequest) -> bytes:
+def content(request):
     result: bytes = request.param
     return result
 
 
 @pytest.mark.parametrize("block_size", [1, 7, 24, 1 << 20])
 @pytest.mark.parametrize("packed", [False, True])
-def test_rows_are_those_of_the_file(content: bytes, packed: bool, block_size: int, tmp_path: Path) -> None:
+def test_rows_are_those_of_the_file(content, packed, block_size, tmp_path):
     raw = gzip.compress(content) if packed else content
     (tmp_path / "vectors.any").write_bytes(raw)
     source = open_vectors(tmp_path / "vectors.any", block_size=block_size)
@@ -69,13 +65,13 @@ def test_rows_are_those_of_the_file(content: bytes, packed: bool, block_size: in
     assert vectors.fingerprint == source.fingerprint == hashlib.sha256(raw).hexdigest()
 
 
-def test_gzip_in_several_members(tmp_path: Path) -> None:
+def test_gzip_in_several_members(tmp_path):
     content = CONTENTS["binary"]
     (tmp_path / "v").write_bytes(gzip.compress(content[:50]) + gzip.compress(content[50:]))
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(WORDS).rows, ROWS)
 
 
-def two_words(tmp_path: Path, words: Sequence[str], kind: str) -> VectorSource:
+def two_words(tmp_path, words, kind):
     rows = np.arange(1, 1 + 2 * len(words), dtype=np.float32).reshape(-1, 2)
     path = tmp_path / kind
     path.write_bytes(binary(words, rows) if kind == "binary" else text(words, rows, header=kind == "header"))
@@ -93,12 +89,10 @@ class TestLookup:
             (["cat", "dog", "cat", "cat"], ["cat", "dog"], "fallback", [1, 3]),
         ],
     )
-    def test_spellings(
-        self, words: list[str], asked: list[str], case: str, found: list[int], kind: str, tmp_path: Path
-    ) -> None:
+    def test_spellings(self, words, asked, case, found, kind, tmp_path):
         assert two_words(tmp_path, words, kind).select(asked, case).rows[:, 0].tolist() == found
 
-    def test_none_and_many_words(self, kind: str, tmp_path: Path) -> None:
+    def test_none_and_many_words(self, kind, tmp_path):
         source = two_words(tmp_path, ["word9999", "word5"], kind)
         vectors = source.select([])
         assert vectors.rows.shape == (0, 2)
@@ -107,11 +101,11 @@ class TestLookup:
         assert np.flatnonzero(vectors.known).tolist() == [5, 9999]
         assert vectors.rows[9999].tolist() == [1, 2]
 
-    def test_words_that_no_file_can_hold(self, kind: str, tmp_path: Path) -> None:
+    def test_words_that_no_file_can_hold(self, kind, tmp_path):
         vectors = two_words(tmp_path, ["cat"], kind).select(["", " ", "\n", "\udcff", "cat\n", "cat"])
         assert vectors.known.tolist() == [False] * 5 + [True]
 
-    def test_words_in_bad_encoding_match_nothing(self, kind: str, tmp_path: Path) -> None:
+    def test_words_in_bad_encoding_match_nothing(self, kind, tmp_path):
         source = two_words(tmp_path, ["a?b", "cat"], kind)
         path = tmp_path / kind
         path.write_bytes(path.read_bytes().replace(b"a?b", b"a\xffb"))
@@ -119,7 +113,7 @@ class TestLookup:
 
 
 @pytest.mark.parametrize("kind", ["binary", "text"])
-def test_zero_rows_are_no_vectors_and_counted(kind: str, tmp_path: Path) -> None:
+def test_zero_rows_are_no_vectors_and_counted(kind, tmp_path):
     rows = np.array([[0, 0], [3, 4], [0, 0], [1e-30, 0], [0, 0]], dtype=np.float32)
     words = ["Nil", "nil", "nought", "tiny", "unwanted"]
     content = binary(words, rows) if kind == "binary" else text(words, rows, header=False)
@@ -132,7 +126,7 @@ def test_zero_rows_are_no_vectors_and_counted(kind: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("header", [True, False])
-def test_words_with_spaces(header: bool, tmp_path: Path) -> None:
+def test_words_with_spaces(header, tmp_path):
     words = ["plain", ". . .", "at name@domain.com", "Route 66 north", "no\u00a0break"]
     rows = np.arange(1, 16, dtype=np.float32).reshape(5, 3)
     (tmp_path / "v").write_bytes(text(words, rows, header))
@@ -140,7 +134,7 @@ def test_words_with_spaces(header: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("first", ["New York", ".", "42", "nan"])
-def test_strange_first_words_do_not_hide_the_dimension(first: str, tmp_path: Path) -> None:
+def test_strange_first_words_do_not_hide_the_dimension(first, tmp_path):
     rows = np.ones((2, 3), dtype=np.float32)
     for header in (True, False):
         (tmp_path / "v").write_bytes(text([first, "b"], rows, header))
@@ -149,7 +143,7 @@ def test_strange_first_words_do_not_hide_the_dimension(first: str, tmp_path: Pat
         assert vectors.known.all()
 
 
-def test_binary_dimension_one_and_values_that_hold_spaces_and_line_breaks(tmp_path: Path) -> None:
+def test_binary_dimension_one_and_values_that_hold_spaces_and_line_breaks(tmp_path):
     rows = np.frombuffer(b"    \n\n\n\n \n \n", dtype="<f4").reshape(3, 1)
     (tmp_path / "v").write_bytes(binary(["a", "b", "c"], rows))
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(["a", "b", "c"]).rows, rows)
@@ -157,7 +151,7 @@ def test_binary_dimension_one_and_values_that_hold_spaces_and_line_breaks(tmp_pa
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("kind", ["binary", "binary, line breaks", "word2vec text"])
-def test_small_files_as_gensim_reads_them(kind: str, tmp_path: Path) -> None:
+def test_small_files_as_gensim_reads_them(kind, tmp_path):
     gensim = pytest.importorskip("gensim.models")
     path = tmp_path / "v"
     path.write_bytes(CONTENTS[kind])
@@ -168,7 +162,7 @@ def test_small_files_as_gensim_reads_them(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("binary_file", [True, False])
-def test_files_that_gensim_writes(binary_file: bool, tmp_path: Path) -> None:
+def test_files_that_gensim_writes(binary_file, tmp_path):
     gensim = pytest.importorskip("gensim.models")
     keyed = gensim.KeyedVectors(5)
     keyed.add_vectors(WORDS, ROWS)

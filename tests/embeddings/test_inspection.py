@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,14 +28,14 @@ REMEDIES: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     write_store(
         tmp_path / "store", list(VECTORS), ROWS, dtype="float32", name="random", source="here", licence="none"
     )
     return tmp_path / "store"
 
 
-def measure_of(remedy: dict[str, Any]) -> WordMeasure:
+def measure_of(remedy):
     kept = {name: value for name, value in remedy.items() if name not in ("mean", "components")}
     components = remedy.get("components", 0)
     parts = ["mean"] * ("mean" in remedy) + [f"pc:{components}"] * (components > 0)
@@ -44,7 +43,7 @@ def measure_of(remedy: dict[str, Any]) -> WordMeasure:
 
 
 @pytest.mark.parametrize("remedy", REMEDIES, ids=str)
-def test_similarity_is_the_token_product(remedy: dict[str, Any]) -> None:
+def test_similarity_is_the_token_product(remedy):
     source, words = open_vectors(VECTORS), oracle.Measure(VECTORS, **remedy)
     for one, other in [("w0", "w1"), ("w3", "w9"), ("W4", "w4"), ("w7", "w7"), ("w20", "W2")]:
         found = compare_words(source, one, other, measure_of(remedy))
@@ -53,7 +52,7 @@ def test_similarity_is_the_token_product(remedy: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("remedy", REMEDIES[:3], ids=str)
-def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy: dict[str, Any]) -> None:
+def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy):
     words = oracle.Measure(VECTORS, **remedy)
     own = words.product("w3", "w9")
     pairs = [words.product(a, b) for a in VECTORS for b in VECTORS if a != b and {a, b} != {"w3", "w9"}]
@@ -63,7 +62,7 @@ def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy: dict[str, 
     assert less - 0.3 <= found.percentile <= less + 100 / 300 + 0.3
 
 
-def test_words_without_a_vector_cannot_be_compared() -> None:
+def test_words_without_a_vector_cannot_be_compared():
     source = open_vectors({**VECTORS, "nothing": [0.0] * 5})
     for one, other, missing in [("w1", "xyz", "xyz"), ("xyz", "w1", "xyz"), ("w1", "nothing", "nothing")]:
         with pytest.raises(VectorError, match=f"no vector for the word '{missing}'"):
@@ -72,7 +71,7 @@ def test_words_without_a_vector_cannot_be_compared() -> None:
         compare_words(source, "W1", "w2", case="exact")
 
 
-def test_facts_of_a_store(store: Path) -> None:
+def test_facts_of_a_store(store):
     source: Any = open_vectors(str(store))
     facts = describe_vectors(source)
     size = sum(path.stat().st_size for path in store.iterdir())
@@ -82,7 +81,7 @@ def test_facts_of_a_store(store: Path) -> None:
     assert describe_vectors(source, verify=True) == {**facts, "verified": "yes"}
 
 
-def test_quantiles_kept_with_a_store_are_shown(store: Path) -> None:
+def test_quantiles_kept_with_a_store_are_shown(store):
     source: Any = open_vectors(str(store))
     kept = measure_quantiles(source)
     path = store / "meta.json"
@@ -93,7 +92,7 @@ def test_quantiles_kept_with_a_store_are_shown(store: Path) -> None:
     assert len(shown) == 10
 
 
-def test_damage_is_found_when_asked_for(store: Path) -> None:
+def test_damage_is_found_when_asked_for(store):
     rows = max(store.iterdir(), key=lambda path: path.stat().st_size)
     content = bytearray(rows.read_bytes())
     content[-1] ^= 1
@@ -105,7 +104,7 @@ def test_damage_is_found_when_asked_for(store: Path) -> None:
     assert str(store) in str(caught.value)
 
 
-def test_facts_of_a_file(tmp_path: Path) -> None:
+def test_facts_of_a_file(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("the 1 2\ncat 2 3\n", encoding="utf-8")
     facts = describe_vectors(open_vectors(str(path)))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from softbleu.embeddings.locate import open_vectors
 from softbleu.embeddings.memory import KeptVectors
-from softbleu.embeddings.vectors import VectorCase
 
 WORDS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}
 ASKED = [["cat", "CAT", "Cat"], ["dog"], ["none", "cat", "nil"], [], ["DOG", "éa", "cat", "cat"], ["Cat", "dog"]]
@@ -18,9 +15,7 @@ ASKED = [["cat", "CAT", "Cat"], ["dog"], ["none", "cat", "nil"], [], ["DOG", "é
 @pytest.mark.parametrize("case", ["exact", "fallback"])
 @pytest.mark.parametrize("memory", [True, False])
 @pytest.mark.parametrize("most", [0, 2, 100])
-def test_rows_are_those_of_a_selection(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: VectorCase, memory: bool, most: int
-) -> None:
+def test_rows_are_those_of_a_selection(tmp_path, monkeypatch, case, memory, most):
     """Read whole from memory, and word by word from a file, however many words are kept."""
     monkeypatch.setattr("softbleu.embeddings.memory._MOST", most)
     file = tmp_path / "words.txt"

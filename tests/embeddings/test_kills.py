@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -83,7 +82,7 @@ for number in range(200):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["old store", "no store", "two renames"])
-def test_killed_at_each_step(mode: str, tmp_path: Path) -> None:
+def test_killed_at_each_step(mode, tmp_path):
     """A kill between two renames leaves the old store beside its place, where the next conversion puts it back."""
     arguments = [sys.executable, "-c", DRIVER, mode, str(tmp_path)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)
@@ -107,15 +106,15 @@ def test_killed_at_each_step(mode: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_pairs(monkeypatch):
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_where_folders_cannot_change_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_folders_cannot_change_places(tmp_path, monkeypatch):
     monkeypatch.setattr("softbleu.io.files.exchange", lambda one, other: False)
     for word in ("old", "new"):
         convert_vectors({word: [1.0]}, tmp_path / "store", force=True)
@@ -124,7 +123,7 @@ def test_where_folders_cannot_change_places(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.fixture(scope="module")
-def dead() -> int:
+def dead():
     """The number of a process that is no more."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
@@ -132,7 +131,7 @@ def dead() -> int:
 
 
 @pytest.mark.parametrize("name", ["store", "store[1]*"])
-def test_drafts_that_others_left(name: str, dead: int, tmp_path: Path) -> None:
+def test_drafts_that_others_left(name, dead, tmp_path):
     kept = {f".{name}.1.draft", f".other.{dead}.draft", f".{name}.12x.draft", f".{name}.{dead}.mine"}
     for left in {f".{name}.{dead}.draft", f".{name}.{os.getpid()}.draft", *kept}:
         (tmp_path / left).mkdir()
@@ -141,7 +140,7 @@ def test_drafts_that_others_left(name: str, dead: int, tmp_path: Path) -> None:
     assert set(names(tmp_path)) == {name, *kept}
 
 
-def test_what_was_moved_away_is_put_back(dead: int, tmp_path: Path) -> None:
+def test_what_was_moved_away_is_put_back(dead, tmp_path):
     (tmp_path / "bad.txt").write_text("a 1 2\nb 1\n")
     convert_vectors({"old": [1.0]}, tmp_path / "store")
     for source, force, message in ((tmp_path / "bad.txt", True, "line 2"), ({"new": [1.0]}, False, "exists already")):
@@ -155,16 +154,16 @@ def test_what_was_moved_away_is_put_back(dead: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("step", ["add", "finish", "fsync", "first text", "second text"])
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
 @pytest.mark.parametrize("old", [True, False])
-def test_a_full_disk(old: bool, number: int, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def state() -> dict[str, bytes]:
+def test_a_full_disk(old, number, step, tmp_path, monkeypatch):
+    def state():
         return {str(path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
-    def full(*_: object, **__: object) -> None:
+    def full(*_, **__):
         raise OSError(number, os.strerror(number))
 
     write_text, texts = Path.write_text, []
 
-    def half(path: Path, content: str, **options: Any) -> int:
+    def half(path, content, **options):
         texts.append(path)
         if len(texts) == ["first text", "second text"].index(step) + 1:
             write_text(path, content[:9], **options)

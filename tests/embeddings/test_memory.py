@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ ROWS = np.array([[3, 4], [1, 0], [0, 0]], dtype=np.float32)
 FINGERPRINT = hashlib.sha256(b"the\nCat\ncat\n" + ROWS.astype("<f4").tobytes()).hexdigest()
 
 
-def keyed(words: list[str], rows: Any) -> Any:
+def keyed(words, rows):
     return SimpleNamespace(key_to_index={word: i for i, word in enumerate(words)}, vectors=rows)
 
 
@@ -31,7 +30,7 @@ def keyed(words: list[str], rows: Any) -> Any:
     ],
     ids=["arrays", "lists", "keyed", "keyed, other layout"],
 )
-def test_same_rows_and_fingerprint(location: Any) -> None:
+def test_same_rows_and_fingerprint(location):
     source = open_vectors(location)
     vectors = source.select(["THE", "Cat", "CAT", "dog", "the"])
     assert vectors.rows.tolist() == [[3, 4], [1, 0], [0, 0], [0, 0], [3, 4]]
@@ -42,7 +41,7 @@ def test_same_rows_and_fingerprint(location: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_real_keyed_vectors() -> None:
+def test_a_real_keyed_vectors():
     gensim = pytest.importorskip("gensim.models")
     vectors = gensim.KeyedVectors(2)
     vectors.add_vectors(WORDS, ROWS)
@@ -51,7 +50,7 @@ def test_a_real_keyed_vectors() -> None:
     assert open_vectors(vectors).name == "KeyedVectors"
 
 
-def test_fingerprint_sees_words_and_values() -> None:
+def test_fingerprint_sees_words_and_values():
     prints = {
         open_vectors(vectors).fingerprint
         for vectors in ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
@@ -61,7 +60,7 @@ def test_fingerprint_sees_words_and_values() -> None:
 
 @pytest.mark.parametrize("row", [0, 4095, 4096, 5000])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
-def test_values_not_finite(row: int, value: float) -> None:
+def test_values_not_finite(row, value):
     rows = np.ones((5001, 2))
     rows[row, 1] = value
     source = open_vectors(keyed([f"w{i}" for i in range(5001)], rows))
@@ -85,6 +84,6 @@ def test_values_not_finite(row: int, value: float) -> None:
         (None, "NoneType: no word vectors"),
     ],
 )
-def test_what_is_no_set_of_vectors(location: Any, message: str) -> None:
+def test_what_is_no_set_of_vectors(location, message):
     with pytest.raises(VectorError, match=message):
         open_vectors(location)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.store import LookupBuilder, StoreType, quantise, store_fingerprint
+from softbleu.embeddings.store import LookupBuilder, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "zero", "new york", "été"]
@@ -20,25 +19,25 @@ ROWS = np.random.default_rng(5).normal(size=(5, 8)).astype(np.float32)
 ROWS[2] = 0
 
 
-def write(place: Path, dtype: StoreType = "int8", **changes: Any) -> str:
+def write(place, dtype="int8", **changes):
     arguments: dict[str, Any] = {
         "words": WORDS, "rows": ROWS, "name": "tiny", "source": "made up", "licence": "CC0-1.0", **changes
     }  # fmt: skip
     return write_store(place, dtype=dtype, **arguments)
 
 
-def edit(path: Path, **changes: object) -> None:
+def edit(path, **changes):
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     write(tmp_path / "tiny")
     return tmp_path / "tiny"
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("int8", 0.5 / 127), ("float16", 2**-11), ("float32", 0.0)])
-def test_round_trip(dtype: StoreType, error: float, tmp_path: Path) -> None:
+def test_round_trip(dtype, error, tmp_path):
     fingerprint = write(tmp_path / "tiny", dtype)
     source = open_vectors(tmp_path / "tiny")
     vectors = source.select(["new york", "THE", "The", "été", "absent", "Zero"])
@@ -54,7 +53,7 @@ def test_round_trip(dtype: StoreType, error: float, tmp_path: Path) -> None:
     assert source.select(["absent"]).norms.tolist() == [0.0]
 
 
-def test_layout_on_disk(store: Path, tmp_path: Path) -> None:
+def test_layout_on_disk(store, tmp_path):
     parts = [(store / part).read_bytes() for part in ("vectors.npy", "scales.npy", "vocab.txt")]
     assert parts[2] == "the\nThe\nzero\nnew york\nété\n".encode()
     codes, scales = np.load(store / "vectors.npy"), np.load(store / "scales.npy")
@@ -69,7 +68,7 @@ def test_layout_on_disk(store: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "floats" / "meta.json").read_text())["corpus"] == "none"
 
 
-def test_writing_over_a_store_keeps_what_else_lies_there(store: Path) -> None:
+def test_writing_over_a_store_keeps_what_else_lies_there(store):
     (store / "README.md").write_text("a card")
     fingerprint = write(store, "float32", rows=ROWS + 1)
     np.testing.assert_array_equal(open_vectors(store).select(WORDS).rows, ROWS + 1)
@@ -79,7 +78,7 @@ def test_writing_over_a_store_keeps_what_else_lies_there(store: Path) -> None:
     assert store_fingerprint(store) == fingerprint
 
 
-def test_a_failed_write_leaves_the_old_store(store: Path) -> None:
+def test_a_failed_write_leaves_the_old_store(store):
     before = {path.name: path.read_bytes() for path in store.iterdir()}
     broken = ROWS.copy()
     broken[4, 2] = np.nan
@@ -105,20 +104,20 @@ def test_a_failed_write_leaves_the_old_store(store: Path) -> None:
         ({"extra": {"sha256": "mine"}}, "extra entries may not be named sha256"),
     ],
 )
-def test_what_cannot_be_written(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_cannot_be_written(changes, message, tmp_path):
     with pytest.raises(VectorError, match=message):
         write(tmp_path / "tiny", **changes)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_of_directories_is_not_replaced(tmp_path: Path) -> None:
+def test_a_directory_of_directories_is_not_replaced(tmp_path):
     (tmp_path / "home" / "things").mkdir(parents=True)
     with pytest.raises(VectorError, match="home: exists and is no store"):
         write(tmp_path / "home")
     assert (tmp_path / "home" / "things").is_dir()
 
 
-def test_quantise_extremes() -> None:
+def test_quantise_extremes():
     rows = np.array([[1e-45, 0], [3e38, -3e38], [190 * 2.0**-149, 0], [0, 0]], dtype=np.float32)
     codes, scales = quantise(rows)
     assert codes[1].tolist() == [127, -127]
@@ -145,14 +144,14 @@ def test_quantise_extremes() -> None:
         *(({"threshold": wrong}, "'threshold' is no number from 0 to 1") for wrong in (1.5, -0.1, True, "0.8")),
     ],
 )
-def test_strange_meta(changes: dict[str, object], message: str, store: Path) -> None:
+def test_strange_meta(changes, message, store):
     edit(store / "meta.json", **changes)
     with pytest.raises(VectorError, match=message):
         open_vectors(store)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
-def test_unreadable_meta(content: bytes, store: Path) -> None:
+def test_unreadable_meta(content, store):
     (store / "meta.json").write_bytes(content)
     with pytest.raises(VectorError, match=r"meta\.json.*write the store again"):
         open_vectors(store)
@@ -162,7 +161,7 @@ def test_unreadable_meta(content: bytes, store: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt"])
-def test_missing_and_cut_parts(part: str, store: Path) -> None:
+def test_missing_and_cut_parts(part, store):
     content = (store / part).read_bytes()
     (store / part).write_bytes(content[:-8])
     with pytest.raises(VectorError, match=rf"{part}: .*write the store again"):
@@ -179,14 +178,14 @@ def test_missing_and_cut_parts(part: str, store: Path) -> None:
         (np.asfortranarray, ".*kept by columns .*; write the store again"),
     ],
 )
-def test_arrays_that_are_not_loaded(change: Any, message: str, store: Path) -> None:
+def test_arrays_that_are_not_loaded(change, message, store):
     np.save(store / "vectors.npy", change(np.load(store / "vectors.npy")), allow_pickle=True)
     with pytest.raises(VectorError, match=rf"vectors\.npy: {message}"):
         open_vectors(store)
 
 
 @pytest.mark.parametrize("place", [0, 3])
-def test_values_not_finite_in_a_wanted_row(place: int, store: Path) -> None:
+def test_values_not_finite_in_a_wanted_row(place, store):
     scales = np.load(store / "scales.npy")
     scales[place] = np.nan
     np.save(store / "scales.npy", scales)
@@ -194,7 +193,7 @@ def test_values_not_finite_in_a_wanted_row(place: int, store: Path) -> None:
         open_vectors(store).select(["The", *WORDS])
 
 
-def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store: Path) -> None:
+def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store):
     (store / "vocab.txt").write_bytes(b"a\nb\nc\na\nb")
     vectors = open_vectors(store).select(["b", "a"])
     np.testing.assert_allclose(vectors.rows, ROWS[[1, 0]], atol=0.02)
@@ -202,14 +201,14 @@ def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store: Path) -> 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
 @pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt", "lookup.npy"])
-def test_pipes_in_the_place_of_files_are_refused(part: str, store: Path) -> None:
+def test_pipes_in_the_place_of_files_are_refused(part, store):
     (store / part).unlink(missing_ok=True)
     os.mkfifo(store / part)
     with pytest.raises(VectorError, match=rf"{part}: no plain file"):
         open_vectors(store)
 
 
-def test_a_lookup_of_rows_that_are_not_there(store: Path) -> None:
+def test_a_lookup_of_rows_that_are_not_there(store):
     builder = LookupBuilder()
     builder.add([word.encode() for word in WORDS])
     table = builder.table()

@@ -22,7 +22,7 @@ from softbleu.io.streams import TextCorpus
 SMALL = TrainingSettings(dimension=8, min_count=1, epochs=2, bucket=50)
 
 
-def make_text(segments: int = 400, seed: int = 5) -> list[list[str]]:
+def make_text(segments=400, seed=5):
     """Two topics: words of one never meet those of the other."""
     generator = np.random.default_rng(seed)
     topics = [[f"{topic}{number}" for number in range(6)] for topic in ("sea", "hill")]
@@ -91,7 +91,7 @@ train_vectors(TextCorpus([sys.argv[1]], str.split), sys.argv[2], settings, name=
 
 @pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
 def test_same_bytes_for_the_same_seed(algorithm, tmp_path, capfd):
-    def train(name: str, seed: int) -> bytes:
+    def train(name, seed):
         settings = TrainingSettings(algorithm, dimension=8, min_count=1, epochs=2, bucket=50, seed=seed)
         train_vectors(make_text(40), tmp_path / name, settings)
         return (tmp_path / name / "vectors.npy").read_bytes()
@@ -109,7 +109,7 @@ def test_same_bytes_in_any_process(algorithm, tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("".join(f"{' '.join(segment)}\n" for segment in make_text(200)))
 
-    def train(hash_seed: str) -> dict[str, bytes]:
+    def train(hash_seed):
         target = tmp_path / hash_seed
         command = [sys.executable, "-W", "error", "-c", SCRIPT, str(text), str(target), algorithm]
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
@@ -191,7 +191,7 @@ def test_long_segments_are_not_cut_short(tmp_path):
     """Words after the ten-thousandth token of a segment are trained too: their vectors move."""
     long = [["a", "b"] * (LONGEST_SEGMENT // 2) + ["c", "d"] * 3000]
 
-    def rows(alpha: float) -> np.ndarray:
+    def rows(alpha):
         settings = TrainingSettings(dimension=8, min_count=1, epochs=1, sample=0, alpha=alpha, min_alpha=1e-9)
         train_vectors(long, tmp_path / "set", settings, dtype="float32", force=True)
         return open_vectors(tmp_path / "set").select(["c", "d"]).rows
@@ -227,7 +227,7 @@ def test_a_generator_is_refused(tmp_path):
 class Changing:
     """Gives something else the second time."""
 
-    def __init__(self, *passes: object) -> None:
+    def __init__(self, *passes):
         self.passes = list(passes)
 
     def __iter__(self):
@@ -258,7 +258,7 @@ def test_what_fails_is_told_at_once(passes, kind, message, tmp_path):
 
 
 def test_progress_that_fails_ends_the_training(tmp_path):
-    def fail(done: int, total: int) -> None:
+    def fail(done, total):
         raise RuntimeError("no screen")
 
     with pytest.raises(InputError, match="no screen"):

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +22,8 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 Change = Callable[[Path], object]
 
 
-def config(name: str = "config.json", **values: Any) -> Change:
-    def change(model: Path) -> None:
+def config(name="config.json", **values):
+    def change(model):
         found = json.loads((model / name).read_text())
         (model / name).write_text(json.dumps(found | values))
 
@@ -34,8 +33,8 @@ def config(name: str = "config.json", **values: Any) -> Change:
 meta = partial(config, "meta.json")
 
 
-def weights(edit: Callable[[dict[str, Any]], object]) -> Change:
-    def change(model: Path) -> None:
+def weights(edit):
+    def change(model):
         found = load_file(model / "model.safetensors")
         edit(found)
         save_file(found, model / "model.safetensors")
@@ -43,29 +42,29 @@ def weights(edit: Callable[[dict[str, Any]], object]) -> Change:
     return change
 
 
-def written(name: str, content: bytes) -> Change:
+def written(name, content):
     return lambda model: (model / name).write_bytes(content)
 
 
-def without(*names: str) -> Change:
+def without(*names):
     return lambda model: [(model / name).unlink() for name in names]
 
 
-def pickled(model: Path) -> None:
+def pickled(model):
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
 
 
-def cut_short(name: str) -> Change:
+def cut_short(name):
     return lambda model: (model / name).write_bytes((model / name).read_bytes()[:-1])
 
 
-def grown(model: Path) -> None:
+def grown(model):
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.add_tokens(["more"])
     tokenizer.save(str(model / "tokenizer.json"))
 
 
-def escaping(model: Path) -> None:
+def escaping(model):
     without("model.safetensors")(model)
     (model / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../other.safetensors"}}')
 
@@ -73,7 +72,7 @@ def escaping(model: Path) -> None:
 UP = "encoder.layer.1.intermediate.dense.weight"
 
 
-def full(shape: tuple[int, ...], value: float) -> Change:
+def full(shape, value):
     return weights(lambda found: found.update({UP: np.full(shape, value, np.float32)}))
 
 
@@ -110,7 +109,7 @@ BAD: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_models(name: str, tmp_path: Path) -> None:
+def test_models(name, tmp_path):
     model = tmp_path / "model"
     shutil.copytree(GOLDEN / "bert", model)
     change, message = BAD[name]
@@ -121,7 +120,7 @@ def test_models(name: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_what_is_there_is_replaced_when_asked_for(tmp_path: Path) -> None:
+def test_what_is_there_is_replaced_when_asked_for(tmp_path):
     convert_encoder(GOLDEN / "bert", tmp_path / "store")
     (tmp_path / "store" / "NOTICE").write_text("kept")
     with pytest.raises(VectorError, match="exists already"):
@@ -156,7 +155,7 @@ BAD_STORES: dict[str, tuple[Change, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD_STORES)
-def test_stores(name: str, tmp_path: Path) -> None:
+def test_stores(name, tmp_path):
     store = tmp_path / "store"
     convert_encoder(GOLDEN / "bert", store, dtype="float32")
     change, message = BAD_STORES[name]
@@ -166,7 +165,7 @@ def test_stores(name: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_an_edited_store_is_noticed_by_verify(tmp_path: Path) -> None:
+def test_an_edited_store_is_noticed_by_verify(tmp_path):
     convert_encoder(GOLDEN / "bert", tmp_path / "store")
     meta(activation="relu")(tmp_path / "store")
     encoder = open_encoder(tmp_path / "store")
@@ -175,7 +174,7 @@ def test_an_edited_store_is_noticed_by_verify(tmp_path: Path) -> None:
         describe_encoder(encoder, verify=True)
 
 
-def test_damage_to_a_number_is_noticed_when_encoding(tmp_path: Path) -> None:
+def test_damage_to_a_number_is_noticed_when_encoding(tmp_path):
     convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype="float32")
     path = tmp_path / "store" / "weights.safetensors"
     tensors = load_file(path)
@@ -189,16 +188,16 @@ def test_damage_to_a_number_is_noticed_when_encoding(tmp_path: Path) -> None:
         encoder.encode(encoder.tokenize([["a"]]), (0,))
 
 
-def test_what_is_no_encoder(tmp_path: Path) -> None:
+def test_what_is_no_encoder(tmp_path):
     assert [is_encoder(each) for each in ("glove-6b-100d", tmp_path, {"a": [1.0]}, None)] == [False] * 4
     assert encoder_files("glove-6b-100d") == encoder_files(None) == []
     with pytest.raises(VectorError, match=r"'nothing': no encoder; .*: minilm-l6"):
         open_encoder("nothing")
     with pytest.raises(VectorError, match="dict: no encoder"):
-        open_encoder({})  # type: ignore[arg-type]
+        open_encoder({})
 
 
-def test_an_encoder_is_its_own_location(tmp_path: Path) -> None:
+def test_an_encoder_is_its_own_location(tmp_path):
     convert_encoder(GOLDEN / "bert", tmp_path / "store")
     encoder = open_encoder(tmp_path / "store")
     assert is_encoder(encoder)
@@ -210,7 +209,7 @@ def test_an_encoder_is_its_own_location(tmp_path: Path) -> None:
     ]
 
 
-def test_without_transformers_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_transformers_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[transformers\]'"):
         open_encoder("transformers:tiny")

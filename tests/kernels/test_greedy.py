@@ -6,18 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from softbleu.kernels.assignment import assign_greedily
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.assignment import EXACT
 
-Integers = NDArray[np.int64]
 
-
-def serve_in_order(
-    similarities: NDArray[np.int32], capacity: Integers, unit: int
-) -> tuple[list[list[int]], list[list[int]]]:
+def serve_in_order(similarities, capacity, unit):
     partners, values = [], []
     for segment in range(len(similarities)):
         left = capacity[segment].tolist()
@@ -36,7 +31,7 @@ def serve_in_order(
     return partners, values
 
 
-def test_an_exact_match_wins_all_ties() -> None:
+def test_an_exact_match_wins_all_ties():
     assert SCALE < EXACT
 
 
@@ -44,7 +39,7 @@ VALUES = st.sampled_from([-1, 0, 1, 250_000, 300_000, 500_000, 700_000, 999_999,
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[NDArray[np.int32], Integers]:
+def tables(draw):
     batch, rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 8)), draw(st.integers(0, 6))
     cells = draw(st.lists(VALUES, min_size=batch * rows * columns, max_size=batch * rows * columns))
     left = st.sampled_from([0, 1, 300_000, SCALE, 2 * SCALE, 3 * SCALE])
@@ -58,7 +53,7 @@ def tables(draw: st.DrawFn) -> tuple[NDArray[np.int32], Integers]:
 @pytest.mark.parametrize("unit", [SCALE, 0], ids=["unit", "similarity"])
 @given(table=tables())
 @settings(max_examples=60)
-def test_greedy_assignment(unit: int, table: tuple[NDArray[np.int32], Integers]) -> None:
+def test_greedy_assignment(unit, table):
     similarities, capacity = table
     expected = serve_in_order(similarities, capacity, unit)
     before = capacity.copy()
@@ -68,7 +63,7 @@ def test_greedy_assignment(unit: int, table: tuple[NDArray[np.int32], Integers])
 
 
 @pytest.mark.parametrize("unit", [SCALE, 0], ids=["unit", "similarity"])
-def test_greedy_assignment_of_large_tables(unit: int) -> None:
+def test_greedy_assignment_of_large_tables(unit):
     choose = np.random.default_rng(3)
     similarities = choose.integers(-200_000, SCALE + 1, (2, 40, 30)).astype(np.int32)
     similarities[choose.random(similarities.shape) < 0.02] = EXACT
@@ -78,7 +73,7 @@ def test_greedy_assignment_of_large_tables(unit: int) -> None:
     assert (partner.tolist(), value.tolist()) == expected
 
 
-def test_everyone_wants_the_same_column() -> None:
+def test_everyone_wants_the_same_column():
     """The worst case for proposals: rows are turned away one after the other."""
     similarities = np.tile(np.arange(1, 101, dtype=np.int32), (1, 100, 1))
     partner, value = assign_greedily(similarities, np.full((1, 100), SCALE), SCALE)

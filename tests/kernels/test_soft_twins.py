@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Case, cases
+from strategies import cases
 
-from softbleu.corpora import Segments
-from softbleu.kernels import Kernels, choose_kernels
+from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
-from softbleu.metrics import Metric
 from softbleu.results import RunOptions, collect_statistics
 from softbleu.text.tokens import WORD_PARTS, Vocabulary, WordParts
 
@@ -22,14 +18,12 @@ BOTH = [choose_kernels("numpy"), choose_kernels("numba")]
 LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
 
 
-def pairs_of(lengths: list[tuple[int, int]]) -> TokenPairs:
+def pairs_of(lengths):
     rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
     return TokenPairs(rows, columns)
 
 
-def weights_by(
-    kernels: Kernels, similarities: Any, pairs: TokenPairs, sides: list[Any], order: int, greedy: float
-) -> Any:
+def weights_by(kernels, similarities, pairs, sides, order, greedy):
     return kernels.matched_weights(similarities.copy(), pairs, sides[0], sides[1], order, greedy).tolist()
 
 
@@ -41,9 +35,7 @@ def weights_by(
     seed=st.integers(0, 2**32 - 1),
 )
 @settings(max_examples=50)
-def test_ties_go_the_same_way(
-    lengths: list[tuple[int, int]], values: list[float], order: int, greedy: float, seed: int
-) -> None:
+def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     draw, pairs = np.random.default_rng(seed), pairs_of(lengths)
     similarities = draw.choice(values, int(pairs.cells[-1]))
     sides = [draw.choice([0.0, 0.5, 1.0, 2.25], int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
@@ -52,7 +44,7 @@ def test_ties_go_the_same_way(
 
 
 @pytest.mark.parametrize("greedy", [0.0, 0.5])
-def test_long_segments(greedy: float) -> None:
+def test_long_segments(greedy):
     draw, pairs = np.random.default_rng(7), pairs_of([(70, 50), (1, 80), (0, 3), (40, 60)])
     similarities = draw.random(int(pairs.cells[-1])).round(2)
     sides = [draw.random(int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
@@ -67,13 +59,13 @@ def test_long_segments(greedy: float) -> None:
     composition=st.sampled_from(["mean", "sif", "aligned"]),
 )
 @settings(max_examples=25)
-def test_soft_matches(case: Case, consumption: str, composition: str) -> None:
+def test_soft_matches(case, consumption, composition):
     case = case.with_options(consumption=consumption, composition=composition)
     one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
     assert one == other
 
 
-def rows_by(kernels: Any, segments: Segments, measure: Metric) -> Any:
+def rows_by(kernels, segments, measure):
     (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
     return statistics.rows.tolist()
 
@@ -83,7 +75,7 @@ def rows_by(kernels: Any, segments: Segments, measure: Metric) -> Any:
     weight=st.sampled_from([0.4, 0.8, 1.0]),
 )
 @settings(max_examples=40)
-def test_spellings(lines: list[tuple[list[str], list[str]]], weight: float) -> None:
+def test_spellings(lines, weight):
     vocabulary = Vocabulary()
     candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))
     parts = WordParts.of(vocabulary, WORD_PARTS["spelling"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -21,7 +20,7 @@ HUNDREDTHS = st.integers(0, 150).map(lambda number: number / 100)
 
 
 @st.composite
-def networks(draw: Any, most: int = 6) -> WordNetwork:
+def networks(draw, most=6):
     """Small networks whose paths branch, join, spell the same twice, and have empty arcs."""
     states = draw(st.integers(2, most))
     arcs = [NetworkArc(k, k + 1, draw(st.sampled_from(WORDS)), draw(HUNDREDTHS)) for k in range(states - 1)]
@@ -31,7 +30,7 @@ def networks(draw: Any, most: int = 6) -> WordNetwork:
     return WordNetwork.of(arcs)
 
 
-def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeypatch):
     candidates = ["a b", "c", "a", "b b c"]
     networks = ["(a|b) [c] b", "c", "[a] (b|c) (b c|a)", "b (a|c) c"]
     whole = softbleu.score(candidates, networks, metric="hyter", notation="brackets", level="segment").segments
@@ -44,7 +43,7 @@ def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeyp
 CANDIDATES = st.lists(st.sampled_from((*WORDS, "x")), max_size=6)
 
 
-def hyter(candidate: list[str], network: WordNetwork, **settings: Any) -> Any:
+def hyter(candidate, network, **settings):
     """Score one candidate against one network."""
     return softbleu.score(
         [" ".join(candidate)], [format_line(network)], metric="hyter", notation="network", **settings
@@ -52,14 +51,14 @@ def hyter(candidate: list[str], network: WordNetwork, **settings: Any) -> Any:
 
 
 @given(CANDIDATES, networks())
-def test_the_ratio_is_the_least_of_all_paths(candidate: list[str], network: WordNetwork) -> None:
+def test_the_ratio_is_the_least_of_all_paths(candidate, network):
     least = oracle.best_ratio(candidate, network, dict.fromkeys((*WORDS, "x"), Fraction(1)))
     assume(least is not None)
     found = hyter(candidate, network)
     assert Fraction(round(10000 * found.numbers.edits), 10000) / round(found.numbers.length) == least
 
 
-def test_a_path_with_words_is_found_however_dear() -> None:
+def test_a_path_with_words_is_found_however_dear():
     network = WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])
     found = hyter([], network).numbers
     assert (found.edits, found.length) == (2.5, 1)
@@ -73,9 +72,7 @@ def test_a_path_with_words_is_found_however_dear() -> None:
     st.integers(0, 150),
     st.sampled_from(("greater", "both")),
 )
-def test_words_may_be_taken_out_of_a_window(
-    candidate: list[str], network: WordNetwork, window: int, move: int, extra: int, replacing: str
-) -> None:
+def test_words_may_be_taken_out_of_a_window(candidate, network, window, move, extra, replacing):
     least = oracle.best_ratio(
         candidate,
         network,
@@ -91,7 +88,7 @@ def test_words_may_be_taken_out_of_a_window(
 
 
 @given(networks())
-def test_references_are_counted_listed_and_drawn(network: WordNetwork) -> None:
+def test_references_are_counted_listed_and_drawn(network):
     texts = oracle.all_texts(network)
     assert count_texts(network) == len(texts)
     listed = list(cheapest_paths(network))
@@ -107,8 +104,8 @@ def test_references_are_counted_listed_and_drawn(network: WordNetwork) -> None:
 
 
 @given(networks())
-def test_texts_and_smaller_networks_say_the_same(network: WordNetwork) -> None:
-    def said(other: WordNetwork) -> set[tuple[tuple[str, ...], float]]:
+def test_texts_and_smaller_networks_say_the_same(network):
+    def said(other):
         return {(oracle.words_of(path), round(sum(arc.cost for arc in path), 2)) for path in oracle.all_paths(other)}
 
     assert said(parse_line(format_line(network))) == said(network)
@@ -119,7 +116,7 @@ def test_texts_and_smaller_networks_say_the_same(network: WordNetwork) -> None:
 
 
 @given(CANDIDATES, networks(), st.sampled_from(("greater", "both")))
-def test_the_best_way_costs_what_the_score_says(candidate: list[str], network: WordNetwork, replacing: str) -> None:
+def test_the_best_way_costs_what_the_score_says(candidate, network, replacing):
     found = closest_path(network, candidate, Hyter(replacing=replacing))
     assert [step.candidate for step in found.steps if step.candidate] == candidate
     path = tuple(step.word for step in found.steps if step.word)
@@ -131,13 +128,13 @@ def test_the_best_way_costs_what_the_score_says(candidate: list[str], network: W
 
 
 @given(CANDIDATES, networks())
-def test_shifts_never_cost_more(candidate: list[str], network: WordNetwork) -> None:
+def test_shifts_never_cost_more(candidate, network):
     plain, shifted = (hyter(candidate, network, shifts=shifts).numbers for shifts in (False, True))
     assert shifted.edits <= plain.edits
     assert shifted.length == plain.length
 
 
-def test_a_shift_costs_a_word() -> None:
+def test_a_shift_costs_a_word():
     network = WordNetwork.chain(["a", "b", "c", "d", "e"])
     assert hyter(list("deabc"), network, shifts=True).numbers.edits == 1
     assert hyter(list("deabc"), network).numbers.edits == 4

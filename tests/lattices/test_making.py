@@ -30,18 +30,18 @@ from softbleu.thesaurus.resources import MeteorData
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
 
 
-def texts_of(network: WordNetwork) -> dict[str, float]:
+def texts_of(network):
     """References of a network, and the cheapest cost of each."""
     return {" ".join(path.words): path.cost for path in cheapest_paths(network)}
 
 
-def said(line: str, **rules: object) -> dict[str, float]:
+def said(line, **rules):
     """What a line says by rules."""
-    return texts_of(NetworkRules(**rules).network(line, str.split))  # type: ignore[arg-type]
+    return texts_of(NetworkRules(**rules).network(line, str.split))
 
 
 @pytest.fixture
-def resources(tmp_path: Path) -> dict[str, object]:
+def resources(tmp_path):
     """Small synonyms, paraphrases and vectors, whose first words are those that may enter."""
     angles = {"car": 0, "vehicle": 20, "truck": 35, "cars": 15, "tax": 90, "idea": 180, "little": 120, "tiny": 140}
     angles |= {"hope": 200, "hoped": 210, "hopes": 215, "dogs": 270, "doggs": 271, "small": 220}
@@ -54,7 +54,7 @@ def resources(tmp_path: Path) -> dict[str, object]:
     return {"meteor_data": data, "network_vectors": NetworkVectors.of(str(tmp_path / "vectors.txt"))}
 
 
-def test_rules_say_what_their_resources_say(resources: dict[str, object]) -> None:
+def test_rules_say_what_their_resources_say(resources):
     found = said("a small cat ran away", paraphrase_cost=0.3, **resources)
     assert found == {
         "a small cat ran away": 0,
@@ -80,7 +80,7 @@ def test_rules_say_what_their_resources_say(resources: dict[str, object]) -> Non
     assert said("a dog", stem_cost=0.1, alternatives=1, **resources) == {"a dog": 0, "a dogs": 0.1}
 
 
-def test_neighbours_cost_more_the_further_they_are(resources: dict[str, object]) -> None:
+def test_neighbours_cost_more_the_further_they_are(resources):
     own = {"neighbour_cost": 1.0, "neighbour_quantile": "p60", **resources}
     found = said("car", **own)
     assert list(found) == ["car", "cars", "vehicle", "truck"]
@@ -91,7 +91,7 @@ def test_neighbours_cost_more_the_further_they_are(resources: dict[str, object])
 
 
 @given(st.lists(WORDS, min_size=1, max_size=3), st.integers(1, 3))
-def test_merged_references_are_all_there(references: list[list[str]], shared: int) -> None:
+def test_merged_references_are_all_there(references, shared):
     network = NetworkRules().merged(references, shared)
     texts = oracle.all_texts(network)
     assert {tuple(reference) for reference in references if any(references) and reference} <= texts
@@ -99,7 +99,7 @@ def test_merged_references_are_all_there(references: list[list[str]], shared: in
         assert texts == {tuple(reference) for reference in references if reference} or not any(references)
 
 
-def test_merged_references_cross_where_they_share_words() -> None:
+def test_merged_references_cross_where_they_share_words():
     arcs, _ = merge_references([list("axbcyd"), list("zxbcwd")], 2)
     texts = {"".join(text) for text in oracle.all_texts(WordNetwork.of(arcs, 0, [6]))}
     assert texts == {"axbcyd", "zxbcyd", "axbcwd", "zxbcwd"}
@@ -116,12 +116,12 @@ V -> 'praised' | 'lauded' | 'met'
 """
 
 
-def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence() -> None:
+def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence():
     derivations = Derivations.of(parse_grammar("tiny", GRAMMAR.strip().split("\n")))
     sentences = {" ".join(derivations.sentence(derivations.at(k))): k for k in range(derivations.count())}
     synonyms = {"physician": "doctor", "lauded": "praised"}
 
-    def meaning(sentence: str) -> tuple[str, ...]:
+    def meaning(sentence):
         words = [synonyms.get(word, word) for word in sentence.split()]
         return (words[1], words[2], words[4]) if len(words) == 5 else (words[6], words[3], words[1])
 
@@ -148,7 +148,7 @@ OTHERS = {"doctor": "judge", "judge": "doctor", "praised": "met", "met": "praise
 OTHERS |= {"letter": "book", "book": "letter", "the": "a", "a": "the", "after": "before", "before": "after"}
 
 
-def said_by_clause(words: list[str]) -> tuple[object, ...]:
+def said_by_clause(words):
     """Who does what to whom, whatever the order is."""
     if "was" in words:
         return words[3], words[5:], words[:2]
@@ -157,7 +157,7 @@ def said_by_clause(words: list[str]) -> tuple[object, ...]:
     return (words[2], words[:2], words[3:5], words[5:]) if len(words) > 5 else (words[2], words[:2], words[3:])
 
 
-def said_by(sentence: tuple[str, ...]) -> tuple[object, ...]:
+def said_by(sentence):
     """What a sentence of `alternations` says, found without its grammar."""
     words = [FIRST.get(word, word) for word in sentence]
     (place, *_) = [*(place for place, word in enumerate(words) if word in LINKS), None]
@@ -168,7 +168,7 @@ def said_by(sentence: tuple[str, ...]) -> tuple[object, ...]:
     return words[place], *map(said_by_clause, clauses)
 
 
-def test_every_paraphrase_of_alternations_has_distance_0_and_others_have_not() -> None:
+def test_every_paraphrase_of_alternations_has_distance_0_and_others_have_not():
     derivations = Derivations.of(read_grammar("alternations"))
     chance = Chance(3)
     for _ in range(5):
@@ -208,7 +208,7 @@ def test_every_paraphrase_of_alternations_has_distance_0_and_others_have_not() -
         (["3"], r"an empty network"),
     ],
 )
-def test_what_is_no_network_in_att_text(lines: list[str], message: str) -> None:
+def test_what_is_no_network_in_att_text(lines, message):
     with pytest.raises(InputError, match=message):
         list(read_att(lines, "file"))
 
@@ -228,7 +228,7 @@ def test_what_is_no_network_in_att_text(lines: list[str], message: str) -> None:
         ('[[["a",1,1e999]]]', "1e999 is no finite number"),
     ],
 )
-def test_what_is_no_network_in_a_line(line: str, message: str) -> None:
+def test_what_is_no_network_in_a_line(line, message):
     with pytest.raises(InputError, match=message):
         parse_line(line, "file, line 1")
 
@@ -242,13 +242,13 @@ def test_what_is_no_network_in_a_line(line: str, message: str) -> None:
         ("the [](dog)", "no word stands behind"),
     ],
 )
-def test_what_is_no_network_in_brackets(line: str, message: str) -> None:
+def test_what_is_no_network_in_brackets(line, message):
     with pytest.raises(InputError, match=message):
         parse_brackets(line)
 
 
-def test_brackets_mean_what_they_say() -> None:
-    def texts(line: str) -> set[str]:
+def test_brackets_mean_what_they_say():
+    def texts(line):
         return set(texts_of(parse_brackets(line)))
 
     assert texts("the [big|very large] (dog|hound) []barked") == {
@@ -263,7 +263,7 @@ def test_brackets_mean_what_they_say() -> None:
     assert texts("(a|b [c|d (e|f)])") == {"a", "b", "b c", "b d e", "b d f"}
 
 
-def test_too_many_arcs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_arcs_are_refused(monkeypatch):
     few = replace(LARGEST_NETWORK, most=2)
     monkeypatch.setattr("softbleu.lattices.lattice.LARGEST_NETWORK", few)
     monkeypatch.setattr("softbleu.lattices.texts.LARGEST_NETWORK", few)
@@ -282,12 +282,12 @@ def test_too_many_arcs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         assert make()
 
 
-def test_rules_are_for_text() -> None:
+def test_rules_are_for_text():
     with pytest.raises(InputError, match="names whole networks: leave out costs of rules"):
         NetworkRules(notation="network", stem_cost=0.1)
 
 
-def test_words_of_networks_are_split_as_text_is() -> None:
+def test_words_of_networks_are_split_as_text_is():
     found = softbleu.score(
         ["The dog, it barked."], ["The (dog,|hound) it barked."], metric="hyter", notation="brackets"
     )
@@ -295,8 +295,8 @@ def test_words_of_networks_are_split_as_text_is() -> None:
     assert found.numbers.length == 6
 
 
-def test_the_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def say(*arguments: str, code: int = 0) -> str:
+def test_the_commands(tmp_path, monkeypatch, capsys):
+    def say(*arguments, code=0):
         assert run(["networks", *arguments]) == code
         out, err = capsys.readouterr()
         assert (err.count("\n") == 1) if code else True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import ClassVar
@@ -20,7 +19,7 @@ from softbleu.results import read_metric, score_corpus
 SOFT = ("sleu", "vleu", "xleu")
 
 
-def test_matchers_are_values() -> None:
+def test_matchers_are_values():
     assert MATCHERS.names()[:4] == ["exact", *SOFT]
     assert [make_matcher(name).name for name in ("exact", *SOFT)] == ["exact", *SOFT]
     assert make_matcher("vleu", threshold=None) == make_matcher("vleu")
@@ -32,7 +31,7 @@ def test_matchers_are_values() -> None:
     assert repr(one) == f"VleuMatcher({settings})"
 
     with pytest.raises(FrozenInstanceError):
-        one.threshold = 0.1  # type: ignore[attr-defined]
+        one.threshold = 0.1
 
 
 @pytest.mark.parametrize(
@@ -47,12 +46,12 @@ def test_matchers_are_values() -> None:
         ("xleu", 4, [1, 2, 3, 4]),
     ],
 )
-def test_what_may_match_what(name: str, order: int, expected: list[int]) -> None:
+def test_what_may_match_what(name, order, expected):
     assert list(make_matcher(name).pool_orders(order, 4)) == expected
 
 
 @pytest.mark.parametrize("name", ["exact", *SOFT])
-def test_vectors_are_needed_unless_everything_is_exact(name: str) -> None:
+def test_vectors_are_needed_unless_everything_is_exact(name):
     assert make_matcher(name).needs_vectors(4) == (name != "exact")
     if name != "exact":
         assert not make_matcher(name, threshold=1.0).needs_vectors(4)
@@ -68,7 +67,7 @@ def test_vectors_are_needed_unless_everything_is_exact(name: str) -> None:
         ("vleu", {"assignment": "optimal", "consumption": "similarity"}, "use consumption 'unit' with it"),
     ],
 )
-def test_what_is_no_matcher(name: str, options: dict[str, str], message: str) -> None:
+def test_what_is_no_matcher(name, options, message):
     with pytest.raises(InputError, match=message):
         make_matcher(name, **options)
 
@@ -82,7 +81,7 @@ class Pairs(SoftMatcher):
 
     name: ClassVar[str] = "pairs"
 
-    def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
+    def pool_orders(self, order, max_order):
         return (2,) if order == 2 else ()
 
 
@@ -92,31 +91,29 @@ class Shorter(SoftMatcher):
 
     name: ClassVar[str] = "shorter"
 
-    def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
+    def pool_orders(self, order, max_order):
         return (order - 1,) if order > 1 else ()
 
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
-def masses(matcher: SoftMatcher, candidate: str, reference: str, order: int = 2) -> list[float]:
+def masses(matcher, candidate, reference, order=2):
     measure = make_metric(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
     assert isinstance(result.numbers, BleuScore)
     return result.numbers.matches
 
 
-def test_a_matcher_may_leave_out_orders() -> None:
+def test_a_matcher_may_leave_out_orders():
     assert masses(Pairs(), "a cat", "a dog") == [1, 0.8]
 
 
 @pytest.mark.parametrize("matcher", [Pairs, Shorter])
 @pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
 @pytest.mark.parametrize(("candidate", "reference"), [("cat", "dog"), ("cat", "a dog"), ("a cat", "dog")])
-def test_lines_shorter_than_every_soft_order(
-    matcher: type[SoftMatcher], assignment: str, candidate: str, reference: str
-) -> None:
-    found = masses(matcher(assignment=assignment), candidate, reference)  # type: ignore[arg-type]
+def test_lines_shorter_than_every_soft_order(matcher, assignment, candidate, reference):
+    found = masses(matcher(assignment=assignment), candidate, reference)
     # "a cat" against "dog": (0 + 0.6) / sqrt(2)
     soft = matcher is Shorter and candidate == "a cat"
     assert found == [0, pytest.approx(0.424264) if soft else 0]
@@ -124,21 +121,19 @@ def test_lines_shorter_than_every_soft_order(
 
 @pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
-def test_the_own_order_is_exact_where_only_others_are_soft(
-    assignment: str, long: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, monkeypatch):
     if long:
         monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
         monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
-    found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")  # type: ignore[arg-type]
+    found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
 
 
-def test_matchers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matchers_of_other_packages(monkeypatch):
     entry = EntryPoint("pairs", f"{__name__}:Pairs", "softbleu.matchers")
     monkeypatch.setattr(EntryPoint, "load", lambda self: Pairs)
 
-    def entry_points(group: str) -> tuple[EntryPoint, ...]:
+    def entry_points(group):
         return (entry,) if group == "softbleu.matchers" else ()
 
     monkeypatch.setattr("softbleu.config.declare.entry_points_of", entry_points)

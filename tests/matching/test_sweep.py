@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +19,7 @@ from softbleu.matching.base import Matcher, SoftMatcher
 from softbleu.matching.kinds import VleuMatcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors
-from softbleu.matching.sweep import MatchIntervals, match_intervals, matched_by_all
+from softbleu.matching.sweep import match_intervals, matched_by_all
 from softbleu.text.tokens import Vocabulary
 
 NUMPY = choose_kernels("numpy")
@@ -45,13 +43,13 @@ MIXED = {
 """Some segments are long, others are not; what is not matched alone is never long."""
 
 
-def chunk_of(case: Case) -> tuple[Chunk, TokenVectors]:
+def chunk_of(case):
     """A corpus as coded tokens, and the vectors of its words."""
     vocabulary = Vocabulary()
     references = vocabulary.encode([text for texts in case.references for text in texts])
     candidates = vocabulary.encode(case.candidates)
     offsets = np.cumsum([0, *map(len, case.references)])
-    selected = open_vectors(case.vectors).select(list(vocabulary), case.vector_case)  # type: ignore[arg-type]
+    selected = open_vectors(case.vectors).select(list(vocabulary), case.vector_case)
     counts = np.bincount(references.codes, minlength=len(selected.norms)).astype(float)
     frequencies = counts / max(counts.sum(), 1)
     vectors = TokenVectors(selected.rows, selected.norms, frequencies=frequencies)
@@ -59,7 +57,7 @@ def chunk_of(case: Case) -> tuple[Chunk, TokenVectors]:
 
 
 @st.composite
-def grids(draw: st.DrawFn) -> tuple[list[Matcher], Case]:
+def grids(draw):
     """Matchers of all kinds, many of which differ in their thresholds only, and a corpus."""
     case = draw(cases(longest=6, longest_reference=5, composition="mean"))
     some = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
@@ -73,7 +71,7 @@ def grids(draw: st.DrawFn) -> tuple[list[Matcher], Case]:
     return draw(st.permutations(matchers)), case
 
 
-def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
+def assert_as_alone(matchers, case):
     chunk, vectors = chunk_of(case)
     # Another system has the same candidates, the other way round.
     other = replace(chunk, candidates=chunk.candidates.chosen(np.arange(len(chunk))[::-1]))
@@ -88,7 +86,7 @@ def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
 @pytest.mark.parametrize("path", [*SWEEP_PATHS, "mixed"])
 @given(grid=grids())
 @settings(max_examples=12)
-def test_masses_of_any_matchers(path: str, grid: tuple[list[Matcher], Case]) -> None:
+def test_masses_of_any_matchers(path, grid):
     matchers, case = grid
     with limits({**SWEEP_PATHS, "mixed": MIXED}[path]):
         if "narrow" in path:
@@ -96,13 +94,13 @@ def test_masses_of_any_matchers(path: str, grid: tuple[list[Matcher], Case]) -> 
         assert_as_alone(matchers, case)
 
 
-def test_thresholds_may_recur_and_differ_by_less_than_a_millionth() -> None:
+def test_thresholds_may_recur_and_differ_by_less_than_a_millionth():
     case = Case([["cat", "dog"]], [[["mat", "sat"]]], {"cat": [1, 0], "mat": [1, 1], "dog": [2, 1], "sat": [0, 1]})
     thresholds = [0.7, 0.7000001, 0.7000002, 0.7, 0.3, 0.707107, 0.707106]
     assert_as_alone([make_matcher("vleu", threshold=t) for t in thresholds], case)
 
 
-def test_without_vectors_matches_are_exact() -> None:
+def test_without_vectors_matches_are_exact():
     chunk, _ = chunk_of(Case([["cat", "dog"]], [[["cat"]]], {"cat": [1.0]}))
     found = matched_by_all([make_matcher("vleu"), make_matcher("exact")], [chunk], None, 2, NUMPY)
     assert [masses.tolist() for masses in found] == [[[[1_000_000, 0]]]] * 2
@@ -115,11 +113,11 @@ class Halved(VleuMatcher):
 
     name = "halved"
 
-    def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Any]:
+    def matches(self, chunk, vectors, max_order):
         return [replace(found, matched=found.matched // 2) for found in super().matches(chunk, vectors, max_order)]
 
 
-def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
+def test_a_matcher_with_its_own_way_of_matching_keeps_it():
     case = Case([["cat", "cat", "dog"]], [[["mat", "cat", "sat"]]], {"cat": [1.0, 0.1], "mat": [1.0, 0.2]})
     matchers = [Halved(threshold=0.5), VleuMatcher(threshold=0.5)]
     assert_as_alone(matchers, case)
@@ -131,7 +129,7 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
 # which matches live between which thresholds
 
 
-def matches_alone(matcher: SoftMatcher, case: Case) -> list[tuple[int, ...]]:
+def matches_alone(matcher, case):
     chunk, vectors = chunk_of(case)
     found = []
     for order, matches in enumerate(matcher.matches(chunk, vectors, case.order), start=1):
@@ -140,7 +138,7 @@ def matches_alone(matcher: SoftMatcher, case: Case) -> list[tuple[int, ...]]:
     return sorted(found)
 
 
-def matches_alive(lives: MatchIntervals) -> list[tuple[int, ...]]:
+def matches_alive(lives):
     columns = (lives.order, lives.starts, lives.matched, lives.partner_starts, lives.partner_orders)
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
@@ -153,7 +151,7 @@ def matches_alive(lives: MatchIntervals) -> list[tuple[int, ...]]:
     composition=st.sampled_from(COMPOSITIONS),
 )
 @settings(max_examples=4)
-def test_lives(name: str, assignment: str, consumption: str, case: Case, more: list[float], composition: str) -> None:
+def test_lives(name, assignment, consumption, case, more, composition):
     thresholds = sorted([float(case.options["threshold"]), *more])
     matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
     assert isinstance(matcher, SoftMatcher)
@@ -165,7 +163,7 @@ def test_lives(name: str, assignment: str, consumption: str, case: Case, more: l
         assert matches_alive(lives.at(number)) == alone, threshold
 
 
-def test_lives_of_a_long_segment_are_refused() -> None:
+def test_lives_of_a_long_segment_are_refused():
     case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
     chunk, vectors = chunk_of(case)
     matcher = VleuMatcher()
