@@ -23,15 +23,8 @@ LINES = st.lists(st.sampled_from(("a", "b", "c", "d")), min_size=1, max_size=7)
 @given(st.lists(CANDIDATES, min_size=1, max_size=3), networks())
 def test_each_ngram_is_there_as_often_as_in_some_path(candidates, network):
     lines = [" ".join(candidate) for candidate in candidates]
-    found = softbleu.score(
-        lines,
-        [format_line(network)] * len(lines),
-        metric="netbleu",
-        notation="network",
-        tokenize="none",
-        level="segment",
-        order=3,
-    )
+    own = {"metric": "netbleu", "notation": "network", "tokenize": "none", "level": "segment", "order": 3}
+    found = softbleu.score(lines, [format_line(network)] * len(lines), **own)
     lengths = {len(text) for text in oracle.all_texts(network)}
     for candidate, score in zip(candidates, found.segments, strict=True):
         matches = []
@@ -55,13 +48,9 @@ def test_a_network_that_is_a_reference_is_that_reference(candidate, one, other):
 def test_pairs_are_scored_as_segments(name):
     candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
     own: dict[str, Any] = {"metric": name, "notation": "brackets"}
-    alone = [
-        [
-            softbleu.score([candidate], [reference], level="segment", **own).segments[0].score
-            for reference in references
-        ]
-        for candidate in candidates
-    ]
+    level = {"level": "segment", **own}
+    scores = [[softbleu.score([one], [two], **level).segments[0] for two in references] for one in candidates]
+    alone = [[score.score for score in row] for row in scores]
     found = softbleu.pairwise(candidates, references, **own)
     assert found.scores == pytest.approx(np.array(alone))
     assert found.scores[0, 0] == pytest.approx(100 if name == "netbleu" else 0)
