@@ -17,7 +17,6 @@ from shared_data import shared
 from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
-from softbleu.embeddings.store import store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
@@ -118,15 +117,6 @@ def test_every_format_gives_the_same_unit_rows(location, tmp_path):
     np.testing.assert_allclose(rows, UNIT, rtol=2e-7, atol=1e-9)
     selected = open_vectors(tmp_path / "store").select(["end", "The", "THE", "absent"])
     np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
-
-
-def test_every_file_format_gives_the_same_bytes(tmp_path):
-    stores = []
-    for number, content in enumerate(CONTENTS.values()):
-        convert_vectors(given(tmp_path, content), tmp_path / f"store{number}", dtype="int8")
-        stores.append(store_fingerprint(tmp_path / f"store{number}"))
-        assert meta(tmp_path / f"store{number}")["sha256"] == stores[-1]
-    assert len(set(stores)) == 1
 
 
 def test_a_gensim_model_gives_its_words(tmp_path):
@@ -318,13 +308,6 @@ def test_no_room(tmp_path, monkeypatch):
 
 
 # what is there already
-
-
-def test_what_is_there_stays_without_force(tmp_path):
-    convert_vectors({"old": [1.0]}, tmp_path / "store")
-    with pytest.raises(VectorError, match=r"store: exists already; choose another place, or replace it with --force"):
-        convert_vectors({"new": [1.0]}, tmp_path / "store")
-    assert words_of(tmp_path / "store") == ["old"]
 
 
 def test_force_replaces_a_store_and_keeps_other_files(tmp_path):

@@ -125,21 +125,6 @@ def test_recall_on_real_vectors(real, kind, least):
     np.testing.assert_allclose(similarities, np.take_along_axis(cosines, ids, axis=1), atol=1e-6)
 
 
-@pytest.mark.slow
-def test_gensim_finds_the_same(real):
-    from gensim.models import KeyedVectors
-
-    words, rows = real
-    keyed = KeyedVectors(rows.shape[1])
-    keyed.add_vectors(words, rows)
-    asked = RNG.choice(len(words), 50, replace=False)
-    ids, similarities = build_index(rows).search(rows[asked], 11)
-    for place, near, values in zip(asked, ids, similarities, strict=True):
-        theirs = keyed.most_similar(words[place], topn=10)
-        assert [words[other] for other in near if other != place] == [word for word, _ in theirs]
-        np.testing.assert_allclose(values[near != place], [value for _, value in theirs], atol=1e-5)
-
-
 @pytest.mark.parametrize("kind", ["exact", "hnsw"])
 @pytest.mark.parametrize("with_rows", [True, False])
 def test_files(kind, with_rows, tmp_path):
@@ -200,10 +185,6 @@ def test_index_without_rows():
         assert index.above([[1.0, 0, 0]], -1)[0].tolist() == [0, 0]
 
 
-def index():
-    return build_index(ROWS)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -212,9 +193,9 @@ def index():
         (lambda: build_index([[1.0, np.nan]]), VectorError, "row 0: NaN or infinite"),
         (lambda: build_index([1.0, 2.0]), VectorError, "shape"),
         (lambda: build_index([["a"]]), VectorError, "must be numbers"),
-        (lambda: index().search(QUERIES, 0), InputError, "at least 1, not 0"),
-        (lambda: index().search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
-        (lambda: index().above(QUERIES, float("nan")), InputError, "threshold is no number"),
+        (lambda: build_index(ROWS).search(QUERIES, 0), InputError, "at least 1, not 0"),
+        (lambda: build_index(ROWS).search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
+        (lambda: build_index(ROWS).above(QUERIES, float("nan")), InputError, "threshold is no number"),
         (lambda: build_index(ROWS, "hnsw").above(QUERIES, 0.5), InputError, "need an exact index, not hnsw"),
     ],
 )

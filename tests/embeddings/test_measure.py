@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from oracles import measure as oracle
-from shared_data import shared
 
 from softbleu import InputError, score
 from softbleu.embeddings import open_vectors, write_store
@@ -161,12 +160,6 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert similarity_quantile(again, 99.0, WordMeasure("csls")) != 0.123
     for meta in ({}, {QUANTILES: None}, {QUANTILES: {"pairs": 5}}, {QUANTILES: []}):
         assert kept_quantiles(meta) == {}
-
-
-@pytest.mark.slow
-def test_quantile_of_the_news_vectors():
-    source = open_vectors(str(shared("data", "googlenews-26k", "googlenews-26k-300d.bin")))
-    assert similarity_quantile(source, 99.0) == pytest.approx(0.28, abs=0.01)
 
 
 # bad input

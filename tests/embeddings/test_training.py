@@ -29,16 +29,6 @@ def make_text(segments=400, seed=5):
     return [list(generator.choice(topics[number % 2], 8)) for number in range(segments)]
 
 
-def test_words_that_meet_are_alike(tmp_path):
-    settings = TrainingSettings(dimension=16, min_count=1, epochs=15, sample=0, alpha=0.05)
-    train_vectors(make_text(1500), tmp_path / "set", settings)
-    words, rows = open_vectors(tmp_path / "set").head()
-    cosines = rows.astype(np.float64) @ rows.T.astype(np.float64)
-    same = np.array([[one.rstrip("012345") == other.rstrip("012345") for other in words] for one in words])
-    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-3)
-    assert cosines[same].min() > cosines[~same].max()
-
-
 @pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
 @pytest.mark.parametrize(("architecture", "hierarchical"), [("skipgram", True), ("cbow", False)])
 def test_gensim_gets_every_setting(algorithm, architecture, hierarchical, monkeypatch, tmp_path):
@@ -209,6 +199,7 @@ def test_long_segments_are_not_cut_short(tmp_path):
         ([["a", "two\nlines"]], SMALL, [r"'two\nlines'"]),
         ([["a", ""]], SMALL, ["''", "empty"]),
         ([["a", "\udcff"]], SMALL, [r"'\udcff'"]),
+        ((segment for segment in make_text(3)), SMALL, ["once only"]),
     ],
 )
 def test_text_that_nothing_can_be_learnt_from(text, settings, parts, tmp_path):
@@ -217,11 +208,6 @@ def test_text_that_nothing_can_be_learnt_from(text, settings, parts, tmp_path):
     assert all(part in str(error.value) for part in parts), error.value
     assert "\n" not in str(error.value)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_generator_is_refused(tmp_path):
-    with pytest.raises(InputError, match="once only"):
-        train_vectors((segment for segment in make_text(3)), tmp_path / "set", SMALL)
 
 
 class Changing:

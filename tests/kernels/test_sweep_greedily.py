@@ -113,25 +113,6 @@ def test_larger_tables(seed, levels, exact):
     assert_as_served(similarities, capacity, sorted({0, *grid.tolist(), *choose.integers(0, SCALE, 5).tolist()}))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_what_falls_away_frees_an_instance_for_the_row_to_its_right(backend):
-    similarities = np.array([[[500_000, -1], [600_000, 550_000]]], np.int32)
-    lives = sweep_greedily(backend, similarities, np.full((1, 2), SCALE), np.array([0, 500_000, 560_000]))
-    assert [found_at(lives, number) for number in range(3)] == [
-        [(0, 0, 0, 500_000), (0, 1, 1, 550_000)],
-        [(0, 1, 0, 600_000)],
-        [(0, 1, 0, 600_000)],
-    ]
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_exact_matches_outlive_all_thresholds(backend):
-    similarities = np.array([[[EXACT, SCALE], [-1, SCALE]]], np.int32)
-    lives = sweep_greedily(backend, similarities, np.full((1, 2), SCALE), np.array([0, SCALE]))
-    assert found_at(lives, 0) == [(0, 1, 1, SCALE), (0, 0, 0, EXACT)]
-    assert found_at(lives, 1) == [(0, 0, 0, EXACT)]
-
-
 @pytest.mark.parametrize("thresholds", [[0], [SCALE], [0, 0, 0, SCALE, SCALE]])
 def test_thresholds_at_the_ends_and_equal_ones(thresholds):
     similarities = np.array([[[SCALE, 1], [SCALE, EXACT], [1, 1]]], np.int32)
