@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import os
+import pickle
+import re
+import struct
 
 import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors
+from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
@@ -168,3 +174,169 @@ def test_files_that_gensim_writes(binary_file, tmp_path):
     keyed.add_vectors(WORDS, ROWS)
     keyed.save_word2vec_format(str(tmp_path / "v"), binary=binary_file)
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(WORDS).rows, ROWS)
+
+
+# Files that cannot be trusted: each refused in one line that says what, where and what to do.
+
+
+HEADER = b"3 2\n"
+ONE, TWO, THREE = (word + b" " + struct.pack("<2f", 1, 2) for word in (b"one", b"two", b"three"))
+BINARY = HEADER + ONE + TWO + THREE
+
+
+def refusal(path, content, block_size=1 << 20):
+    """Message of the error that the file raises for a vocabulary that has nothing to do with it."""
+    path.write_bytes(content)
+    with pytest.raises(VectorError) as caught:
+        open_vectors(path, block_size=block_size).select(["unrelated"])
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message
+    return message
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "vectors.bin"
+
+
+@pytest.mark.parametrize("block_size", [1, 5, 1 << 20])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (BINARY[:-1], "word 3 ('three'), byte 28: 2 of 3 vectors read; download"),
+        (HEADER + ONE + b"\ntw", "word 2, byte 16: 1 of 3 vectors read"),
+        (HEADER + ONE + TWO, "word 3, byte 28: 2 of 3 vectors"),
+        (HEADER, "word 1, byte 4: 0 of 3 vectors read"),
+        (gzip.compress(BINARY[:-1]), "word 3 ('three')"),
+    ],
+)
+def test_truncated_binary(path, content, message, block_size):
+    assert f"truncated at {message}" in refusal(path, content, block_size)
+
+
+@pytest.mark.parametrize("block_size", [1, 13, 1 << 20])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_values_not_finite_in_binary(path, block_size, value, place):
+    rows = np.ones((3, 2), dtype="<f4")
+    rows[place, 1] = value
+    words = [b"alpha", b"b\xffta", b"gamma"]
+    records = [word + b" " + row.tobytes() for word, row in zip(words, rows, strict=True)]
+    message = refusal(path, HEADER + b"".join(records), block_size)
+    offset = len(HEADER + b"".join(records[:place]))
+    name = ["'alpha'", "'b\ufffdta'", "'gamma'"][place]
+    assert f"NaN or infinite value for word {name} (word {place + 1}, byte {offset})" in message
+
+
+@pytest.mark.parametrize("block_size", [1, 20, 1 << 20])
+def test_more_data_than_the_header_says(path, block_size):
+    message = refusal(path, b"2 2\n" + ONE + TWO + THREE, block_size)
+    assert "more data after the 2 vectors of the header, at byte 28" in message
+    path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
+    assert open_vectors(path).select(["two"]).known.all()
+
+
+def test_a_word_without_end(path):
+    message = refusal(path, HEADER + ONE + b"\x01" * 100_000)
+    assert "word 2, byte 16, has no end within 65536 bytes; the header is wrong" in message
+
+
+@pytest.mark.parametrize(
+    "header", [b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3"]
+)
+def test_impossible_headers(path, header):
+    message = refusal(path, header + b"\n" + ONE)
+    assert f"header '{header.decode()}' (vectors, dimension) is impossible" in message
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
+def test_empty_files(path, content):
+    assert "the file is empty; download or convert it again" in refusal(path, content)
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_pickles_are_refused_by_content(path, protocol, pack):
+    message = refusal(path, pack(pickle.dumps({"word": [1.0]}, protocol=protocol)))
+    assert "a pickle, which can run any code, is not opened" in message
+    assert "save it with KeyedVectors.save_word2vec_format" in message
+
+
+def test_other_known_kinds_are_refused(path):
+    array, archive = io.BytesIO(), io.BytesIO()
+    np.save(array, np.ones((2, 2)))
+    np.savez(archive, a=np.ones((2, 2)))
+    assert "NumPy array without its words is no vector file; load it with gensim" in refusal(path, array.getvalue())
+    assert "zip or npz archive is no vector file" in refusal(path, archive.getvalue())
+    assert "fastText model is no vector file; use its .vec" in refusal(path, b"\xba\x16\x4f\x2f" + bytes(100))
+
+
+@pytest.mark.parametrize("content", [b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n"])
+def test_unknown_kinds_are_refused(path, content):
+    assert "neither word2vec (header 'vectors dimension') nor GloVe text" in refusal(path, content)
+
+
+def test_damaged_gzip(path):
+    noise = np.random.default_rng(3).normal(size=(50_000, 2)).astype("<f4")
+    content = b"50000 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(noise))
+    packed = bytearray(gzip.compress(content))
+    assert "damaged packed file" in refusal(path, bytes(packed[: len(packed) // 2]))
+    assert "damaged packed file" in refusal(path, bytes(packed[:-6]))
+    packed[-5] ^= 1
+    assert "damaged packed file (CRC check failed" in refusal(path, bytes(packed))
+    assert "damaged packed file" in refusal(path, b"\x1f\x8bnonsense")
+    assert "damaged packed file (Error -3" in refusal(path, bytes(packed[:10]) + b"\xff" * 50)
+
+
+@pytest.mark.parametrize("block_size", [1, 1 << 20])
+class TestText:
+    def test_wrong_dimension(self, path, block_size):
+        short = refusal(path, b"a 1 2 3\nb 1 2 3\nc 1 2\n", block_size)
+        assert "line 3: 2 values found, 3 expected" in short
+        assert "line 2: 4 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1 2 3 4\n", block_size)
+        assert "line 2: 2 values found, 3 expected" in refusal(path, b"2 3\na 1 2\nb 1 2 3\n", block_size)
+        assert "line 2: 2 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1  2\n", block_size)
+        assert "line 2: 4 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1 2\t3 4\n", block_size)
+        assert "line 4: 0 values found, 3 expected" in refusal(path, b"a 1 2 3\n\n\nb\n", block_size)
+
+    @pytest.mark.parametrize("value", [b"nan", b"NaN", b"inf", b"-Infinity"])
+    def test_not_finite(self, path, block_size, value):
+        message = refusal(path, b"a 1 2\nb 1 " + value + b"\n", block_size)
+        assert "line 2: NaN or infinite value for word 'b'; mend or drop that vector" in message
+        message = refusal(path, b"2 2\na 1 2\n\xff " + value + b" 1\n", block_size)
+        assert "line 3: NaN or infinite value for word '\ufffd'" in message
+        assert "line 1: NaN or infinite value" in refusal(path, b"a 1 " + value + b"\n", block_size)
+
+    def test_no_number(self, path, block_size):
+        assert "line 2: 'x2' is no number for word 'b'" in refusal(path, b"a 1 2\nb 1 x2\n", block_size)
+
+    def test_fewer_or_more_lines_than_the_header_says(self, path, block_size):
+        few = refusal(path, b"3 2\na 1 2\nb 1 2\n", block_size)
+        assert "truncated at line 3: 2 of 3 vectors read" in few
+        many = refusal(path, b"1 2\na 1 2\nb 1 2\n", block_size)
+        assert "damaged at line 3: 2 of 1 vectors read" in many
+
+
+@pytest.mark.parametrize("value", ["1e999", "1e39", "1-2", "1e"])
+def test_wanted_values_that_cannot_be_kept(path, value):
+    path.write_text(f"a 1 2\nb {value} 2\n")
+    with pytest.raises(VectorError, match=r"line 2: .*for word 'b'"):
+        open_vectors(path).select(["b"])
+
+
+def test_special_and_unreadable_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(VectorError, match=r"pipe: no regular file"):
+        open_vectors(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    with pytest.raises(VectorError, match=re.escape(f"{tmp_path / 'link'}: cannot be read (No such file")):
+        open_vectors(tmp_path / "link")
+
+
+def test_a_file_that_vanishes(path):
+    path.write_bytes(BINARY)
+    source = open_vectors(path)
+    path.unlink()
+    with pytest.raises(VectorError, match="cannot be read"):
+        source.select(["one"])

@@ -1,4 +1,4 @@
-"""One pass over all thresholds against serving the rows one after the other, at each threshold anew."""
+"""Greedy assignment, at one threshold and at all in one pass, against serving the rows one after the other."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from softbleu.kernels import choose_kernels
+from softbleu.kernels.assignment import assign_greedily
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.assignment import EXACT
 
@@ -21,7 +22,7 @@ def sweep_greedily(backend, *tables):
     return choose_kernels(backend).sweep_greedily(*tables)
 
 
-def serve_in_order(table, capacity, threshold):
+def serve_in_order(table, capacity, threshold=0, unit=SCALE):
     """Matches of one segment: each row takes the most similar column that is left, the leftmost of equal ones."""
     left = list(capacity)
     served = []
@@ -31,7 +32,7 @@ def serve_in_order(table, capacity, threshold):
             if left[column] > 0 and value > best_value:
                 best, best_value = column, value
         if best >= 0:
-            left[best] -= SCALE
+            left[best] -= unit or min(best_value, SCALE)
             served.append((number, best, best_value))
     return served
 
@@ -129,3 +130,48 @@ def test_everyone_wants_the_same_column():
     """The worst case: whatever falls away is passed on to the end of the row."""
     similarities = np.tile(np.arange(1, 61, dtype=np.int32), (1, 60, 1))
     assert_as_served(similarities, np.full((1, 60), SCALE), list(range(61)))
+
+
+# at one threshold
+
+
+def assert_assigned(similarities, capacity, unit):
+    partner, value = assign_greedily(similarities.copy(), capacity, unit)
+    for segment, (table, left) in enumerate(zip(similarities.tolist(), capacity.tolist(), strict=True)):
+        expected = serve_in_order(table, left, unit=unit)
+        rows = np.flatnonzero(partner[segment] >= 0).tolist()
+        assert (
+            list(zip(rows, partner[segment, rows].tolist(), value[segment, rows].tolist(), strict=True)) == expected
+        )
+    assert (value[partner < 0] == 0).all()
+
+
+@st.composite
+def assignments(draw):
+    batch, rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 8)), draw(st.integers(0, 6))
+    size = batch * columns
+    cells = draw(st.lists(st.sampled_from([*LEVELS, EXACT]), min_size=size * rows, max_size=size * rows))
+    left = st.sampled_from([0, 1, 300_000, SCALE, 2 * SCALE, 3 * SCALE])
+    capacity = draw(st.lists(left, min_size=size, max_size=size))
+    similarities = np.array(cells, np.int32).reshape(batch, rows, columns)
+    return similarities, np.array(capacity, np.int64).reshape(batch, columns)
+
+
+@pytest.mark.parametrize("unit", [SCALE, 0], ids=["unit", "similarity"])
+@given(table=assignments())
+@settings(max_examples=60)
+def test_greedy_assignment(unit, table):
+    before = table[1].copy()
+    assert_assigned(*table, unit)
+    assert (table[1] == before).all(), "the capacity is the caller's"
+
+
+@pytest.mark.parametrize("unit", [SCALE, 0], ids=["unit", "similarity"])
+def test_greedy_assignment_of_large_tables(unit):
+    choose = np.random.default_rng(3)
+    similarities = choose.integers(-200_000, SCALE + 1, (2, 40, 30)).astype(np.int32)
+    similarities[choose.random(similarities.shape) < 0.02] = EXACT
+    assert SCALE < EXACT, "an exact match wins all ties"
+    assert_assigned(similarities, choose.integers(0, 4, (2, 30)) * SCALE, unit)
+    # Everyone wants the same column: rows are turned away one after the other.
+    assert_assigned(np.tile(np.arange(1, 61, dtype=np.int32), (1, 60, 1)), np.full((1, 60), SCALE), unit)
