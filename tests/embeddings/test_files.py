@@ -69,6 +69,9 @@ def test_rows_are_those_of_the_file(content, packed, block_size, tmp_path):
     np.testing.assert_allclose(vectors.norms[2:10], expected, rtol=1e-14)
     assert (vectors.name, source.name, source.dimension) == ("vectors.any", "vectors.any", 5)
     assert vectors.fingerprint == source.fingerprint == hashlib.sha256(raw).hexdigest()
+    words, rows = source.head(3)
+    assert words == WORDS[:3]
+    np.testing.assert_array_equal(rows, ROWS[:3])
 
 
 def test_gzip_in_several_members(tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracles import soft
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+import softbleu
 from softbleu.engine.encode import LineCoder
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions, small_backend
@@ -343,3 +344,12 @@ def test_first_places_of_both_ways_agree(monkeypatch):
     assert positions.first_places(keys, places, 4).tolist() == expected
     monkeypatch.setattr(positions, "_TABLE", 3)
     assert positions.first_places(keys, places, 4).tolist() == expected
+
+
+def test_many_references_of_which_few_have_an_ngram(monkeypatch):
+    draw = np.random.default_rng(4)
+    texts = ["a b c a b a a h"], [[" ".join(draw.choice(list("abcdefgh"), 6)) for _ in range(60)]]
+    expected = softbleu.score(*texts).numbers
+    monkeypatch.setattr(positions, "_TABLE", 0)
+    assert softbleu.score(*texts).numbers == expected
+    assert expected.matches[0] > 0
