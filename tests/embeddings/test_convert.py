@@ -5,10 +5,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -73,11 +72,7 @@ def save_store(folder):
     return folder / "source"
 
 
-OTHERS: dict[str, Callable[[Path], Any]] = {
-    "gensim .kv": save_keyed,
-    "store": save_store,
-    "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True)),
-}
+OTHERS = {"gensim .kv": save_keyed, "store": save_store, "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True))}
 
 
 @pytest.fixture(params=[*CONTENTS, *OTHERS])
@@ -98,8 +93,7 @@ def names(folder):
 
 
 def meta(place):
-    result: dict[str, Any] = json.loads((place / "meta.json").read_text(encoding="utf-8"))
-    return result
+    return json.loads((place / "meta.json").read_text(encoding="utf-8"))
 
 
 def words_of(place):
@@ -141,14 +135,10 @@ def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with --trust"):
         convert_vectors(tmp_path / "evil.kv", tmp_path / "store")
     assert names(tmp_path) == ["evil.kv"]
-
-
-def test_a_trusted_file_that_gensim_cannot_open(tmp_path):
-    (tmp_path / "cut.kv").write_bytes(save_keyed(tmp_path).read_bytes()[:100])
-    before = names(tmp_path)
+    (tmp_path / "cut.kv").write_bytes(pickle.dumps({})[:3])
     with pytest.raises(VectorError, match=r"cut\.kv: gensim cannot open it"):
         convert_vectors(tmp_path / "cut.kv", tmp_path / "store", trust=True)
-    assert names(tmp_path) == before
+    assert names(tmp_path) == ["cut.kv", "evil.kv"]
 
 
 # precision
@@ -234,14 +224,12 @@ def test_words_that_no_line_can_hold(tmp_path):
     assert open_vectors(tmp_path / "store").select(["a\u2028b", "a\rb"]).rows[:, 0].tolist() == [3, 2]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
+@pytest.mark.parametrize("limit", [1, 2, 5, 6])
 def test_a_limit_means_the_first_usable_words(limit, tmp_path):
-    words = ["a", "b", "c", "d", "e", "f"]
     rows = np.ones((6, 2), np.float32)
     rows[1] = np.nan
-    source = given(tmp_path, binary(words, rows))
-    convert_vectors(source, tmp_path / "store", limit=limit)
-    assert words_of(tmp_path / "store") == ["a", "c", "d", "e", "f"][:limit]
+    convert_vectors(given(tmp_path, binary("abcdef", rows)), tmp_path / "store", limit=limit)
+    assert words_of(tmp_path / "store") == list("acdef")[:limit]
 
 
 @pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
@@ -254,16 +242,12 @@ def test_tiny_and_huge_rows_have_a_direction(size, tmp_path):
 # damage
 
 
-def changed(content, place):
-    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
-
-
 DAMAGED = {
     "binary, cut in a row": (PLAIN["word2vec binary"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
     "GloVe, no number": (PLAIN["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
     "gzip, cut off": (PACKED["gzip"][:-10], "damaged packed file"),
     "bzip2, cut off": (PACKED["bzip2"][:-10], "damaged packed file"),
-    "gzip, a byte changed": (changed(gzip.compress(PLAIN["word2vec binary"], 0), 60), "damaged packed file"),
+
 }  # fmt: skip
 
 
@@ -289,17 +273,8 @@ def test_a_file_cut_anywhere_is_never_a_store(tmp_path):
         assert names(tmp_path) == ["vectors.any"]
 
 
-def test_nothing_usable(tmp_path):
-    with pytest.raises(VectorError, match=r"no word was kept \(8 passed over\); nothing was written"):
-        convert_vectors(given(tmp_path, PLAIN["GloVe"]), tmp_path / "store", vocabulary=["absent"])
-    assert names(tmp_path) == ["vectors.any"]
-
-
 def test_no_room(tmp_path, monkeypatch):
-    from collections import namedtuple
-
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(0, 0, 79))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=79))
     source = given(tmp_path, PLAIN["word2vec binary"])
     with pytest.raises(VectorError, match="are needed for 8 words as float16, 0 MB are free; make room"):
         convert_vectors(source, tmp_path / "store")
@@ -333,40 +308,32 @@ def test_force_does_not_replace_what_is_no_store(tmp_path):
     assert names(tmp_path) == ["file", "folder"]
 
 
-def test_a_store_can_be_converted_onto_itself(tmp_path):
-    place = tmp_path / "store"
-    convert_vectors(dict(zip(WORDS, ROWS, strict=True)), place, dtype="float32")
-    before = open_vectors(place).head()[1]
-    convert_vectors(place, place, dtype="int8", limit=4, force=True)
-    words, rows = open_vectors(place).head()
-    assert words == WORDS[:4]
-    np.testing.assert_allclose(rows, before[:4], atol=0.5 / 127)
-
-
-def test_a_link_to_a_store_still_leads_to_it(tmp_path):
-    convert_vectors({"old": [1.0]}, tmp_path / "store")
-    (tmp_path / "link").symlink_to("store")
-    convert_vectors({"new": [1.0]}, tmp_path / "link", force=True)
-    assert words_of(tmp_path / "link") == ["new"]
-    assert names(tmp_path) == ["link", "store"]
-
-
-def test_the_folder_one_stands_in(tmp_path, monkeypatch):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    convert_vectors({"new": [1.0]}, ".", force=True)
-    assert words_of(tmp_path / "here") == ["new"]
-    assert names(tmp_path) == ["here"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"limit": 0}, "the limit must be at least 1 word, not 0"), ({"dtype": "int4"}, "unknown store type 'int4'")],
+    [
+        ({"limit": 0}, "the limit must be at least 1 word, not 0"),
+        ({"dtype": "int4"}, "unknown store type 'int4'"),
+        ({"vocabulary": ["absent"]}, r"no word was kept \(1 passed over\); nothing was written"),
+    ],
 )
 def test_refused_options(options, message, tmp_path):
     with pytest.raises(VectorError, match=message):
         convert_vectors({"a": [1.0]}, tmp_path / "store", **options)
     assert names(tmp_path) == []
+
+
+def test_places_that_are_stores_by_another_name(tmp_path, monkeypatch):
+    place = tmp_path / "store"
+    convert_vectors({"old": [2.0], "other": [1.0]}, place, dtype="float32", normalize=False)
+    convert_vectors(place, place, dtype="int8", limit=1, force=True)
+    assert words_of(place) == ["old"]
+    (tmp_path / "link").symlink_to("store")
+    convert_vectors({"new": [1.0]}, tmp_path / "link", force=True)
+    assert words_of(tmp_path / "link") == ["new"]
+    monkeypatch.chdir(place)
+    convert_vectors({"newest": [1.0]}, ".", force=True)
+    assert words_of(place) == ["newest"]
+    assert names(tmp_path) == ["link", "store"]
 
 
 def test_progress_reaches_the_size_of_the_file(tmp_path):

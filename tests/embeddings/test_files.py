@@ -203,19 +203,52 @@ def path(tmp_path):
     return tmp_path / "vectors.bin"
 
 
-@pytest.mark.parametrize("block_size", [1, 5, 1 << 20])
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (BINARY[:-1], "word 3 ('three'), byte 28: 2 of 3 vectors read; download"),
-        (HEADER + ONE + b"\ntw", "word 2, byte 16: 1 of 3 vectors read"),
-        (HEADER + ONE + TWO, "word 3, byte 28: 2 of 3 vectors"),
-        (HEADER, "word 1, byte 4: 0 of 3 vectors read"),
-        (gzip.compress(BINARY[:-1]), "word 3 ('three')"),
-    ],
+def saved(save, *arguments):
+    stream = io.BytesIO()
+    save(stream, *arguments)
+    return stream.getvalue()
+
+
+EMPTY, UNKNOWN = (
+    "the file is empty; download or convert it again",
+    "neither word2vec (header 'vectors dimension') nor Gl",
 )
-def test_truncated_binary(path, content, message, block_size):
-    assert f"truncated at {message}" in refusal(path, content, block_size)
+REFUSED = [
+    (BINARY[:-1], "truncated at word 3 ('three'), byte 28: 2 of 3 vectors read; download"),
+    (HEADER + ONE + b"\ntw", "truncated at word 2, byte 16: 1 of 3 vectors read"),
+    (HEADER + ONE + TWO, "truncated at word 3, byte 28: 2 of 3 vectors"),
+    (HEADER, "truncated at word 1, byte 4: 0 of 3 vectors read"),
+    (gzip.compress(BINARY[:-1]), "truncated at word 3 ('three')"),
+    (b"2 2\n" + ONE + TWO + THREE, "more data after the 2 vectors of the header, at byte 28"),
+    *((content, EMPTY) for content in (b"", b"\n \n", gzip.compress(b"", mtime=0))),
+    *(
+        (content, UNKNOWN)
+        for content in (b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n")
+    ),
+    (saved(np.save, np.ones((2, 2))), "NumPy array without its words is no vector file; load it with gensim"),
+    (saved(np.savez, np.ones((2, 2))), "zip or npz archive is no vector file"),
+    (b"\xba\x16\x4f\x2f" + bytes(100), "fastText model is no vector file; use its .vec"),
+    (b"a 1 2 3\nb 1 2 3\nc 1 2\n", "line 3: 2 values found, 3 expected"),
+    (b"a 1 2 3\nb 1 2 3 4\n", "line 2: 4 values found, 3 expected"),
+    (b"2 3\na 1 2\nb 1 2 3\n", "line 2: 2 values found, 3 expected"),
+    (b"a 1 2 3\nb 1  2\n", "line 2: 2 values found, 3 expected"),
+    (b"a 1 2 3\nb 1 2\t3 4\n", "line 2: 4 values found, 3 expected"),
+    (b"a 1 2 3\n\n\nb\n", "line 4: 0 values found, 3 expected"),
+    (b"a 1 2\nb 1 x2\n", "line 2: 'x2' is no number for word 'b'"),
+    (b"3 2\na 1 2\nb 1 2\n", "truncated at line 3: 2 of 3 vectors read"),
+    (b"1 2\na 1 2\nb 1 2\n", "damaged at line 3: 2 of 1 vectors read"),
+    *(
+        (lines % value, f"line {number}: NaN or infinite value for word '{word}'; mend or drop that vector")
+        for value in (b"nan", b"NaN", b"inf", b"-Infinity")
+        for lines, number, word in ((b"a 1 2\nb 1 %s\n", 2, "b"), (b"2 2\na 1 2\n\xff %s 1\n", 3, "\ufffd"))
+    ),
+]
+
+
+@pytest.mark.parametrize("block_size", [1, 5, 1 << 20])
+@pytest.mark.parametrize(("content", "message"), REFUSED)
+def test_refused_files(path, content, message, block_size):
+    assert message in refusal(path, content, block_size)
 
 
 @pytest.mark.parametrize("block_size", [1, 13, 1 << 20])
@@ -226,36 +259,19 @@ def test_values_not_finite_in_binary(path, block_size, value, place):
     rows[place, 1] = value
     words = [b"alpha", b"b\xffta", b"gamma"]
     records = [word + b" " + row.tobytes() for word, row in zip(words, rows, strict=True)]
-    message = refusal(path, HEADER + b"".join(records), block_size)
     offset = len(HEADER + b"".join(records[:place]))
-    name = ["'alpha'", "'b\ufffdta'", "'gamma'"][place]
-    assert f"NaN or infinite value for word {name} (word {place + 1}, byte {offset})" in message
+    where = f"'{words[place].decode(errors='replace')}' (word {place + 1}, byte {offset})"
+    assert f"NaN or infinite value for word {where}" in refusal(path, HEADER + b"".join(records), block_size)
 
 
-@pytest.mark.parametrize("block_size", [1, 20, 1 << 20])
-def test_more_data_than_the_header_says(path, block_size):
-    message = refusal(path, b"2 2\n" + ONE + TWO + THREE, block_size)
-    assert "more data after the 2 vectors of the header, at byte 28" in message
-    path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
-    assert open_vectors(path).select(["two"]).known.all()
-
-
-def test_a_word_without_end(path):
+def test_headers_and_words_that_cannot_be(path):
+    for header in (b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3"):
+        message = refusal(path, header + b"\n" + ONE)
+        assert f"header '{header.decode()}' (vectors, dimension) is impossible" in message
     message = refusal(path, HEADER + ONE + b"\x01" * 100_000)
     assert "word 2, byte 16, has no end within 65536 bytes; the header is wrong" in message
-
-
-@pytest.mark.parametrize(
-    "header", [b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3"]
-)
-def test_impossible_headers(path, header):
-    message = refusal(path, header + b"\n" + ONE)
-    assert f"header '{header.decode()}' (vectors, dimension) is impossible" in message
-
-
-@pytest.mark.parametrize("content", [b"", b"\n \n", gzip.compress(b"", mtime=0)])
-def test_empty_files(path, content):
-    assert "the file is empty; download or convert it again" in refusal(path, content)
+    path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
+    assert open_vectors(path).select(["two"]).known.all()
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
@@ -266,59 +282,18 @@ def test_pickles_are_refused_by_content(path, protocol, pack):
     assert "save it with KeyedVectors.save_word2vec_format" in message
 
 
-def test_other_known_kinds_are_refused(path):
-    array, archive = io.BytesIO(), io.BytesIO()
-    np.save(array, np.ones((2, 2)))
-    np.savez(archive, a=np.ones((2, 2)))
-    assert "NumPy array without its words is no vector file; load it with gensim" in refusal(path, array.getvalue())
-    assert "zip or npz archive is no vector file" in refusal(path, archive.getvalue())
-    assert "fastText model is no vector file; use its .vec" in refusal(path, b"\xba\x16\x4f\x2f" + bytes(100))
-
-
-@pytest.mark.parametrize("content", [b"just some prose\nof two lines\n", b"\x89PNG\r\n\x1a\n" + bytes(99), b"12\n"])
-def test_unknown_kinds_are_refused(path, content):
-    assert "neither word2vec (header 'vectors dimension') nor GloVe text" in refusal(path, content)
-
-
 def test_damaged_gzip(path):
-    noise = np.random.default_rng(3).normal(size=(50_000, 2)).astype("<f4")
-    content = b"50000 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(noise))
-    packed = bytearray(gzip.compress(content))
-    assert "damaged packed file" in refusal(path, bytes(packed[: len(packed) // 2]))
-    assert "damaged packed file" in refusal(path, bytes(packed[:-6]))
-    packed[-5] ^= 1
-    assert "damaged packed file (CRC check failed" in refusal(path, bytes(packed))
-    assert "damaged packed file" in refusal(path, b"\x1f\x8bnonsense")
-    assert "damaged packed file (Error -3" in refusal(path, bytes(packed[:10]) + b"\xff" * 50)
-
-
-@pytest.mark.parametrize("block_size", [1, 1 << 20])
-class TestText:
-    def test_wrong_dimension(self, path, block_size):
-        short = refusal(path, b"a 1 2 3\nb 1 2 3\nc 1 2\n", block_size)
-        assert "line 3: 2 values found, 3 expected" in short
-        assert "line 2: 4 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1 2 3 4\n", block_size)
-        assert "line 2: 2 values found, 3 expected" in refusal(path, b"2 3\na 1 2\nb 1 2 3\n", block_size)
-        assert "line 2: 2 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1  2\n", block_size)
-        assert "line 2: 4 values found, 3 expected" in refusal(path, b"a 1 2 3\nb 1 2\t3 4\n", block_size)
-        assert "line 4: 0 values found, 3 expected" in refusal(path, b"a 1 2 3\n\n\nb\n", block_size)
-
-    @pytest.mark.parametrize("value", [b"nan", b"NaN", b"inf", b"-Infinity"])
-    def test_not_finite(self, path, block_size, value):
-        message = refusal(path, b"a 1 2\nb 1 " + value + b"\n", block_size)
-        assert "line 2: NaN or infinite value for word 'b'; mend or drop that vector" in message
-        message = refusal(path, b"2 2\na 1 2\n\xff " + value + b" 1\n", block_size)
-        assert "line 3: NaN or infinite value for word '\ufffd'" in message
-        assert "line 1: NaN or infinite value" in refusal(path, b"a 1 " + value + b"\n", block_size)
-
-    def test_no_number(self, path, block_size):
-        assert "line 2: 'x2' is no number for word 'b'" in refusal(path, b"a 1 2\nb 1 x2\n", block_size)
-
-    def test_fewer_or_more_lines_than_the_header_says(self, path, block_size):
-        few = refusal(path, b"3 2\na 1 2\nb 1 2\n", block_size)
-        assert "truncated at line 3: 2 of 3 vectors read" in few
-        many = refusal(path, b"1 2\na 1 2\nb 1 2\n", block_size)
-        assert "damaged at line 3: 2 of 1 vectors read" in many
+    noise = np.random.default_rng(3).normal(size=(5000, 2)).astype("<f4")
+    content = b"5000 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(noise))
+    packed = gzip.compress(content)
+    for damaged, message in (
+        (packed[: len(packed) // 2], ""),
+        (packed[:-6], ""),
+        (packed[:-5] + bytes([packed[-5] ^ 1]) + packed[-4:], " (CRC check failed"),
+        (b"\x1f\x8bnonsense", ""),
+        (packed[:10] + b"\xff" * 50, " (Error -3"),
+    ):
+        assert f"damaged packed file{message}" in refusal(path, damaged)
 
 
 @pytest.mark.parametrize("value", ["1e999", "1e39", "1-2", "1e"])
