@@ -179,8 +179,6 @@ def test_assessments(tmp_path):
 def test_assessed_texts(tmp_path):
     name = written(tmp_path, TEXTS)
     plain, clean = read_assessments(name), read_assessments(name, unescape=True)
-    assert plain.texts is not None
-    assert clean.texts is not None
     assert plain.texts.candidates["translation"] == ["it &apos;s"]
     assert clean.texts.candidates["translation"] == ["it 's"]
     with pytest.raises(InputError, match="bleu has 2 segments, 1 texts were assessed"):

@@ -30,9 +30,9 @@ def _sizes(request, monkeypatch):
 
 def loaded(corpus):
     """All blocks together, read as lines, after seeing that the same is read as bytes."""
-    candidates: dict[str, list[str]] = {system: [] for system in corpus.systems}
-    references: list[tuple[str, ...]] = []
-    source: list[str] = []
+    candidates = {system: [] for system in corpus.systems}
+    references = []
+    source = []
     for block in corpus.blocks():
         part = block.load()
         assert len(part) == len(block)
@@ -153,7 +153,7 @@ class TestLines:
             loaded(corpus)
 
     def test_threads_find_the_same_lines(self, tmp_path, monkeypatch):
-        started: list[int] = []
+        started = []
         monkeypatch.setattr(
             "softbleu.corpora.parallel.ThreadPoolExecutor",
             lambda threads: (started.append(threads), ThreadPoolExecutor(threads))[1],
@@ -200,18 +200,12 @@ def test_other_encodings(content, encoding, message, tmp_path):
         ParallelFiles.open([str(path)], [str(path)], encoding=encoding)
 
 
-@pytest.mark.parametrize("cut", [5, 12, 25, -1])
-def test_truncated_gzip(cut, tmp_path):
-    path = tmp_path / "c.txt.gz"
-    path.write_bytes(gzip.compress(os.urandom(50).hex().encode())[:cut])
-    with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
-        ParallelFiles.open([str(path)], [str(path)])
+PACKED = gzip.compress(bytes(range(256)), mtime=0)
 
 
-def test_damaged_gzip(tmp_path):
+@pytest.mark.parametrize("content", [PACKED[:5], PACKED[:12], PACKED[:25], PACKED[:-1], PACKED[:-6] + bytes(6)])
+def test_damaged_gzip(content, tmp_path):
     path = tmp_path / "c.txt.gz"
-    content = bytearray(gzip.compress(b"some text that is long enough\n" * 9))
-    content[-6] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
         ParallelFiles.open([str(path)], [str(path)])

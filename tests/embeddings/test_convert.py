@@ -339,7 +339,7 @@ def test_places_that_are_stores_by_another_name(tmp_path, monkeypatch):
 def test_progress_reaches_the_size_of_the_file(tmp_path):
     rows = np.random.default_rng(1).normal(size=(20_000, 30)).astype(np.float32)
     source = given(tmp_path, binary([f"w{number}" for number in range(20_000)], rows))
-    seen: list[tuple[int, int]] = []
+    seen = []
     convert_vectors(source, tmp_path / "store", progress=lambda done, size: seen.append((done, size)))
     assert len(seen) > 1
     assert {size for _, size in seen} == {source.stat().st_size}

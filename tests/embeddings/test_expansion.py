@@ -96,7 +96,7 @@ def test_of_several_references_the_most_probable_variants_that_are_none_of_them(
         for number, reference in enumerate(segment)
         for order, (probability, words) in enumerate(oracle.variants(reference, alternatives))
     ]
-    expected: list[list[str]] = []
+    expected = []
     for *_, words in sorted(every, key=lambda entry: entry[:4]):
         if words not in segment and words not in expected:
             expected.append(words)
@@ -207,7 +207,7 @@ def test_a_corpus_is_read_twice_block_by_block():
             yield block
 
     vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "truck": [1.0, 0.3]})
-    done: list[int] = []
+    done = []
     stream = expand_corpus(blocks, vectors, Expansion(budget=1), progress=done.append)
     first = next(iter(stream))
     assert [variant.tokens for variant in first] == [("the", "vehicle")]

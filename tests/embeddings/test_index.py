@@ -132,7 +132,6 @@ def test_files(kind, with_rows, tmp_path):
     path = save_index(index, tmp_path, PRINT)
     assert [entry.name for entry in tmp_path.iterdir()] == [f"neighbours-{kind}-0123456789ab.faiss"] == [path.name]
     again = load_index(tmp_path, kind, PRINT, ROWS if with_rows else None)
-    assert again is not None
     np.testing.assert_array_equal(again.places, index.places)
     here, there = index.search(QUERIES, 5), again.search(QUERIES, 5)
     np.testing.assert_array_equal(here[0], there[0])

@@ -72,7 +72,7 @@ def test_words_without_a_vector_cannot_be_compared():
 
 
 def test_facts_of_a_store(store):
-    source: Any = open_vectors(str(store))
+    source = open_vectors(str(store))
     facts = describe_vectors(source)
     size = sum(path.stat().st_size for path in store.iterdir())
     assert (facts["kind"], facts["words"], facts["dimension"], facts["bytes"]) == ("store", 25, 5, size)
@@ -82,7 +82,7 @@ def test_facts_of_a_store(store):
 
 
 def test_quantiles_kept_with_a_store_are_shown(store):
-    source: Any = open_vectors(str(store))
+    source = open_vectors(str(store))
     kept = measure_quantiles(source)
     path = store / "meta.json"
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), QUANTILES: kept}), encoding="utf-8")

@@ -42,6 +42,7 @@ def test_a_path_comes_first(room):
     assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
     Path("other").write_text("word 4 4\n")
     assert open_vectors("other").select(["word"]).rows.tolist() == [[4.0, 4.0]]
+    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
 
 
 @pytest.mark.parametrize(
@@ -64,11 +65,6 @@ def test_path_objects_are_no_names(room, monkeypatch):
         open_vectors("small")
 
 
-def test_the_name_of_a_path_is_its_last_part(room):
-    assert open_vectors(room / "embeddings" / "other").name == "other"
-    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
-
-
 def test_the_default_set():
     if DEFAULT_VECTORS not in bundled_names():
         pytest.skip("the default set has not been built in this checkout")
@@ -84,17 +80,12 @@ ONE = {"cat": [1.0, 0.0], "dog": [3.0, 4.0], "Sun": [0.0, 1.0]}
 OTHER = {"cat": [0.0, 2.0, 0.0], "dog": [0.0, 1.0, 1.0], "moon": [1.0, 0.0, 0.0]}
 
 
-def cosine(rows):
-    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return float(units[0] @ units[1])
-
-
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 0.5), (0.25, 3.0)])
 def test_cosines_are_weighted_means(weights):
     joined = JoinedSource((open_vectors(ONE), open_vectors(OTHER)), weights)
     rows = joined.select(["cat", "dog"]).rows.astype(float)
-    expected = (weights[0] * 0.6 + weights[1] * 2**-0.5) / sum(weights)
-    assert cosine(rows) == pytest.approx(expected, abs=1e-6)
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    assert units[0] @ units[1] == pytest.approx((weights[0] * 0.6 + weights[1] * 2**-0.5) / sum(weights), abs=1e-6)
 
 
 def test_a_word_of_one_set_has_the_other_part_zero():
@@ -102,9 +93,7 @@ def test_a_word_of_one_set_has_the_other_part_zero():
     found = joined.select(["moon", "sun", "SUN", "Sun", "stone"])
     assert found.rows.tolist() == [[0, 0, 2, 0, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 0], [0] * 5]
     assert found.known.tolist() == [True, False, False, True, False]
-
-
-def test_the_first_set_says_which_words_come_first():
+    # The first set says which words come first.
     words, rows = JoinedSource((open_vectors(OTHER), open_vectors(ONE)), (1.0, 1.0)).head(2)
     assert words == ["cat", "dog"]
     np.testing.assert_allclose(rows[0], [0, 1, 0, 1, 0])
@@ -119,12 +108,9 @@ def test_names_weights_and_content_are_its_identity(tmp_path):
     assert joined.dimension == 4
     assert open_vectors(f"{tmp_path}/one+{tmp_path}/other").fingerprint != joined.fingerprint
     assert open_vectors(f"{tmp_path}/one*2.0+{tmp_path}/other").fingerprint == joined.fingerprint
-
-
-def test_a_file_whose_name_has_a_plus_is_a_file(tmp_path):
-    path = tmp_path / "a+b.txt"
-    path.write_text("cat 1 2\ndog 3 4\n")
-    assert open_vectors(str(path)).dimension == 2
+    # Where there is a file of that name, the plus is part of it.
+    (tmp_path / "a+b.txt").write_text("cat 1 2\ndog 3 4\n")
+    assert open_vectors(str(tmp_path / "a+b.txt")).dimension == 2
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -76,19 +75,9 @@ def test_density_is_the_mean_cosine_of_ten_or_of_all_there_are(count):
     vectors = random_vectors(count)
     words = [*vectors, "unheard"]
     found = measure_words(open_vectors(vectors), words, "exact", WordMeasure("csls")).mean_neighbour_similarity
-    assert found is not None
     expected = [oracle.Measure(vectors).density(word) for word in words]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
     assert found[-1] == 0
-
-
-def test_one_spelling_always_meets_itself():
-    vectors = {"the": [1.0, 0.0], "a": [0.9, 0.1], "an": [0.8, 0.3], "it": [0.0, 1.0], "is": [0.1, 1.0]}
-    words = ["The", "the", "THE", "it"]
-    links = measure_words(open_vectors(vectors), words, "fallback", WordMeasure(neighbours=1)).allowed_pairs
-    assert links is not None
-    met = {(int(link) // 4, int(link) % 4) for link in links}
-    assert met == {(one, other) for one in range(3) for other in range(3)} | {(3, 3)}
 
 
 def test_words_beyond_the_scope_have_neighbours_in_it_and_are_nobodys(monkeypatch):
@@ -97,8 +86,6 @@ def test_words_beyond_the_scope_have_neighbours_in_it_and_are_nobodys(monkeypatc
     words = ["a", "x", "y"]
     either = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1)).allowed_pairs
     both = measure_words(open_vectors(vectors), words, "exact", WordMeasure(neighbours=1, mutual=True)).allowed_pairs
-    assert either is not None
-    assert both is not None
     assert either.tolist() == [0, 1, 2, 3, 4, 6, 8]
     assert both.tolist() == [0, 4, 8]
 
@@ -137,7 +124,7 @@ def test_threshold_from_a_quantile_is_at_least_0():
 
 
 def test_bundled_set_keeps_the_quantiles_that_it_has():
-    source: Any = open_vectors("glove-6b-100d")
+    source = open_vectors("glove-6b-100d")
     assert len(source.quantiles) == len(PERCENTILES)
     similarities = random_similarities(source, WordMeasure())
     for percentile in PERCENTILES:
@@ -149,7 +136,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
     vectors = random_vectors(50)
     rows = np.array(list(vectors.values()), np.float32)
     write_store(folder, list(vectors), rows, dtype="float32", name="random", source="here", licence="none")
-    source: Any = open_vectors(str(folder))
+    source = open_vectors(str(folder))
     computed = similarity_quantile(source, 99.0)
     kept = measure_quantiles(source)
     assert kept["cosine"]["p99"] == computed
@@ -186,12 +173,9 @@ def test_neighbours_that_make_no_sense(options):
         WordMeasure(**options)
     with pytest.raises(UnknownNameError, match="valid: cosine, csls"):
         WordMeasure("euclid")
-
-
-@pytest.mark.parametrize("vectors", [{"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}])
-def test_too_few_words_for_pairs(vectors):
-    with pytest.raises(VectorError, match="too few words"):
-        similarity_quantile(open_vectors(vectors), 50.0)
+    for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}):
+        with pytest.raises(VectorError, match="too few words"):
+            similarity_quantile(open_vectors(vectors), 50.0)
 
 
 # Mean and components removed: against the singular vectors, and where nothing is left.
@@ -272,12 +256,6 @@ def test_opposites_cancel():
 # as text
 
 
-@pytest.mark.parametrize("text", ["none", "mean", "pc:1", "pc:99", "mean,pc:12"])
-def test_text_and_back(text):
-    assert str(Postprocess.parse(text)) == text
-    assert bool(Postprocess.parse(text)) == (text != "none")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -290,14 +268,14 @@ def test_other_text(text):
         Postprocess.parse(text)
 
 
-@pytest.mark.parametrize("components", [7, 8])
-def test_more_components_than_there_are(components):
-    with pytest.raises(InputError, match="7 dimensions"):
-        treated(random_rows(), f"pc:{components}")
-
-
-@pytest.mark.parametrize("text", ["mean", "pc:1", "mean,pc:2"])
-def test_no_rows_have_nothing_in_common(text):
-    # Warnings are errors here: a mean of nothing is one.
-    parts = Postprocess.parse(text).estimate(np.zeros((0, 3)))
-    assert parts.remove_from(np.zeros((2, 3))).tolist() == [[0.0] * 3] * 2
+@pytest.mark.parametrize("text", ["none", "mean", "pc:1", "mean,pc:2", "pc:7", "mean,pc:12"])
+def test_text_and_back(text):
+    assert str(Postprocess.parse(text)) == text
+    assert bool(Postprocess.parse(text)) == (text != "none")
+    postprocess = Postprocess.parse(text)
+    if postprocess.components > 6:
+        with pytest.raises(InputError, match="7 dimensions"):
+            treated(random_rows(), text)
+    else:
+        # No rows have nothing in common. Warnings are errors here: a mean of nothing is one.
+        assert not postprocess.estimate(np.zeros((0, 3))).remove_from(np.zeros((2, 3))).any()

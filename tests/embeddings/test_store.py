@@ -7,12 +7,11 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from softbleu.embeddings import open_vectors, write_store
@@ -26,7 +25,7 @@ ROWS[2] = 0
 
 
 def write(place, dtype="int8", **changes):
-    arguments: dict[str, Any] = {
+    arguments = {
         "words": WORDS, "rows": ROWS, "name": "tiny", "source": "made up", "licence": "CC0-1.0", **changes
     }  # fmt: skip
     return write_store(place, dtype=dtype, **arguments)
@@ -114,13 +113,6 @@ def test_what_cannot_be_written(changes, message, tmp_path):
     with pytest.raises(VectorError, match=message):
         write(tmp_path / "tiny", **changes)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_directory_of_directories_is_not_replaced(tmp_path):
-    (tmp_path / "home" / "things").mkdir(parents=True)
-    with pytest.raises(VectorError, match="home: exists and is no store"):
-        write(tmp_path / "home")
-    assert (tmp_path / "home" / "things").is_dir()
 
 
 def test_quantise_extremes():
@@ -218,7 +210,6 @@ def test_a_lookup_of_rows_that_are_not_there(store):
     builder = LookupBuilder()
     builder.add([word.encode() for word in WORDS])
     table = builder.table()
-    assert table is not None
     table[1] += 4_000_000
     np.save(store / "lookup.npy", table)
     with pytest.raises(VectorError, match=r"lookup\.npy: no row 400000\d; write the store again"):
@@ -244,6 +235,7 @@ def write_both(words, folder):
     return folder / "with", folder / "without"
 
 
+@settings(max_examples=15)
 @given(st.lists(WORD, unique=True, min_size=1), ASKED, st.sampled_from(["fallback", "exact"]))
 def test_both_ways_find_the_same(words, asked, case):
     with tempfile.TemporaryDirectory() as name:
@@ -282,7 +274,6 @@ def test_rows_are_found_by_place(tmp_path):
     builder.add([])
     builder.add(words[1:])
     table = builder.table()
-    assert table is not None
     assert (table[0][:-1] <= table[0][1:]).all()
     asked = [words[2], b"absent", words[3], words[1]]
     assert sorted(find_rows(table, tmp_path / "vocab.txt", asked)) == [(0, 2), (2, 3), (3, 1)]

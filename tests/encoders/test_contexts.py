@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder
 
@@ -40,7 +40,7 @@ class Spelling:
 
 def test_pairs_are_of_different_words():
     """A pair of equal words, whatever their case, would have the cosine 1."""
-    encoder: Encoder = Spelling()
+    encoder = Spelling()
     found = context_similarities(encoder, (1,))
     assert len(found) == 100
     assert found.max() < 0.6

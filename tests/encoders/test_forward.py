@@ -14,7 +14,6 @@ from oracles.encoder import encode_line
 from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.forward import activate, distance_classes
-from softbleu.encoders.stored import StoredEncoder
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 TEXT = "the cat sat on a mat , and nobody in Unbelievabletown knew why it would n't move ."
@@ -64,7 +63,6 @@ def test_many_lines_change_no_bit():
 def test_as_a_literal_forward_pass(tmp_path):
     convert_encoder(GOLDEN / "mpnet", tmp_path / "store", dtype="float32")
     encoder = open_encoder(tmp_path / "store")
-    assert isinstance(encoder, StoredEncoder)
     pieces = encoder.tokenize([list("softbleu"), list("encoders"), ["x"]])
     found = np.split(encoder.encode(pieces, (0, 2)), pieces.offsets[1:-1])
     for ids, rows in zip(np.split(pieces.ids, pieces.offsets[1:-1]), found, strict=True):

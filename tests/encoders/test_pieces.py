@@ -112,8 +112,8 @@ def test_windows_take_each_piece_where_it_stands_farthest_from_the_ends(lengths,
     inner = [[-1, *range(length), -1] for length in lengths]
     words = np.array([word for line in inner for word in line], np.int32)
     pieces = Pieces(np.zeros_like(words), words, np.cumsum([0, *map(len, inner)]))
-    seen: dict[int, int] = {}
-    places: dict[int, list[int]] = {}
+    seen = {}
+    places = {}
     for window in cut_windows(pieces, most):
         assert len(window) <= most
         assert words[window.places[[0, -1]]].tolist() == [-1, -1]

@@ -58,8 +58,7 @@ def clipped(kernels, candidates, references, order):
     )
     assert counts.dtype == np.int64
     assert counts.shape == (len(candidates), order)
-    found: list[list[int]] = counts.tolist()
-    return found
+    return counts.tolist()
 
 
 def clipped_by_counters(candidates, references, order):
@@ -88,8 +87,7 @@ def test_clipped_counts_of_random_text(kernels, order, words):
     choose = np.random.default_rng(order * words)
 
     def line():
-        drawn: list[int] = choose.integers(0, words, choose.integers(0, 25)).tolist()
-        return drawn
+        return choose.integers(0, words, choose.integers(0, 25)).tolist()
 
     candidates = [line() for _ in range(150)]
     references = [[line() for _ in range(choose.integers(1, 5))] for _ in candidates]
@@ -249,8 +247,7 @@ ANY_13A = st.lists(
 
 
 def by_sacrebleu(line):
-    tokens: list[str] = Tokenizer13a()(line.rstrip()).split()
-    return tokens
+    return Tokenizer13a()(line.rstrip()).split()
 
 
 @given(lines=st.lists(ANY_13A, max_size=4), name=st.sampled_from(["numpy", "numba"]))

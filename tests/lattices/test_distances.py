@@ -79,7 +79,7 @@ def test_references_are_counted_listed_and_drawn(network):
     listed = list(cheapest_paths(network))
     assert {path.words for path in listed} == texts
     assert len(listed) == len(texts)
-    least: dict[tuple[str, ...], float] = {}
+    least = {}
     for path in oracle.all_paths(network):
         cost = sum(arc.cost for arc in path)
         least[oracle.words_of(path)] = min(cost, least.get(oracle.words_of(path), cost))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -198,7 +197,7 @@ def test_too_many_arcs_are_refused(monkeypatch):
     few = replace(LARGEST_NETWORK, most=2)
     monkeypatch.setattr("softbleu.lattices.lattice.LARGEST_NETWORK", few)
     monkeypatch.setattr("softbleu.lattices.texts.LARGEST_NETWORK", few)
-    makers: list[Callable[[], object]] = [
+    makers = [
         lambda: WordNetwork.chain(["a", "b", "c"]),
         lambda: parse_line('[[["a"],["b"]],[["c"]]]'),
         lambda: parse_brackets("a b c"),

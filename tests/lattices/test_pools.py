@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +46,7 @@ def test_a_network_that_is_a_reference_is_that_reference(candidate, one, other):
 @pytest.mark.parametrize("name", ["netbleu", "hyter"])
 def test_pairs_are_scored_as_segments(name):
     candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
-    own: dict[str, Any] = {"metric": name, "notation": "brackets"}
+    own = {"metric": name, "notation": "brackets"}
     level = {"level": "segment", **own}
     scores = [[softbleu.score([one], [two], **level).segments[0] for two in references] for one in candidates]
     alone = [[score.score for score in row] for row in scores]
@@ -59,7 +58,7 @@ def test_pairs_are_scored_as_segments(name):
 
 def test_soft_matches_meet_any_ngram_of_a_network():
     vectors = {"cat": [1.0, 0.1], "dog": [0.9, 0.3], "hound": [0.8, 0.4], "the": [0.0, 1.0], "sat": [-1.0, 0.2]}
-    own: dict[str, Any] = {"vectors": vectors, "matcher": "vleu", "threshold": 0.5, "order": 2, "tokenize": "none"}
+    own = {"vectors": vectors, "matcher": "vleu", "threshold": 0.5, "order": 2, "tokenize": "none"}
     lines = ["the cat sat"]
     several = softbleu.score(lines, [["the dog sat", "the hound sat"]], metric="bleu", **own)
     network = softbleu.score(lines, ["the (dog|hound) sat"], metric="netbleu", notation="brackets", **own)

@@ -10,7 +10,6 @@ import pytest
 
 from softbleu import InputError, score
 from softbleu.matching.assignment import OPTIMAL
-from softbleu.metrics import BleuScore
 
 VECTORS = {f"w{number}": [float(number % 7 - 3), float(number % 5), 1.0] for number in range(300)}
 MEGABYTE = 1 << 20
@@ -18,7 +17,6 @@ MEGABYTE = 1 << 20
 
 def matches(candidate, reference, **options):
     found = score([candidate], [reference], vectors=VECTORS, **options).numbers
-    assert isinstance(found, BleuScore)
     return found.matches
 
 
