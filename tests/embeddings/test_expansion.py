@@ -59,9 +59,7 @@ def test_ties():
         "x three z", "one y z", "two y z", "one three z", "two three z", "x y four", "x three four", "one y four",
         "two y four",
     ]  # fmt: skip
-
-
-def test_products_that_differ_by_rounding_are_ties():
+    # Products that differ by rounding are ties.
     assert 0.2 * 0.1 > 0.02
     near = {"x": [("u", 0.2)], "y": [("v", 0.1)], "z": [("w", 0.02)]}
     found = [variant.tokens for variant in expand_tokens(["x", "y", "z"], near, 4)]
@@ -185,9 +183,7 @@ def test_function_words_stay_and_are_not_put_in():
     assert "This" in [name for name, _ in everything["The"]]
     assert "this" in [name for name, _ in everything["rule"]]
     assert {word: [name for name, _ in near] for word, near in content.items()} == {"rule": ["law"]}
-
-
-def test_a_threshold_is_exceeded_strictly():
+    # A threshold is exceeded strictly.
     vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
     assert alternatives_of(["a"], vectors, threshold=0.6) == {}
     assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}
