@@ -18,6 +18,15 @@ from softbleu.metrics import Bleu
 from softbleu.results import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
+ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030")
+READ = [
+    (b"a\r\nb\nc\r\n", "utf-8", ["a", "b", "c"]),
+    *((b"\n" * count, "utf-8", [""] * count) for count in (1, 2)),
+    (b"a\n\n", "utf-8", ["a", ""]),
+    (b"na\xefve\n\xa0caf\xe9\n", "latin-1", ["naïve", "\u00a0café"]),
+    *((f"a{each}b\nc\n".encode(), "utf-8", [f"a{each}b", "c"]) for each in "\r\x0b\x0c\x1c\x85\u2028\u2029"),
+    *(("\n".join(TEXT).encode(encoding), encoding, TEXT) for encoding in ENCODINGS),
+]
 
 
 @pytest.fixture(params=[(1024, 1 << 20), (1, 1), (2, 3), (3, 7), (5, 2)], ids=str)
@@ -76,25 +85,10 @@ class TestLines:
         content = mark + (end.join(TEXT) + (end if last else "")).encode()
         assert read_back(tmp_path, gzip.compress(content) if packed else content) == TEXT
 
-    def test_mixed_line_ends(self, tmp_path):
-        assert read_back(tmp_path, b"a\r\nb\nc\r\n") == ["a", "b", "c"]
-
-    @pytest.mark.parametrize("inside", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-    def test_only_newlines_end_lines(self, inside, tmp_path):
-        assert read_back(tmp_path, f"a{inside}b\nc\n".encode()) == [f"a{inside}b", "c"]
-
-    @pytest.mark.parametrize(("content", "expected"), [(b"\n", [""]), (b"\n\n", ["", ""]), (b"a\n\n", ["a", ""])])
-    def test_empty_lines_are_lines(self, content, expected, tmp_path):
-        assert read_back(tmp_path, content) == expected
-
-    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030"])
+    @pytest.mark.parametrize(("content", "encoding", "expected"), READ)
     @pytest.mark.parametrize("packed", [False, True])
-    def test_encodings(self, encoding, packed, tmp_path):
-        content = "\n".join(TEXT).encode(encoding)
-        assert read_back(tmp_path, gzip.compress(content) if packed else content, encoding) == TEXT
-
-    def test_latin_1(self, tmp_path):
-        assert read_back(tmp_path, b"na\xefve\n\xa0caf\xe9\n", "latin-1") == ["naïve", "\u00a0café"]
+    def test_ends_and_encodings(self, content, encoding, expected, packed, tmp_path):
+        assert read_back(tmp_path, gzip.compress(content) if packed else content, encoding) == expected
 
     @pytest.mark.parametrize(("encoding", "end"), [("utf-8-sig", "\r\n"), ("utf-16", "\n")])
     def test_standard_input(self, encoding, end, tmp_path, monkeypatch):
@@ -154,10 +148,12 @@ class TestLines:
 
     def test_threads_find_the_same_lines(self, tmp_path, monkeypatch):
         started = []
-        monkeypatch.setattr(
-            "softbleu.corpora.parallel.ThreadPoolExecutor",
-            lambda threads: (started.append(threads), ThreadPoolExecutor(threads))[1],
-        )
+
+        def make(threads):
+            started.append(threads)
+            return ThreadPoolExecutor(threads)
+
+        monkeypatch.setattr("softbleu.corpora.parallel.ThreadPoolExecutor", make)
         monkeypatch.setattr(os, "cpu_count", lambda: 3)
         (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
         found = []
