@@ -12,14 +12,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from shared_data import shared
+from vector_files import ROWS, WORDS, binary, text
 
 from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
 from softbleu.errors import VectorError
 
-WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
-ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
 UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
 
 
@@ -29,31 +28,11 @@ def _few_pairs(monkeypatch):
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
 
 
-def binary(words, rows):
-    records = (
-        (word if isinstance(word, bytes) else word.encode()) + b" " + row.astype("<f4").tobytes() + b"\n"
-        for word, row in zip(words, rows, strict=True)
-    )
-    return b"%d %d\n" % rows.shape + b"".join(records)
-
-
-def text(words, rows, *, header=False, trailing=b""):
-    lines = [
-        (word if isinstance(word, bytes) else word.encode())
-        + b" "
-        + " ".join(repr(float(value)) for value in row).encode()
-        + trailing
-        + b"\n"
-        for word, row in zip(words, rows, strict=True)
-    ]
-    return (b"%d %d\n" % rows.shape if header else b"") + b"".join(lines)
-
-
 PLAIN = {
     "word2vec binary": binary(WORDS, ROWS),
     "word2vec text": text(WORDS, ROWS, header=True),
     "GloVe": text(WORDS, ROWS),
-    "fastText .vec": text(WORDS, ROWS, header=True, trailing=b" "),
+    "fastText .vec": text(WORDS, ROWS, header=True).replace(b"\n", b" \n"),
 }
 PACKED = {"gzip": gzip.compress(PLAIN["word2vec binary"]), "bzip2": bz2.compress(PLAIN["GloVe"])}
 CONTENTS = PLAIN | PACKED

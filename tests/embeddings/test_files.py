@@ -12,46 +12,27 @@ import struct
 
 import numpy as np
 import pytest
+from vector_files import ROWS, WORDS, binary, text
 
 from softbleu.embeddings import open_vectors
 from softbleu.errors import VectorError
 
-WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
-ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
-
-
-def binary(words, rows, ending=b""):
-    records = (
-        word.encode() + b" " + row.astype("<f4").tobytes() + ending for word, row in zip(words, rows, strict=True)
-    )
-    return b"%d %d\n" % rows.shape + b"".join(records)
-
-
-def text(words, rows, header, separator=" "):
-    lines = [
-        separator.join([word, *(repr(float(value)) for value in row)]) for word, row in zip(words, rows, strict=True)
-    ]
-    first = [f"{rows.shape[0]} {rows.shape[1]}"] if header else []
-    return "".join(line + "\n" for line in first + lines).encode()
-
-
 CONTENTS = {
-    "binary": binary(WORDS, ROWS),
-    "binary, line breaks": binary(WORDS, ROWS, b"\n"),
+    "binary": binary(WORDS, ROWS, b""),
+    "binary, line breaks": binary(WORDS, ROWS),
     "word2vec text": text(WORDS, ROWS, header=True),
     "word2vec text, spaces at line ends": text(WORDS, ROWS, header=True).replace(b"\n", b" \n"),
     "word2vec text, Windows": text(WORDS, ROWS, header=True).replace(b"\n", b"\r\n"),
     "GloVe": text(WORDS, ROWS, header=False),
     "GloVe, no last line break": text(WORDS, ROWS, header=False)[:-1],
     "GloVe, blank last lines": text(WORDS, ROWS, header=False) + b"\n \n",
-    "GloVe, tabs": text(WORDS, ROWS, header=False, separator="\t"),
+    "GloVe, tabs": text(WORDS, ROWS, header=False, separator=b"\t"),
 }
 
 
 @pytest.fixture(params=CONTENTS.values(), ids=CONTENTS.keys())
 def content(request):
-    result: bytes = request.param
-    return result
+    return request.param
 
 
 @pytest.mark.parametrize("block_size", [1, 7, 24, 1 << 20])
@@ -154,7 +135,7 @@ def test_strange_first_words_do_not_hide_the_dimension(first, tmp_path):
 
 def test_binary_dimension_one_and_values_that_hold_spaces_and_line_breaks(tmp_path):
     rows = np.frombuffer(b"    \n\n\n\n \n \n", dtype="<f4").reshape(3, 1)
-    (tmp_path / "v").write_bytes(binary(["a", "b", "c"], rows))
+    (tmp_path / "v").write_bytes(binary(["a", "b", "c"], rows, b""))
     np.testing.assert_array_equal(open_vectors(tmp_path / "v").select(["a", "b", "c"]).rows, rows)
 
 

@@ -24,15 +24,7 @@ WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
 
 
-@pytest.fixture(
-    params=[
-        "small",
-        "numpy",
-        pytest.param(
-            "numba", marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba (extra 'fast') is missing")
-        ),
-    ]
-)
+@pytest.fixture(params=["small", "numpy", "numba"])
 def kernels(request):
     return kernels_of(request.param)
 
