@@ -127,9 +127,6 @@ def test_what_is_not_understood_is_named(tmp_path, text, message):
         read_m2(written(tmp_path, text))
     assert "gold.m2" in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_m2(str(tmp_path / "none.m2"))
 

