@@ -10,18 +10,21 @@ from dataclasses import replace
 import pytest
 
 from softbleu.corpora import read_segments
-from softbleu.corpora.aligned import AlignedPair, read_aligned, write_aligned_jsonl
+from softbleu.corpora.aligned import read_aligned
 from softbleu.corpora.generate import GenerationSettings, format_for, generate
 from softbleu.corpora.paraphrase import NOISE, ParaphraseSettings
 from softbleu.errors import InputError, UnknownNameError
 
 NOISY = ParaphraseSettings(category=0.1, noise=tuple((kind, 0.05) for kind in NOISE))
-PARAPHRASES = GenerationSettings("alternations", "paraphrase", count=300, paraphrase=NOISY)
+PARAPHRASES = GenerationSettings("alternations", "paraphrase", count=60, paraphrase=NOISY)
 
 
 def test_all_sentences_of_the_paper():
     corpus = generate(GenerationSettings(every=True))
-    assert corpus.total == len(set(corpus.sentences())) == len(list(corpus.sentences())) == 1008
+    sentences = list(corpus.sentences())
+    assert corpus.total == len(set(sentences)) == len(sentences) == 1008
+    paraphrased = generate(GenerationSettings(pairing="paraphrase", every=True))
+    assert [" ".join(pair.reference) for pair in paraphrased.pairs()] == sentences
 
 
 def test_halves():
@@ -32,27 +35,21 @@ def test_halves():
     assert list(generate(GenerationSettings(pairing="halves", count=10)).pairs()) == pairs[:10]
 
 
-def test_a_paraphrase_of_every_sentence():
-    corpus = generate(GenerationSettings(pairing="paraphrase", every=True))
-    sentences = list(generate(GenerationSettings(every=True)).sentences())
-    assert [" ".join(pair.reference) for pair in corpus.pairs()] == sentences
-
-
 def test_distinct_ones():
     repeated = list(generate(GenerationSettings(count=1008)).sentences())
     assert len(set(repeated)) < 1008
     settings = GenerationSettings(count=1008, distinct=True)
     for sampling in ("weights", "uniform"):
         assert len(set(generate(replace(settings, sampling=sampling)).sentences())) == 1008
-    pairs = list(generate(GenerationSettings(pairing="paraphrase", count=3000, distinct=True)).pairs())
-    assert len(set(pairs)) == 3000
+    pairs = list(generate(GenerationSettings(pairing="paraphrase", count=500, distinct=True)).pairs())
+    assert len(set(pairs)) == 500
 
 
-def test_nothing_new_to_draw(monkeypatch):
-    monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 1000)
-    exact = ParaphraseSettings(synonyms=0, alternate=0)
-    corpus = generate(GenerationSettings(pairing="paraphrase", count=1009, distinct=True, paraphrase=exact))
-    with pytest.raises(InputError, match=r"different ones found, then none in 1,000 draws: lower --count"):
+def test_nothing_new_to_draw(monkeypatch, tmp_path):
+    monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
+    (tmp_path / "two.cfg").write_text("S -> 'a' | 'b'\n")
+    corpus = generate(GenerationSettings(str(tmp_path / "two.cfg"), "paraphrase", count=3, distinct=True))
+    with pytest.raises(InputError, match=r"2 different ones found, then none in 100 draws: lower --count"):
         list(corpus.pairs())
 
 
@@ -63,13 +60,14 @@ def test_depth_bounds_the_sentences():
     assert not any("who" in sentence.split() for sentence in shallow)
 
 
-@pytest.mark.parametrize("settings", [GenerationSettings(pairing="halves", seed=7), PARAPHRASES])
+@pytest.mark.parametrize("settings", [GenerationSettings(pairing="halves", seed=7, count=50), PARAPHRASES])
 def test_a_corpus_can_be_made_again(settings):
     corpus = generate(settings)
     assert list(corpus.pairs()) == list(corpus.pairs())
     assert list(corpus.pairs()) != list(generate(replace(settings, seed=8)).pairs())
 
 
+@pytest.mark.slow
 def test_same_bytes_in_every_process():
     code = (
         "from softbleu.corpora.generate import *; from softbleu.corpora.paraphrase import *\n"
@@ -82,7 +80,7 @@ def test_same_bytes_in_every_process():
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
         ).stdout
-        for seed in ("0", "1", "2")
+        for seed in ("0", "1")
     }
     assert len(outputs) == 1
     assert outputs.pop().count(b"\n") == 162
@@ -124,13 +122,14 @@ def test_progress_is_told():
 
 def test_memory_does_not_grow():
     peaks = []
-    for count in (500, 4_000):
-        corpus = generate(replace(PARAPHRASES, count=count))
+    for count in (100, 600):
+        corpus = generate(replace(PARAPHRASES, grammar="morgan2014", count=count))
         tracemalloc.start()
         for _ in corpus.lines("jsonl"):
             pass
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
+    # 500 pairs are 400 kB and more.
     assert peaks[1] < 1.1 * peaks[0] + 100_000
 
 
@@ -138,12 +137,9 @@ def test_memory_does_not_grow():
     ("settings", "message"),
     [
         ({}, "how many? give --count, or --all"),
-        ({"count": 0}, "count must lie between 1 and 1e+15, not 0"),
         ({"count": 2, "every": True}, "--count and --all exclude each other"),
-        ({"count": 1, "seed": -1}, "seed must lie between 0 and"),
         ({"count": 1, "max_depth": 0}, "max_depth must lie between 1 and"),
         ({"count": 1, "pairing": "half"}, "unknown pairing 'half' (did you mean 'halves'?)"),
-        ({"count": 1, "sampling": "even"}, "unknown sampling 'even'"),
         ({"count": 1009, "distinct": True}, "morgan2014 has 1,008 sentences: lower --count 1009"),
         ({"count": 505, "pairing": "halves"}, "morgan2014 has 504 pairs without repetition: lower --count 505"),
         ({"every": True, "grammar": "modifiers"}, "modifiers has infinitely many sentences (NP -> Relative -> NP)"),
@@ -172,13 +168,6 @@ def test_one_sentence_has_no_partner(tmp_path):
     (tmp_path / "one.cfg").write_text("S -> 'a'\n")
     with pytest.raises(InputError, match="one has one sentence only"):
         generate(GenerationSettings(str(tmp_path / "one.cfg"), "halves"))
-
-
-def test_reading_aligned_pairs(tmp_path):
-    pair = AlignedPair(("a", "b"), ("b",), ((1, 0),), "related")
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("".join(write_aligned_jsonl([pair], "x")))
-    assert list(read_aligned(str(path))) == [pair]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from softbleu.corpora.aligned import LABELS, Aligner, Seen, distinct_numbers, la
 from softbleu.corpora.derivations import Chance, Derivations
 from softbleu.corpora.grammar import grammar_names, parse_grammar, read_grammar
 from softbleu.corpora.paraphrase import NOISE, Paraphraser, ParaphraseSettings
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError
 from softbleu.io.resources import find_resource
 
 PAPER = Derivations.of(read_grammar("morgan2014"))
@@ -20,7 +20,7 @@ EXACT = ParaphraseSettings(synonyms=0, alternate=0)
 TOKENS = st.lists(st.sampled_from(["cat", "dog", "the", "a"]), max_size=4)
 
 
-def pairs_of(derivations, settings, count=300, seed=0):
+def pairs_of(derivations, settings, count=100, seed=0):
     chance = Chance(seed)
     paraphraser = Paraphraser(derivations, settings, chance)
     return [paraphraser.pair(derivations.draw(chance)) for _ in range(count)]
@@ -41,9 +41,6 @@ def test_sentences_of_several_derivations_count_once():
     twice = Derivations.of(parse_grammar("twice", ["S -> A | B", "A -> 'x' | 'y'", "B -> 'y' | 'z'"]))
     assert (twice.count(), distinct_numbers(twice).tolist()) == (4, [0, 1, 3])
     assert len(list(pair_halves(twice, 0, distinct_numbers(twice)))) == 1
-
-
-def test_seen():
     seen = Seen()
     assert [seen.add(text) for text in ("a b", "ab", "a b", "")] == [True, True, False, True]
 
@@ -174,17 +171,16 @@ def test_rates_are_met():
     assert {pair.label for pair in pairs_of(PAPER, EXACT)} == {"identical"}
     places = [
         (pair.candidate[place], pair.reference[place], (place, place) in pair.alignment)
-        for pair in pairs_of(PAPER, ParaphraseSettings(synonyms=0.3), 4000)
+        for pair in pairs_of(PAPER, ParaphraseSettings(synonyms=0.3), 1000)
         for place in range(len(pair.reference))
         if pair.reference[place] in {"store", "supermarket", "mall"}
     ]
-    assert len(places) == 4000
-    assert sum(word != other for word, other, _ in places) / 4000 == pytest.approx(0.3, abs=0.03)
+    assert len(places) == 1000
+    assert sum(word != other for word, other, _ in places) / 1000 == pytest.approx(0.3, abs=0.04)
     assert all(aligned for _, _, aligned in places)
-    dropped = pairs_of(PAPER, ParaphraseSettings(0, 0, 0, (("drop", 0.25),)), 4000)
-    assert sum(len(p.candidate) for p in dropped) / sum(len(p.reference) for p in dropped) == pytest.approx(
-        0.75, abs=0.02
-    )
+    dropped = pairs_of(PAPER, ParaphraseSettings(0, 0, 0, (("drop", 0.25),)), 1000)
+    lengths = [sum(len(getattr(pair, side)) for pair in dropped) for side in ("candidate", "reference")]
+    assert lengths[0] / lengths[1] == pytest.approx(0.75, abs=0.02)
 
 
 def test_other_words_of_a_category_mean_something_else():
@@ -203,13 +199,9 @@ def test_other_words_of_a_category_mean_something_else():
         ({"alternate": float("nan")}, "alternate must lie between 0 and 1, not nan"),
         ({"noise": (("drop", 2.0),)}, "--noise drop is a probability"),
         ({"noise": (("drop", 0.1), ("drop", 0.2))}, "--noise drop is given twice"),
+        ({"noise": (("dorp", 0.1),)}, r"unknown noise 'dorp'.*did you mean 'drop'"),
     ],
 )
 def test_bad_rates(settings, message):
     with pytest.raises(InputError, match=message):
         ParaphraseSettings(**settings)
-
-
-def test_unknown_noise():
-    with pytest.raises(UnknownNameError, match=r"unknown noise 'dorp'.*did you mean 'drop'"):
-        ParaphraseSettings(noise=(("dorp", 0.1),))

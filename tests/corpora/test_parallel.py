@@ -6,35 +6,42 @@ import gzip
 import io
 import os
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from softbleu import InputError, score
+from softbleu import InputError
 from softbleu.corpora import ParallelFiles, Segments, name_files
 from softbleu.corpora.parallel import joined
 from softbleu.metrics import Bleu
 from softbleu.results import score_corpus
 
 TEXT = ["a cat", "", "naïve 日本", "  blanks  ", "last"]
+ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030")
+READ = [
+    (b"a\r\nb\nc\r\n", "utf-8", ["a", "b", "c"]),
+    *((b"\n" * count, "utf-8", [""] * count) for count in (1, 2)),
+    (b"a\n\n", "utf-8", ["a", ""]),
+    (b"na\xefve\n\xa0caf\xe9\n", "latin-1", ["naïve", "\u00a0café"]),
+    *((f"a{each}b\nc\n".encode(), "utf-8", [f"a{each}b", "c"]) for each in "\r\x0b\x0c\x1c\x85\u2028\u2029"),
+    *(("\n".join(TEXT).encode(encoding), encoding, TEXT) for encoding in ENCODINGS),
+]
 
 
 @pytest.fixture(params=[(1024, 1 << 20), (1, 1), (2, 3), (3, 7), (5, 2)], ids=str)
-def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _sizes(request, monkeypatch):
     """Blocks of so many lines, files read in pieces of so many bytes."""
     block, piece = request.param
     monkeypatch.setattr("softbleu.corpora.parallel.BLOCK", block)
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
 
 
-def loaded(corpus: ParallelFiles) -> Segments:
+def loaded(corpus):
     """All blocks together, read as lines, after seeing that the same is read as bytes."""
-    candidates: dict[str, list[str]] = {system: [] for system in corpus.systems}
-    references: list[tuple[str, ...]] = []
-    source: list[str] = []
+    candidates = {system: [] for system in corpus.systems}
+    references = []
+    source = []
     for block in corpus.blocks():
         part = block.load()
         assert len(part) == len(block)
@@ -47,23 +54,17 @@ def loaded(corpus: ParallelFiles) -> Segments:
     return Segments(candidates, references, source or None)
 
 
-def assert_bytes_are_lines(
-    references: list[bytes], candidates: list[bytes], source: list[bytes], part: Segments
-) -> None:
+def assert_bytes_are_lines(references, candidates, source, part):
     by_reference = list(zip(*part.references, strict=True))
     sources = [] if part.source is None else [part.source]
-    for texts, lines in (
-        (references, by_reference),
-        (candidates, list(part.candidates.values())),
-        (source, sources),
-    ):
+    for texts, lines in ((references, by_reference), (candidates, list(part.candidates.values())), (source, sources)):
         assert [[line.split() for line in text.decode().removesuffix("\n").split("\n")] for text in texts] == [
             [line.split() for line in some] for some in lines
         ]
         assert all(text.endswith(b"\n") for text in texts)
 
 
-def read_back(folder: Path, content: bytes, encoding: str = "utf-8", name: str = "c.txt") -> list[str]:
+def read_back(folder, content, encoding="utf-8", name="c.txt"):
     """Candidate lines of a file with such content."""
     path = folder / name
     path.write_bytes(content)
@@ -80,46 +81,24 @@ class TestLines:
     @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
     @pytest.mark.parametrize("last", [True, False])
     @pytest.mark.parametrize("packed", [False, True])
-    def test_lines(self, end: str, mark: bytes, last: bool, packed: bool, tmp_path: Path) -> None:
+    def test_lines(self, end, mark, last, packed, tmp_path):
         content = mark + (end.join(TEXT) + (end if last else "")).encode()
         assert read_back(tmp_path, gzip.compress(content) if packed else content) == TEXT
 
-    def test_mixed_line_ends(self, tmp_path: Path) -> None:
-        assert read_back(tmp_path, b"a\r\nb\nc\r\n") == ["a", "b", "c"]
-
-    @pytest.mark.parametrize("inside", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-    def test_only_newlines_end_lines(self, inside: str, tmp_path: Path) -> None:
-        assert read_back(tmp_path, f"a{inside}b\nc\n".encode()) == [f"a{inside}b", "c"]
-
-    @pytest.mark.parametrize(("content", "expected"), [(b"\n", [""]), (b"\n\n", ["", ""]), (b"a\n\n", ["a", ""])])
-    def test_empty_lines_are_lines(self, content: bytes, expected: list[str], tmp_path: Path) -> None:
-        assert read_back(tmp_path, content) == expected
-
-    @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig", "gb18030"])
+    @pytest.mark.parametrize(("content", "encoding", "expected"), READ)
     @pytest.mark.parametrize("packed", [False, True])
-    def test_encodings(self, encoding: str, packed: bool, tmp_path: Path) -> None:
-        content = "\n".join(TEXT).encode(encoding)
-        assert read_back(tmp_path, gzip.compress(content) if packed else content, encoding) == TEXT
+    def test_ends_and_encodings(self, content, encoding, expected, packed, tmp_path):
+        assert read_back(tmp_path, gzip.compress(content) if packed else content, encoding) == expected
 
-    def test_latin_1(self, tmp_path: Path) -> None:
-        assert read_back(tmp_path, b"na\xefve\n\xa0caf\xe9\n", "latin-1") == ["naïve", "\u00a0café"]
-
-    def test_standard_input(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize(("encoding", "end"), [("utf-8-sig", "\r\n"), ("utf-16", "\n")])
+    def test_standard_input(self, encoding, end, tmp_path, monkeypatch):
         path = tmp_path / "r.txt"
-        path.write_text("\n".join(TEXT), encoding="utf-8")
-        stdin = SimpleNamespace(buffer=io.BytesIO(b"\xef\xbb\xbf" + "\r\n".join(TEXT).encode()))
-        monkeypatch.setattr(sys, "stdin", stdin)
-        with ParallelFiles.open(["-"], [str(path)]) as corpus:
+        path.write_text("\n".join(TEXT), encoding=encoding)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(end.join(TEXT).encode(encoding))))
+        with ParallelFiles.open(["-"], [str(path)], encoding=encoding.removesuffix("-sig")) as corpus:
             assert loaded(corpus).candidates == {"-": TEXT}
 
-    def test_standard_input_in_another_encoding(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        path = tmp_path / "r.txt"
-        path.write_bytes("\n".join(TEXT).encode("utf-16"))
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("\n".join(TEXT).encode("utf-16"))))
-        with ParallelFiles.open(["-"], [str(path)], encoding="utf-16") as corpus:
-            assert loaded(corpus).candidates == {"-": TEXT}
-
-    def test_pipes_are_read_once(self, tmp_path: Path) -> None:
+    def test_pipes_are_read_once(self, tmp_path):
         """As the shell's process substitution gives them: a pipe that cannot be opened a second time."""
         path = tmp_path / "r.txt"
         path.write_text("\n".join(TEXT), encoding="utf-8")
@@ -132,7 +111,7 @@ class TestLines:
         finally:
             os.close(reader)
 
-    def test_several_systems_references_and_a_source(self, tmp_path: Path) -> None:
+    def test_several_systems_references_and_a_source(self, tmp_path):
         names = {}
         for name in ("one", "two", "r1", "r2", "s"):
             names[name] = str(tmp_path / name)
@@ -141,16 +120,13 @@ class TestLines:
         with ParallelFiles.open(candidates, [names["r1"], names["r2"]], names["s"]) as corpus:
             assert corpus.systems == ("A", "B")
             segments = loaded(corpus)
-        assert segments.candidates == {
-            "A": [f"one {text}" for text in TEXT],
-            "B": [f"two {text}" for text in TEXT],
-        }
+        assert segments.candidates == {"A": [f"one {text}" for text in TEXT], "B": [f"two {text}" for text in TEXT]}
         assert segments.references == [(f"r1 {text}", f"r2 {text}") for text in TEXT]
         assert segments.source == [f"s {text}" for text in TEXT]
 
-    @pytest.mark.parametrize("line", [1, 2, 3, 4, 5])
+    @pytest.mark.parametrize("line", [1, 3, 5])
     @pytest.mark.parametrize("kernels", ["numpy", "numba"])
-    def test_invalid_utf8_names_file_line_and_byte(self, line: int, kernels: str, tmp_path: Path) -> None:
+    def test_invalid_utf8_names_file_line_and_byte(self, line, kernels, tmp_path):
         if kernels == "numba":
             pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
         lines = [text.encode() for text in TEXT]
@@ -162,10 +138,7 @@ class TestLines:
             ParallelFiles.open([str(path)], [str(good)]) as corpus,
             pytest.raises(InputError, match=rf"^\S*bad.txt, line {line}, byte 4: not UTF-8 \(0xff\)"),
         ):
-            score_corpus(corpus, Bleu(), kernels=kernels)  # type: ignore[arg-type]
-
-    def test_truncated_utf8_at_the_end(self, tmp_path: Path) -> None:
-        path = tmp_path / "bad.txt"
+            score_corpus(corpus, Bleu(), kernels=kernels)
         path.write_bytes(b"a\nb\ncaf\xc3")
         with (
             ParallelFiles.open([str(path)], [str(path)]) as corpus,
@@ -173,12 +146,14 @@ class TestLines:
         ):
             loaded(corpus)
 
-    def test_threads_find_the_same_lines(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        started: list[int] = []
-        monkeypatch.setattr(
-            "softbleu.corpora.parallel.ThreadPoolExecutor",
-            lambda threads: (started.append(threads), ThreadPoolExecutor(threads))[1],
-        )
+    def test_threads_find_the_same_lines(self, tmp_path, monkeypatch):
+        started = []
+
+        def make(threads):
+            started.append(threads)
+            return ThreadPoolExecutor(threads)
+
+        monkeypatch.setattr("softbleu.corpora.parallel.ThreadPoolExecutor", make)
         monkeypatch.setattr(os, "cpu_count", lambda: 3)
         (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
         found = []
@@ -188,11 +163,11 @@ class TestLines:
         assert started == [2, 3]
         assert found[1:] == found[:1] * 2
 
-    def test_joined_blocks_are_those_of_the_same_lines(self, tmp_path: Path) -> None:
+    def test_joined_blocks_are_those_of_the_same_lines(self, tmp_path):
         (tmp_path / "c").write_text("\n".join(TEXT), encoding="utf-8")
         (tmp_path / "g.m2").write_text("".join(f"S {text}\n\n" for text in "abcde"))
         with ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path / "c")]) as corpus:
-            parts = [block.load() for block in joined(list(corpus.blocks()))]  # type: ignore[union-attr]
+            parts = [block.load() for block in joined(list(corpus.blocks()))]
             assert [text for part in parts for text in part.candidates["c"]] == TEXT
             assert [text for part in parts for (text,) in part.references] == TEXT
             carried = [block.carried() for block in corpus.blocks()]
@@ -201,62 +176,38 @@ class TestLines:
             blocks = list(corpus.blocks())
             found = list(joined(blocks))
             assert len(found) == -(-len(blocks) // 4)
-            assert [gold for block in found for gold in block.gold or ()] == list(corpus.gold or ())  # type: ignore[union-attr]
-            assert [text for block in found for text in block.load().candidates["c"]] == TEXT  # type: ignore[union-attr]
-
-    def test_scores_are_those_of_the_same_text_in_memory(self, tmp_path: Path) -> None:
-        other = ["a dog", "", "naïve 日本 x", "blanks or not", "the last"]
-        paths = []
-        for name, texts in (("c", TEXT), ("r", other), ("r2", TEXT[::-1])):
-            paths.append(str(tmp_path / name))
-            (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")
-        with ParallelFiles.open(paths[:1], paths[1:]) as corpus:
-            found = score_corpus(corpus, Bleu(order=2))[0].numbers
-        references = list(zip(other, TEXT[::-1], strict=True))
-        assert found == score(TEXT, references, order=2).numbers
-        assert found.score > 0
+            assert [gold for block in found for gold in block.gold or ()] == list(corpus.gold or ())
+            assert [text for block in found for text in block.load().candidates["c"]] == TEXT
 
 
-def test_undecodable_text_in_another_encoding(tmp_path: Path) -> None:
-    path = tmp_path / "bad.txt"
-    path.write_bytes(b"\x80\x81\xff\n")
-    with pytest.raises(InputError, match=r"bad.txt: not gb18030 \(0x80\); name its encoding"):
-        ParallelFiles.open([str(path)], [str(path)], encoding="gb18030")
-
-
-@pytest.mark.parametrize("content", ["a b\n".encode("utf-16") + b"A", "a\ud83d".encode("utf-16", "surrogatepass")])
-def test_a_file_that_ends_within_a_character(content: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "encoding", "message"),
+    [
+        ("a b\n".encode("utf-16") + b"A", "utf-16", "bad.txt.*not utf-16"),
+        ("a\ud83d".encode("utf-16", "surrogatepass"), "utf-16", "bad.txt.*not utf-16"),
+        (b"\x80\x81\xff\n", "gb18030", r"bad.txt: not gb18030 \(0x80\); name its encoding"),
+        (b"a\n", "utf-9", r"unknown encoding 'utf-9'; e\.g\. utf-8"),
+    ],
+)
+def test_other_encodings(content, encoding, message, tmp_path):
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"bad.txt.*not utf-16"):
-        ParallelFiles.open([str(path)], [str(path)], encoding="utf-16")
+    with pytest.raises(InputError, match=message):
+        ParallelFiles.open([str(path)], [str(path)], encoding=encoding)
 
 
-def test_unknown_encoding(tmp_path: Path) -> None:
-    path = tmp_path / "c.txt"
-    path.write_bytes(b"a\n")
-    with pytest.raises(InputError, match=r"unknown encoding 'utf-9'; e\.g\. utf-8"):
-        ParallelFiles.open([str(path)], [str(path)], encoding="utf-9")
+PACKED = gzip.compress(bytes(range(256)), mtime=0)
 
 
-@pytest.mark.parametrize("cut", [5, 12, 25, -1])
-def test_truncated_gzip(cut: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", [PACKED[:5], PACKED[:12], PACKED[:25], PACKED[:-1], PACKED[:-6] + bytes(6)])
+def test_damaged_gzip(content, tmp_path):
     path = tmp_path / "c.txt.gz"
-    path.write_bytes(gzip.compress(os.urandom(50).hex().encode())[:cut])
-    with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
-        ParallelFiles.open([str(path)], [str(path)])
-
-
-def test_damaged_gzip(tmp_path: Path) -> None:
-    path = tmp_path / "c.txt.gz"
-    content = bytearray(gzip.compress(b"some text that is long enough\n" * 9))
-    content[-6] ^= 0xFF
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"c\.txt\.gz: broken gzip data"):
         ParallelFiles.open([str(path)], [str(path)])
 
 
-def test_missing_file_and_folder(tmp_path: Path) -> None:
+def test_missing_file_and_folder(tmp_path):
     with pytest.raises(InputError, match=r"^no such file: \S*nothing.txt$"):
         ParallelFiles.open([str(tmp_path / "nothing.txt")], ["r"])
     (tmp_path / "c").write_text("a\n")
@@ -264,19 +215,21 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
         ParallelFiles.open([str(tmp_path / "c")], [str(tmp_path)])
 
 
-def test_no_files() -> None:
-    with pytest.raises(InputError, match="no candidate file: name one with --candidate"):
-        ParallelFiles.open([], ["r"])
-    with pytest.raises(InputError, match="no reference file: name one with --reference"):
-        ParallelFiles.open(["c"], [])
+@pytest.mark.parametrize(
+    ("candidates", "references", "message"),
+    [
+        ([], ["r"], "no candidate file: name one with --candidate"),
+        (["c"], [], "no reference file: name one with --reference"),
+        (["-"], ["-"], "can be read once only"),
+        (["c", "c"], ["r"], "the same candidate file is named twice"),
+    ],
+)
+def test_files_that_make_no_sense(candidates, references, message):
+    with pytest.raises(InputError, match=message):
+        ParallelFiles.open(candidates, references)
 
 
-def test_standard_input_twice() -> None:
-    with pytest.raises(InputError, match="can be read once only"):
-        ParallelFiles.open(["-"], ["-"])
-
-
-def test_copies_go_when_files_are_closed_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_go_when_files_are_closed_or_refused(tmp_path, monkeypatch):
     copies = tmp_path / "copies"
     copies.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(copies))
@@ -289,25 +242,6 @@ def test_copies_go_when_files_are_closed_or_refused(tmp_path: Path, monkeypatch:
     with pytest.raises(InputError):
         ParallelFiles.open([str(packed)], [str(short)])
     assert list(copies.iterdir()) == []
-
-
-def test_fifos_do_not_hang(tmp_path: Path) -> None:
-    fifo, path = tmp_path / "fifo", tmp_path / "r.txt"
-    os.mkfifo(fifo)
-    path.write_bytes(b"a cat\n")
-    writer = threading.Thread(target=fifo.write_bytes, args=[b"a cat\n"], daemon=True)
-    found: list[Segments] = []
-
-    def read() -> None:
-        with ParallelFiles.open([str(fifo)], [str(path)]) as corpus:
-            found.append(loaded(corpus))
-
-    reader = threading.Thread(target=read, daemon=True)
-    writer.start()
-    reader.start()
-    reader.join(3)
-    assert not reader.is_alive()
-    assert [list(segments.candidates.values()) for segments in found] == [[["a cat"]]]
 
 
 # names of systems
@@ -323,10 +257,5 @@ def test_fifos_do_not_hang(tmp_path: Path) -> None:
         (["a/x.txt", "a/x.txt.gz"], ["x.txt", "x.txt.gz"]),
     ],
 )
-def test_name_files(paths: list[str], expected: list[str]) -> None:
+def test_name_files(paths, expected):
     assert name_files(paths) == dict(zip(expected, paths, strict=True))
-
-
-def test_a_file_named_twice() -> None:
-    with pytest.raises(InputError, match="the same candidate file is named twice"):
-        name_files(["a.txt", "a.txt"])

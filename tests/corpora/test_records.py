@@ -6,9 +6,7 @@ import gzip
 import io
 import json
 import sys
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from shared_data import shared
@@ -28,34 +26,30 @@ JSONL = (
 RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
 
 
-def read(folder: Path, content: str | bytes, name: str, **options: Any) -> Segments:
+def read(folder, content, name, **options):
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_segments(str(path), **options)
 
 
-def test_pairs(tmp_path: Path) -> None:
-    found = read(tmp_path, PAIRS, "corpus.txt")
-    assert found.candidates == {"candidate": ["a cat", "", "x"]}
-    assert found.references == RAGGED
-    assert found.source is None
+@pytest.mark.parametrize(
+    ("content", "name", "last", "source"),
+    [
+        (PAIRS, "corpus.txt", ("",), None),
+        (TSV, "corpus.tsv", ("", ""), ["S1", "S2", "S3"]),
+        (JSONL, "corpus.jsonl", ("", ""), ["S1", "S2", "S3"]),
+    ],
+)
+def test_formats(content, name, last, source, tmp_path):
+    found = read(tmp_path, content, name)
+    assert found == Segments({"candidate": ["a cat", "", "x"]}, [*RAGGED[:2], last], source)
+    # The format goes before the suffix.
+    assert read(tmp_path, content, "other.txt", file_format=name.split(".")[1].replace("txt", "pairs")) == found
+    with pytest.raises(UnknownNameError, match=r"unknown file format 'csv' .*valid: pairs, tsv, jsonl"):
+        read(tmp_path, content, name, file_format="csv")
 
 
-def test_tsv(tmp_path: Path) -> None:
-    found = read(tmp_path, TSV, "corpus.tsv")
-    assert found.candidates == {"candidate": ["a cat", "", "x"]}
-    assert found.references == [*RAGGED[:2], ("", "")]
-    assert found.source == ["S1", "S2", "S3"]
-
-
-def test_jsonl(tmp_path: Path) -> None:
-    found = read(tmp_path, JSONL, "corpus.jsonl")
-    assert found.candidates == {"candidate": ["a cat", "", "x"]}
-    assert found.references == [*RAGGED[:2], ("", "")]
-    assert found.source == ["S1", "S2", "S3"]
-
-
-def test_several_systems(tmp_path: Path) -> None:
+def test_several_systems(tmp_path):
     expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
     tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"
     assert read(tmp_path, tsv, "x.tsv").candidates == expected
@@ -67,7 +61,7 @@ def test_several_systems(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("content", "name"), [(PAIRS, "c.txt"), (TSV, "c.tsv"), (JSONL, "c.jsonl")])
 @pytest.mark.parametrize("kind", ["gzip", "CRLF", "BOM", "no last newline", "utf-16", "latin-1", "small pieces"])
-def test_kinds_of_files(content: str, name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_of_files(content, name, kind, tmp_path, monkeypatch):
     expected = read(tmp_path, content, name)
     data, options = content.encode(), {}
     if kind == "gzip":
@@ -85,27 +79,12 @@ def test_kinds_of_files(content: str, name: str, kind: str, tmp_path: Path, monk
     assert read(tmp_path, data, name, **options) == expected
 
 
-def test_the_format_goes_before_the_suffix(tmp_path: Path) -> None:
-    assert read(tmp_path, JSONL, "corpus.txt", file_format="jsonl").references[0] == RAGGED[0]
-
-
-def test_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown file format 'csv' .*valid: pairs, tsv, jsonl"):
-        read(tmp_path, PAIRS, "corpus.txt", file_format="csv")
-
-
-def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(PAIRS.encode())))
     assert read_segments("-").references == RAGGED
 
 
-@pytest.mark.parametrize("inside", ["\r", "\x85", "\u2028"])
-def test_only_newlines_end_lines(inside: str, tmp_path: Path) -> None:
-    found = read(tmp_path, f"a{inside}b ||| c\nd ||| e\n", "c.txt")
-    assert found.candidates == {"candidate": [f"a{inside}b", "d"]}
-
-
-def test_the_corpus_of_morgan_2014() -> None:
+def test_the_corpus_of_morgan_2014():
     found = read_segments(str(shared("data", "morgan2014", "artificial.pairs.txt")))
     assert found.candidates["candidate"][0] == "a boy drove to a store"
     assert found.references[0] == ("the boy drove to a store",)
@@ -119,16 +98,8 @@ def test_the_corpus_of_morgan_2014() -> None:
         ("c.tsv", "candidate\treference\na\tb\tc\n", "c.tsv, line 2: 3 cells under 2 column names"),
         ("c.tsv", "candidate\treference\na\tb\n\n", "c.tsv, line 3: .*no reference"),
         ("c.tsv", "candidates\treference\na\tb\n", "'?candidate"),
-        (
-            "c.tsv",
-            "reference\tcandidate\nb\ta\nb\n",
-            "c.tsv, line 3: no candidate of system 'candidate'",
-        ),
-        (
-            "c.tsv",
-            "reference\tcandidate\nb\nb\ta\n",
-            "c.tsv, line 2: no candidate of system 'candidate'",
-        ),
+        ("c.tsv", "reference\tcandidate\nb\ta\nb\n", "c.tsv, line 3: no candidate of system 'candidate'"),
+        ("c.tsv", "reference\tcandidate\nb\nb\ta\n", "c.tsv, line 2: no candidate of system 'candidate'"),
         ("c.tsv", "candidate\tcandidate\treference\na\tb\tc\n", "two columns have the same name, 'candidate'"),
         ("c.jsonl", '{"candidate": "a", "reference": "b"}\n{"cand', "c.jsonl, line 2, column 2: not JSON"),
         ("c.jsonl", "\n", "c.jsonl, line 1, column 1: not JSON"),
@@ -141,6 +112,7 @@ def test_the_corpus_of_morgan_2014() -> None:
         ("c.jsonl", '{"candidate": "a", "references": true}\n', "c.jsonl, line 1: .*true"),
         ("c.jsonl", '{"candidate": "a", "references": {"b": "c"}}\n', "c.jsonl, line 1: "),
         ("c.jsonl", '{"candidate": "a", "reference": "b", "source": 5}\n', "c.jsonl, line 1: text is needed, not 5"),
+        ("c.jsonl", '{"candidate": {"x": "y\\nz"}, "references": [["a\\nb"]]}\n', "c.jsonl, line 1: "),
         (
             "c.jsonl",
             '{"candidate": {"A": "a"}, "reference": "b"}\n{"candidate": {"B": "a"}, "reference": "b"}\n',
@@ -148,42 +120,27 @@ def test_the_corpus_of_morgan_2014() -> None:
         ),
     ],
 )
-def test_errors(name: str, content: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=message):
+def test_errors(name, content, message, tmp_path):
+    with pytest.raises(InputError, match=message) as caught:
         read(tmp_path, content, name)
-
-
-def test_errors_are_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, '{"candidate": {"x": "y\\nz"}, "references": [["a\\nb"]]}\n', "c.jsonl")
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
-def test_invalid_utf8(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes(piece, tmp_path, monkeypatch):
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     with pytest.raises(InputError, match=r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"):
         read(tmp_path, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
-
-
-@pytest.mark.parametrize("piece", [1, 2, 1 << 20])
-def test_truncated_utf8_is_not_dropped(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     with pytest.raises(InputError, match=r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)"):
         read(tmp_path, b"a ||| caf\xc3", "c.txt")
-
-
-def test_broken_gzip(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"c.txt.gz: broken gzip data"):
         read(tmp_path, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
-
-
-def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         read_segments(str(tmp_path / "nothing.tsv"))
+    assert read(tmp_path, "a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
 
 
-def test_text_is_read_piece_by_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_read_piece_by_piece(tmp_path, monkeypatch):
     """The first line is there long before the last byte is read."""
     path = tmp_path / "c.txt"
     path.write_text("first\n" + "more\n" * 1000 + "last", encoding="utf-8")

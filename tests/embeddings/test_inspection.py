@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from oracles import measure as oracle
 from softbleu.embeddings import open_vectors, write_store
 from softbleu.embeddings.inspection import describe_vectors
 from softbleu.embeddings.measure import QUANTILES, WordMeasure, measure_quantiles
-from softbleu.engine.vectors import compare_words
+from softbleu.engine.word_similarity import compare_words
 from softbleu.errors import VectorError
 
 ROWS = np.random.default_rng(5).normal(size=(25, 5)).astype(np.float32) + np.float32(0.3)
 VECTORS = {f"w{number}": row.tolist() for number, row in enumerate(ROWS)}
-VARIANTS: list[dict[str, Any]] = [
+REMEDIES: list[dict[str, Any]] = [
     {},
     {"similarity": "csls"},
     {"mean": True, "components": 1},
@@ -29,22 +28,22 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     write_store(
         tmp_path / "store", list(VECTORS), ROWS, dtype="float32", name="random", source="here", licence="none"
     )
     return tmp_path / "store"
 
 
-def measure_of(remedy: dict[str, Any]) -> WordMeasure:
+def measure_of(remedy):
     kept = {name: value for name, value in remedy.items() if name not in ("mean", "components")}
     components = remedy.get("components", 0)
     parts = ["mean"] * ("mean" in remedy) + [f"pc:{components}"] * (components > 0)
     return WordMeasure(**kept, vectors_postprocess=",".join(parts) or "none")
 
 
-@pytest.mark.parametrize("remedy", VARIANTS, ids=str)
-def test_similarity_is_the_token_product(remedy: dict[str, Any]) -> None:
+@pytest.mark.parametrize("remedy", REMEDIES, ids=str)
+def test_similarity_is_the_token_product(remedy):
     source, words = open_vectors(VECTORS), oracle.Measure(VECTORS, **remedy)
     for one, other in [("w0", "w1"), ("w3", "w9"), ("W4", "w4"), ("w7", "w7"), ("w20", "W2")]:
         found = compare_words(source, one, other, measure_of(remedy))
@@ -52,8 +51,8 @@ def test_similarity_is_the_token_product(remedy: dict[str, Any]) -> None:
         assert found.similarity == pytest.approx(words.product(one, other), abs=1e-6)
 
 
-@pytest.mark.parametrize("remedy", VARIANTS[:3], ids=str)
-def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy: dict[str, Any]) -> None:
+@pytest.mark.parametrize("remedy", REMEDIES[:3], ids=str)
+def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy):
     words = oracle.Measure(VECTORS, **remedy)
     own = words.product("w3", "w9")
     pairs = [words.product(a, b) for a in VECTORS for b in VECTORS if a != b and {a, b} != {"w3", "w9"}]
@@ -63,7 +62,7 @@ def test_percentile_is_the_share_of_pairs_that_are_less_alike(remedy: dict[str, 
     assert less - 0.3 <= found.percentile <= less + 100 / 300 + 0.3
 
 
-def test_words_without_a_vector_cannot_be_compared() -> None:
+def test_words_without_a_vector_cannot_be_compared():
     source = open_vectors({**VECTORS, "nothing": [0.0] * 5})
     for one, other, missing in [("w1", "xyz", "xyz"), ("xyz", "w1", "xyz"), ("w1", "nothing", "nothing")]:
         with pytest.raises(VectorError, match=f"no vector for the word '{missing}'"):
@@ -72,8 +71,8 @@ def test_words_without_a_vector_cannot_be_compared() -> None:
         compare_words(source, "W1", "w2", case="exact")
 
 
-def test_facts_of_a_store(store: Path) -> None:
-    source: Any = open_vectors(str(store))
+def test_facts_of_a_store(store):
+    source = open_vectors(str(store))
     facts = describe_vectors(source)
     size = sum(path.stat().st_size for path in store.iterdir())
     assert (facts["kind"], facts["words"], facts["dimension"], facts["bytes"]) == ("store", 25, 5, size)
@@ -82,8 +81,8 @@ def test_facts_of_a_store(store: Path) -> None:
     assert describe_vectors(source, verify=True) == {**facts, "verified": "yes"}
 
 
-def test_quantiles_kept_with_a_store_are_shown(store: Path) -> None:
-    source: Any = open_vectors(str(store))
+def test_quantiles_kept_with_a_store_are_shown(store):
+    source = open_vectors(str(store))
     kept = measure_quantiles(source)
     path = store / "meta.json"
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), QUANTILES: kept}), encoding="utf-8")
@@ -93,7 +92,7 @@ def test_quantiles_kept_with_a_store_are_shown(store: Path) -> None:
     assert len(shown) == 10
 
 
-def test_damage_is_found_when_asked_for(store: Path) -> None:
+def test_damage_is_found_when_asked_for(store):
     rows = max(store.iterdir(), key=lambda path: path.stat().st_size)
     content = bytearray(rows.read_bytes())
     content[-1] ^= 1
@@ -105,7 +104,7 @@ def test_damage_is_found_when_asked_for(store: Path) -> None:
     assert str(store) in str(caught.value)
 
 
-def test_facts_of_a_file(tmp_path: Path) -> None:
+def test_facts_of_a_file(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("the 1 2\ncat 2 3\n", encoding="utf-8")
     facts = describe_vectors(open_vectors(str(path)))
@@ -113,8 +112,5 @@ def test_facts_of_a_file(tmp_path: Path) -> None:
     assert str(facts["kind"]).endswith(" file")
     assert "sha256" not in facts
     assert describe_vectors(open_vectors(str(path)), verify=True)["sha256"] == open_vectors(str(path)).fingerprint
-
-
-def test_facts_of_a_mapping() -> None:
     facts = describe_vectors(open_vectors({"a": [1.0, 2.0, 3.0]}))
     assert (facts["name"], facts["dimension"]) == ("mapping", 3)

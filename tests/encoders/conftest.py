@@ -6,5 +6,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def _few_pairs_of_words_in_context(monkeypatch: pytest.MonkeyPatch) -> None:
+def _few_pairs_of_words_in_context(monkeypatch):
     monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 100)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.contexts import context_similarities
 from softbleu.encoders.convert import convert_encoder
 
@@ -20,16 +20,16 @@ class Spelling:
 
     dimension = 64
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.texts: list[str] = []
 
-    def tokenize(self, lines: list[list[str]]) -> Pieces:
+    def tokenize(self, lines):
         self.texts = [word.lower() for line in lines for word in line for _ in range(2)]
         words = [place for line in lines for place in range(len(line)) for _ in range(2)]
         ends = np.cumsum([0, *(2 * len(line) for line in lines)])
         return Pieces(np.arange(len(words), dtype=np.int32), np.array(words, np.int32), ends)
 
-    def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> np.ndarray:  # type: ignore[type-arg]
+    def encode(self, pieces, layers):
         kinds = {word: code for code, word in enumerate(sorted(set(self.texts)))}
         rows = np.zeros((len(self.texts), self.dimension), np.float32)
         for place, word in enumerate(self.texts):
@@ -38,16 +38,16 @@ class Spelling:
         return rows
 
 
-def test_pairs_are_of_different_words() -> None:
+def test_pairs_are_of_different_words():
     """A pair of equal words, whatever their case, would have the cosine 1."""
-    encoder: Encoder = Spelling()  # type: ignore[assignment]
+    encoder = Spelling()
     found = context_similarities(encoder, (1,))
     assert len(found) == 100
     assert found.max() < 0.6
     np.testing.assert_array_equal(found, context_similarities(encoder, (1,)))
 
 
-def test_they_are_kept_with_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_kept_with_a_store(tmp_path):
     convert_encoder(GOLDEN / "bert", tmp_path / "store", layers=[2], dtype="float32")
     quantiles = open_encoder(tmp_path / "store").quantiles
     assert list(quantiles) == KEPT
@@ -55,7 +55,8 @@ def test_they_are_kept_with_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert quantiles["p90"] == round(float(np.percentile(similarities, 90)), 6)
 
 
-def test_those_of_the_bundled_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_those_of_the_bundled_encoder(monkeypatch):
     monkeypatch.setattr("softbleu.encoders.contexts.PAIRS", 1_000_000)
     encoder = open_encoder("minilm-l6")
     similarities = context_similarities(encoder, encoder.layers)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from softbleu.encoders import Pieces, open_encoder
@@ -19,7 +17,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 FAMILIES = ("bert", "distilbert", "mpnet", "roberta")
 
 
-def expected(family: str) -> tuple[Pieces, NDArray[np.float32]]:
+def expected(family):
     with np.load(GOLDEN / family / "expected.npz") as kept:
         ids, offsets, states = kept["ids"], kept["offsets"], kept["states"]
     words = np.zeros(len(ids), np.int32)
@@ -27,7 +25,7 @@ def expected(family: str) -> tuple[Pieces, NDArray[np.float32]]:
     return Pieces(ids, words, offsets), states
 
 
-def changed(family: str, folder: Path, change: Callable[[dict[str, NDArray[np.float32]]], object]) -> Path:
+def changed(family, folder, change):
     """A model whose arrays were changed."""
     shutil.copytree(GOLDEN / family, folder)
     tensors = load_file(folder / "model.safetensors")
@@ -37,7 +35,7 @@ def changed(family: str, folder: Path, change: Callable[[dict[str, NDArray[np.fl
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_all_layers_are_those_of_transformers(family: str, tmp_path: Path) -> None:
+def test_all_layers_are_those_of_transformers(family, tmp_path):
     convert_encoder(GOLDEN / family, tmp_path / "store", dtype="float32")
     encoder = open_encoder(tmp_path / "store")
     pieces, states = expected(family)
@@ -50,14 +48,14 @@ def test_all_layers_are_those_of_transformers(family: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("float16", 0.01), ("int8", 0.05)])
-def test_rounded_weights_change_little(dtype: str, error: float, tmp_path: Path) -> None:
-    convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype=dtype)  # type: ignore[arg-type]
+def test_rounded_weights_change_little(dtype, error, tmp_path):
+    convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype=dtype)
     pieces, states = expected("bert")
     difference = np.abs(open_encoder(tmp_path / "store").encode(pieces, (2,)) - states[2]).max()
     assert 1e-5 < difference < error
 
 
-def test_layers_above_those_asked_for_are_left_out(tmp_path: Path) -> None:
+def test_layers_above_those_asked_for_are_left_out(tmp_path):
     done = convert_encoder(GOLDEN / "mpnet", tmp_path / "store", dtype="float32", layers=[1])
     encoder = open_encoder(tmp_path / "store")
     pieces, states = expected("mpnet")
@@ -65,26 +63,26 @@ def test_layers_above_those_asked_for_are_left_out(tmp_path: Path) -> None:
     np.testing.assert_allclose(encoder.encode(pieces, (1,)), states[1], atol=1e-5)
 
 
-def prefix(tensors: dict[str, NDArray[np.float32]]) -> None:
+def prefix(tensors):
     for name in list(tensors):
         tensors[f"model.{name}"] = tensors.pop(name)
 
 
-def old_names(tensors: dict[str, NDArray[np.float32]]) -> None:
+def old_names(tensors):
     for name in [name for name in tensors if "LayerNorm" in name]:
         old = name.replace("weight", "gamma").replace("bias", "beta")
         tensors[old] = tensors.pop(name)
 
 
 @pytest.mark.parametrize("change", [prefix, old_names])
-def test_names_of_weights_vary(change: Callable[[dict[str, NDArray[np.float32]]], None], tmp_path: Path) -> None:
+def test_names_of_weights_vary(change, tmp_path):
     model = changed("bert", tmp_path / "model", change)
     convert_encoder(model, tmp_path / "store", dtype="float32")
     pieces, states = expected("bert")
     np.testing.assert_allclose(open_encoder(tmp_path / "store").encode(pieces, (2,)), states[2], atol=1e-5)
 
 
-def test_weights_may_lie_in_several_files(tmp_path: Path) -> None:
+def test_weights_may_lie_in_several_files(tmp_path):
     model = tmp_path / "model"
     shutil.copytree(GOLDEN / "bert", model)
     tensors = load_file(model / "model.safetensors")
@@ -99,7 +97,7 @@ def test_weights_may_lie_in_several_files(tmp_path: Path) -> None:
     assert open_encoder(tmp_path / "store").fingerprint == open_encoder(tmp_path / "whole").fingerprint
 
 
-def test_bfloat16_is_read(tmp_path: Path) -> None:
+def test_bfloat16_is_read(tmp_path):
     """Written by hand: NumPy has no such type, whose numbers are the upper halves of a float32."""
     model = tmp_path / "model"
     shutil.copytree(GOLDEN / "bert", model)

@@ -20,7 +20,7 @@ LINES = [list("abc"), list("softbleu") * 40, [], list("abd")]
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", ["bert", "distilbert", "mpnet", "roberta"])
-def test_gives_what_a_store_gives(family: str, tmp_path: Path) -> None:
+def test_gives_what_a_store_gives(family, tmp_path):
     convert_encoder(GOLDEN / family, tmp_path / "store", dtype="float32")
     stored, outside = open_encoder(tmp_path / "store"), open_encoder(f"transformers:{GOLDEN / family}")
     assert is_encoder(outside)
@@ -33,6 +33,6 @@ def test_gives_what_a_store_gives(family: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_model_that_is_not_there(tmp_path: Path) -> None:
+def test_a_model_that_is_not_there(tmp_path):
     with pytest.raises(VectorError, match="cannot be loaded"):
         open_encoder(f"transformers:{tmp_path}")

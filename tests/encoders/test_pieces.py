@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.encoders import Pieces, open_encoder
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
 from softbleu.errors import VectorError
@@ -20,11 +20,11 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 
 @pytest.fixture(scope="module")
-def minilm() -> Encoder:
+def minilm():
     return open_encoder("minilm-l6")
 
 
-def test_pieces_belong_to_the_words_they_start_in(minilm: Encoder) -> None:
+def test_pieces_belong_to_the_words_they_start_in(minilm):
     pieces = minilm.tokenize([["Unbelievable", ",", "n't", "naïve"], [], ["don't"]])
     # Of the first line [CLS] unbelievable , n ' t naive [SEP].
     assert pieces.offsets.tolist() == [0, 8, 10, 15]
@@ -32,7 +32,7 @@ def test_pieces_belong_to_the_words_they_start_in(minilm: Encoder) -> None:
 
 
 @pytest.mark.parametrize("word", ["\u200b", "\x00", "", " ", "\ud800", "a\udfffb", "\U0001f600", "[SEP]", "\u2028"])
-def test_odd_words(minilm: Encoder, word: str) -> None:
+def test_odd_words(minilm, word):
     """Some have no piece; none moves the words after it."""
     pieces = minilm.tokenize([["cat", word, "dog"]])
     ids, words = pieces.ids.tolist(), pieces.words.tolist()
@@ -42,28 +42,28 @@ def test_odd_words(minilm: Encoder, word: str) -> None:
     assert words[1:-1] == sorted(words[1:-1])
 
 
-def byte_level() -> Tokenizer:
+def byte_level():
     codes = {each: code for code, each in enumerate(["<unk>", *sorted(pre_tokenizers.ByteLevel.alphabet())])}
     tokenizer = Tokenizer(models.BPE(codes, [], unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return tokenizer
 
 
-def trimmed() -> Tokenizer:
+def trimmed():
     tokenizer = byte_level()
     tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
     return tokenizer
 
 
-def metaspace() -> Tokenizer:
+def metaspace():
     tokenizer = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0), ("b", -2.0), ("▁a", -1.0)], 0))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     return tokenizer
 
 
 @pytest.mark.parametrize("make", [byte_level, trimmed, metaspace])
-def test_a_space_belongs_to_the_word_after_it(make: object) -> None:
-    tokenizer: Tokenizer = make()  # type: ignore[operator]
+def test_a_space_belongs_to_the_word_after_it(make):
+    tokenizer: Tokenizer = make()
     pieces = cut_lines(tokenizer, [["a", "ba", "b"]], 300, "tiny")
     texts = [tokenizer.id_to_token(code).replace("Ġ", "▁") for code in pieces.ids.tolist()]
     groups = [
@@ -73,17 +73,17 @@ def test_a_space_belongs_to_the_word_after_it(make: object) -> None:
     assert all(group.startswith("▁") for group in groups[1:])
 
 
-def test_a_tokenizer_that_does_not_fit() -> None:
+def test_a_tokenizer_that_does_not_fit():
     with pytest.raises(VectorError, match="tiny: its tokenizer gives piece 65, of 10 that it knows: it does not fit"):
         cut_lines(byte_level(), [["a"]], 10, "tiny")
 
 
-def test_a_tokenizer_that_lacks_a_piece_for_the_unknown() -> None:
+def test_a_tokenizer_that_lacks_a_piece_for_the_unknown():
     with pytest.raises(VectorError, match=r"tiny: its tokenizer cannot cut 'a b' \(WordLevel error"):
         cut_lines(Tokenizer(models.WordLevel({"b": 0}, unk_token="?")), [["a", "b"]], 10, "tiny")
 
 
-def test_cutting_and_padding_are_switched_off(tmp_path: Path) -> None:
+def test_cutting_and_padding_are_switched_off(tmp_path):
     tokenizer = byte_level()
     tokenizer.enable_truncation(2)
     tokenizer.enable_padding(length=9)
@@ -92,7 +92,7 @@ def test_cutting_and_padding_are_switched_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("within", [0, 1, 2])
-def test_a_template_that_lacks_a_token_is_refused(within: int, tmp_path: Path) -> None:
+def test_a_template_that_lacks_a_token_is_refused(within, tmp_path):
     """The library would panic when it cuts a line, which is no exception."""
     tokenizer = byte_level()
     processor: processors.PostProcessor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
@@ -108,12 +108,12 @@ def test_a_template_that_lacks_a_token_is_refused(within: int, tmp_path: Path) -
 
 
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(3, 12))
-def test_windows_take_each_piece_where_it_stands_farthest_from_the_ends(lengths: list[int], most: int) -> None:
+def test_windows_take_each_piece_where_it_stands_farthest_from_the_ends(lengths, most):
     inner = [[-1, *range(length), -1] for length in lengths]
     words = np.array([word for line in inner for word in line], np.int32)
     pieces = Pieces(np.zeros_like(words), words, np.cumsum([0, *map(len, inner)]))
-    seen: dict[int, int] = {}
-    places: dict[int, list[int]] = {}
+    seen = {}
+    places = {}
     for window in cut_windows(pieces, most):
         assert len(window) <= most
         assert words[window.places[[0, -1]]].tolist() == [-1, -1]
@@ -128,7 +128,7 @@ def test_windows_take_each_piece_where_it_stands_farthest_from_the_ends(lengths:
     assert all(max(distances) == seen[each] for each, distances in places.items())
 
 
-def test_windows_of_nothing_but_boundaries() -> None:
+def test_windows_of_nothing_but_boundaries():
     words = np.full(5, -1, np.int32)
     windows = list(cut_windows(Pieces(words, words, np.array([0, 5])), 3))
     assert sorted(place for window in windows for place in window.places[window.kept].tolist()) == list(range(5))
@@ -137,7 +137,7 @@ def test_windows_of_nothing_but_boundaries() -> None:
         list(cut_windows(Pieces(wide, wide, np.array([0, 4])), 3))
 
 
-def test_a_long_line_is_encoded_whole(tmp_path: Path) -> None:
+def test_a_long_line_is_encoded_whole(tmp_path):
     """Rows of its first pieces are those of its first window, a line by itself."""
     convert_encoder(GOLDEN / "bert", tmp_path / "store", dtype="float32")
     encoder = open_encoder(tmp_path / "store")

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import Case, cases
+from strategies import cases
 
-from softbleu.corpora import Segments
-from softbleu.embeddings import open_vectors
-from softbleu.kernels import Kernels, choose_kernels
+from softbleu.kernels import choose_kernels
 from softbleu.kernels.pairs import TokenPairs
-from softbleu.matching import make_matcher
-from softbleu.metrics import Bleu, Metric
-from softbleu.results import RunOptions, VectorChoice, collect_statistics
+from softbleu.results import RunOptions, collect_statistics
 from softbleu.text.tokens import WORD_PARTS, Vocabulary, WordParts
 
 pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
@@ -25,14 +18,12 @@ BOTH = [choose_kernels("numpy"), choose_kernels("numba")]
 LENGTHS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=5)
 
 
-def pairs_of(lengths: list[tuple[int, int]]) -> TokenPairs:
+def pairs_of(lengths):
     rows, columns = np.array([(0, 0), *lengths]).cumsum(axis=0).T
     return TokenPairs(rows, columns)
 
 
-def weights_by(
-    kernels: Kernels, similarities: Any, pairs: TokenPairs, sides: list[Any], order: int, greedy: float
-) -> Any:
+def weights_by(kernels, similarities, pairs, sides, order, greedy):
     return kernels.matched_weights(similarities.copy(), pairs, sides[0], sides[1], order, greedy).tolist()
 
 
@@ -43,10 +34,8 @@ def weights_by(
     greedy=st.sampled_from([0.0, 0.5, 1.0]),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=300)
-def test_ties_go_the_same_way(
-    lengths: list[tuple[int, int]], values: list[float], order: int, greedy: float, seed: int
-) -> None:
+@settings(max_examples=50)
+def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     draw, pairs = np.random.default_rng(seed), pairs_of(lengths)
     similarities = draw.choice(values, int(pairs.cells[-1]))
     sides = [draw.choice([0.0, 0.5, 1.0, 2.25], int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
@@ -55,8 +44,8 @@ def test_ties_go_the_same_way(
 
 
 @pytest.mark.parametrize("greedy", [0.0, 0.5])
-def test_long_segments(greedy: float) -> None:
-    draw, pairs = np.random.default_rng(7), pairs_of([(150, 120), (1, 200), (0, 3), (90, 160)])
+def test_long_segments(greedy):
+    draw, pairs = np.random.default_rng(7), pairs_of([(70, 50), (1, 80), (0, 3), (40, 60)])
     similarities = draw.random(int(pairs.cells[-1])).round(2)
     sides = [draw.random(int(bounds[-1])) for bounds in (pairs.rows, pairs.columns)]
     one, other = (weights_by(kernels, similarities, pairs, sides, 3, greedy) for kernels in BOTH)
@@ -69,25 +58,14 @@ def test_long_segments(greedy: float) -> None:
     consumption=st.sampled_from(["unit", "similarity"]),
     composition=st.sampled_from(["mean", "sif", "aligned"]),
 )
-@settings(max_examples=200)
-def test_soft_matches(case: Case, consumption: str, composition: str) -> None:
+@settings(max_examples=25)
+def test_soft_matches(case, consumption, composition):
     case = case.with_options(consumption=consumption, composition=composition)
     one, other = (rows_by(name, case.segments, case.measure) for name in ("numpy", "numba"))
     assert one == other
 
 
-@pytest.mark.parametrize("matcher", ["sleu", "vleu", "xleu"])
-def test_soft_matches_of_systems(matcher: str) -> None:
-    draw = np.random.default_rng(3)
-    words = open_vectors("glove-6b-100d").head(300)[0]
-    texts = [[" ".join(draw.choice(words, draw.integers(0, 40))) for _ in range(60)] for _ in range(4)]
-    segments = Segments.of({"one": texts[0], "other": texts[1]}, list(zip(*texts[2:], strict=True)))
-    measure = complete(Bleu(make_matcher(matcher, threshold=0.5)), vectors=VectorChoice("glove-6b-100d"))
-    one, other = (rows_by(name, segments, measure) for name in ("numpy", "numba"))
-    assert one == other
-
-
-def rows_by(kernels: Any, segments: Segments, measure: Metric) -> Any:
+def rows_by(kernels, segments, measure):
     (statistics,) = collect_statistics(segments, [measure], RunOptions(kernels=kernels), keep_rows=True)
     return statistics.rows.tolist()
 
@@ -96,8 +74,8 @@ def rows_by(kernels: Any, segments: Segments, measure: Metric) -> Any:
     lines=st.lists(st.tuples(*[st.lists(st.text("abé", max_size=4), max_size=6)] * 2), max_size=4),
     weight=st.sampled_from([0.4, 0.8, 1.0]),
 )
-@settings(max_examples=200)
-def test_spellings(lines: list[tuple[list[str], list[str]]], weight: float) -> None:
+@settings(max_examples=40)
+def test_spellings(lines, weight):
     vocabulary = Vocabulary()
     candidate, reference = (vocabulary.encode(side) for side in ([a for a, _ in lines], [b for _, b in lines]))
     parts = WordParts.of(vocabulary, WORD_PARTS["spelling"])

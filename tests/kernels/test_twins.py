@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import product
 
@@ -11,49 +11,37 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from oracles import soft
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 import softbleu
 from softbleu.engine.encode import LineCoder
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.kernels import LARGE, Kernels, WordCoder, choose_kernels, numpy_backend, positions, small_backend
+from softbleu.kernels import LARGE, choose_kernels, numpy_backend, positions, small_backend
 from softbleu.text.tokens import Tokenizer, Tokens, Vocabulary, split_13a
-
-Lines = list[list[int]]
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""
 
 
-@pytest.fixture(
-    params=[
-        "small",
-        "numpy",
-        pytest.param(
-            "numba",
-            marks=pytest.mark.skipif(find_spec("numba") is None, reason="numba (extra 'fast') is missing"),
-        ),
-    ]
-)
-def kernels(request: pytest.FixtureRequest) -> Kernels:
+@pytest.fixture(params=["small", "numpy", "numba"])
+def kernels(request):
     return kernels_of(request.param)
 
 
-def kernels_of(name: str) -> Kernels:
+def kernels_of(name):
     """Those of a name; `small` is what single segments are counted with."""
     if name == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
-    return small_backend if name == "small" else choose_kernels(name)  # type: ignore[arg-type]
+    return small_backend if name == "small" else choose_kernels(name)
 
 
-def flat(lines: Lines) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def flat(lines):
     codes = np.array([code for line in lines for code in line], np.int32)
     return codes, np.cumsum([0, *map(len, lines)], dtype=np.int64)
 
 
-def clipped(kernels: Kernels, candidates: Lines, references: list[Lines], order: int) -> list[list[int]]:
+def clipped(kernels, candidates, references, order):
     counts = kernels.clipped_counts(
         Tokens(*flat(candidates)),
         Tokens(*flat([line for lines in references for line in lines])),
@@ -62,11 +50,10 @@ def clipped(kernels: Kernels, candidates: Lines, references: list[Lines], order:
     )
     assert counts.dtype == np.int64
     assert counts.shape == (len(candidates), order)
-    found: list[list[int]] = counts.tolist()
-    return found
+    return counts.tolist()
 
 
-def clipped_by_counters(candidates: Lines, references: list[Lines], order: int) -> list[list[int]]:
+def clipped_by_counters(candidates, references, order):
     rows = []
     for candidate, lines in zip(candidates, references, strict=True):
         row = []
@@ -79,37 +66,29 @@ def clipped_by_counters(candidates: Lines, references: list[Lines], order: int) 
     return rows
 
 
-def ngrams(line: list[int], n: int) -> list[tuple[int, ...]]:
+def ngrams(line, n):
     return [tuple(line[start : start + n]) for start in range(len(line) - n + 1)]
 
 
 # clipped counts
 
 
-def test_clipping_by_hand(kernels: Kernels) -> None:
-    """The example of Papineni et al. 2002: seven times "the"."""
-    the, cat, is_, on, mat, there, a = range(7)
-    references = [[the, cat, is_, on, the, mat], [there, is_, a, cat, on, the, mat]]
-    assert clipped(kernels, [[the] * 7], [references], 2) == [[2, 0]]
-
-
-@pytest.mark.parametrize("words", [2, 5, 1000])
-@pytest.mark.parametrize("order", [1, 2, 4, 8])
-def test_clipped_counts_of_random_text(kernels: Kernels, order: int, words: int) -> None:
+@pytest.mark.parametrize("words", [2, 1000])
+@pytest.mark.parametrize("order", [1, 4, 8])
+def test_clipped_counts_of_random_text(kernels, order, words):
     choose = np.random.default_rng(order * words)
 
-    def line() -> list[int]:
-        drawn: list[int] = choose.integers(0, words, choose.integers(0, 25)).tolist()
-        return drawn
+    def line():
+        return choose.integers(0, words, choose.integers(0, 25)).tolist()
 
-    candidates = [line() for _ in range(700)]
+    candidates = [line() for _ in range(150)]
     references = [[line() for _ in range(choose.integers(1, 5))] for _ in candidates]
     expected = clipped_by_counters(candidates, references, order)
     assert clipped(kernels, candidates, references, order) == expected
 
 
 @st.composite
-def coded_segments(draw: st.DrawFn) -> tuple[Lines, list[Lines]]:
+def coded_segments(draw):
     line = st.lists(st.integers(0, 3), max_size=9)
     size = draw(st.integers(0, 5))
     candidates = draw(st.lists(line, min_size=size, max_size=size))
@@ -118,8 +97,8 @@ def coded_segments(draw: st.DrawFn) -> tuple[Lines, list[Lines]]:
 
 
 @given(segments=coded_segments(), order=st.integers(1, 8), name=st.sampled_from(["small", "numpy", "numba"]))
-@settings(max_examples=300)
-def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: str) -> None:
+@settings(max_examples=60)
+def test_clipped_counts(segments, order, name):
     expected = clipped_by_counters(*segments, order)
     assert clipped(kernels_of(name), *segments, order) == expected
 
@@ -130,10 +109,8 @@ def test_clipped_counts(segments: tuple[Lines, list[Lines]], order: int, name: s
     name=st.sampled_from(["numpy", "numba"]),
     table=st.sampled_from([0, 9, 1 << 26]),
 )
-@settings(max_examples=200)
-def test_clipped_counts_of_long_segments(
-    segments: tuple[Lines, list[Lines]], order: int, name: str, table: int
-) -> None:
+@settings(max_examples=50)
+def test_clipped_counts_of_long_segments(segments, order, name, table):
     expected = clipped_by_counters(*segments, order)
     kernels = kernels_of(name)
     with pytest.MonkeyPatch.context() as patch:
@@ -144,40 +121,17 @@ def test_clipped_counts_of_long_segments(
         assert clipped(kernels, *segments, order) == expected
 
 
-@pytest.mark.parametrize(
-    ("candidates", "references", "expected"),
-    [
-        ([], [], []),
-        ([[]], [[[]]], [[0, 0, 0]]),
-        ([[1]], [[[]]], [[0, 0, 0]]),
-        ([[]], [[[1, 2], []]], [[0, 0, 0]]),
-        ([[], [1, 2, 3], []], [[[1]], [[], [1, 2, 3]], [[]]], [[0, 0, 0], [3, 2, 1], [0, 0, 0]]),
-    ],
-)
-def test_emptiness(kernels: Kernels, candidates: Lines, references: list[Lines], expected: list[list[int]]) -> None:
-    assert clipped(kernels, candidates, references, 3) == expected
-
-
-def test_ngrams_do_not_cross_lines(kernels: Kernels) -> None:
-    """The bigram 1 2 stands across two references, and across two candidates, but in no line."""
-    assert clipped(kernels, [[1, 2], [1], [2]], [[[1], [2]], [[1, 2]], [[1, 2]]], 2) == [
-        [2, 0],
-        [1, 0],
-        [1, 0],
-    ]
-
-
-def test_long_lines(kernels: Kernels) -> None:
+def test_long_lines(kernels):
     choose = np.random.default_rng(5)
-    few, many = choose.integers(0, 3, 20_000).tolist(), choose.integers(0, 30_000, 20_000).tolist()
-    candidates = [few, [0] * 100_000, many, [7]]
-    references = [[few[::-1], few[:500]], [[0] * 99_999], [many[::-1], few], [many]]
+    few, many = choose.integers(0, 3, 2000).tolist(), choose.integers(0, 3000, 2000).tolist()
+    candidates = [few, [0] * 10_000, many, [7]]
+    references = [[few[::-1], few[:500]], [[0] * 9999], [many[::-1], few], [many]]
     expected = clipped_by_counters(candidates, references, 4)
     assert clipped(kernels, candidates, references, 4) == expected
-    assert expected[1] == [99_999, 99_998, 99_997, 99_996]
+    assert expected[1] == [9999, 9998, 9997, 9996]
 
 
-def test_great_codes(kernels: Kernels) -> None:
+def test_great_codes(kernels):
     last = 2**31 - 1
     line = [last, last - 1, last]
     assert clipped(kernels, [line], [[line]], 4) == [[3, 2, 1, 0]]
@@ -189,24 +143,24 @@ def test_great_codes(kernels: Kernels) -> None:
 class OfLines:
     """What codes text where kernels do not, asked as they are."""
 
-    def __init__(self, *, marks: bool = False) -> None:
+    def __init__(self, *, marks=False):
         self._lines = LineCoder(Tokenizer("13a" if marks else "none"))
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._lines.vocabulary)
 
-    def words(self, start: int = 0) -> list[str]:
+    def words(self, start=0):
         return list(self._lines.vocabulary)[start:]
 
-    def code(self, text: bytes) -> Tokens:
+    def code(self, text):
         return self._lines.encode(text.decode().split("\n")[:-1])
 
 
-def coder_of(kernels: Kernels, *, marks: bool = False) -> WordCoder:
+def coder_of(kernels, *, marks=False):
     return (kernels.coder or OfLines)(marks=marks)
 
 
-def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[str], list[str]] = str.split) -> None:
+def assert_coded_as_split(kernels, lines, split=str.split):
     text = "".join(f"{line}\n" for line in lines).encode()
     coder = coder_of(kernels, marks=split is not str.split)
     tokens = coder.code(text)
@@ -227,15 +181,7 @@ def assert_coded_as_split(kernels: Kernels, lines: list[str], split: Callable[[s
     assert len(coder) == len(word_of)
 
 
-def test_no_text(kernels: Kernels) -> None:
-    coder = coder_of(kernels)
-    tokens = coder.code(b"")
-    assert tokens.codes.tolist() == []
-    assert tokens.offsets.tolist() == [0]
-    assert coder.words() == []
-
-
-def test_all_white_space(kernels: Kernels) -> None:
+def test_all_white_space(kernels):
     assert len(WHITE_SPACE) == 29
     blanks = [blank for blank in WHITE_SPACE if blank != "\n"]
     assert_coded_as_split(kernels, [f"{blank}one{blank}{blank}two{blank}" for blank in blanks])
@@ -243,43 +189,39 @@ def test_all_white_space(kernels: Kernels) -> None:
     assert_coded_as_split(kernels, [*blanks, "".join(blanks), ""])
 
 
-def test_every_code_point_below_3100(kernels: Kernels) -> None:
+def test_code_points(kernels):
     """Each as a word, at the end of a line, and between two words: only white space cuts."""
-    points = [chr(point) for point in range(0x3100) if point != ord("\n")]
+    wide = (*range(0xFE00, 0x10100), *range(0x1F600, 0x1F680), 0x10FFFF)
+    points = [chr(point) for point in (*range(0x3100), *wide) if point != ord("\n")]
     assert_coded_as_split(kernels, points)
     assert_coded_as_split(kernels, [f"a{point}b {point}" for point in points])
 
 
-def test_code_points_of_four_bytes(kernels: Kernels) -> None:
-    points = [chr(point) for point in (*range(0xFE00, 0x10100), *range(0x1F300, 0x1FB00), 0x10FFFF)]
-    assert_coded_as_split(kernels, [f"{point} x{point}" for point in points])
-
-
-def test_words_that_share_beginnings_and_bytes(kernels: Kernels) -> None:
+def test_words_that_share_beginnings_and_bytes(kernels):
     words = ["a", "aa", "aaa", "é", "éa", "aé", "日本", "日", "本", "日本語", "\x00", "\x00\x00", "a\x00"]
     assert_coded_as_split(kernels, [" ".join(words), " ".join(reversed(words)), "".join(words)])
+    assert_coded_as_split(kernels, [])
 
 
-def test_more_words_than_the_first_table_holds(kernels: Kernels) -> None:
+def test_more_words_than_the_first_table_holds(kernels):
     words = [f"{number:x}" for number in range(100_000)]
     lines = [" ".join(words[start : start + 100]) for start in range(0, len(words), 100)]
     assert_coded_as_split(kernels, lines + lines[::-1])
 
 
-def test_a_very_long_word(kernels: Kernels) -> None:
-    long = "x" * 1_000_000
+def test_a_very_long_word(kernels):
+    long = "x" * 70_000
     assert_coded_as_split(kernels, [f"{long} {long}y {long}", "x"])
 
 
 @given(
     lines=st.lists(
-        st.text(st.one_of(st.sampled_from("ab é\t\r\u00a0\u2028\u3000"), st.characters(codec="utf-8"))),
-        max_size=6,
+        st.text(st.one_of(st.sampled_from("ab é\t\r\u00a0\u2028\u3000"), st.characters(codec="utf-8"))), max_size=6
     ),
     name=st.sampled_from(["numpy", "numba"]),
 )
-@settings(max_examples=200)
-def test_any_text(lines: list[str], name: str) -> None:
+@settings(max_examples=40)
+def test_any_text(lines, name):
     assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines])
 
 
@@ -296,87 +238,72 @@ ANY_13A = st.lists(
 """Letters, digits, marks, entities and anything else."""
 
 
-def by_sacrebleu(line: str) -> list[str]:
-    tokens: list[str] = Tokenizer13a()(line.rstrip()).split()
-    return tokens
+def by_sacrebleu(line):
+    return Tokenizer13a()(line.rstrip()).split()
 
 
 @given(lines=st.lists(ANY_13A, max_size=4), name=st.sampled_from(["numpy", "numba"]))
-@settings(max_examples=500)
-def test_any_text_with_13a_is_that_of_sacrebleu(lines: list[str], name: str) -> None:
+@settings(max_examples=80)
+def test_any_text_with_13a_is_that_of_sacrebleu(lines, name):
     assert_coded_as_split(kernels_of(name), [line.replace("\n", "") for line in lines], by_sacrebleu)
 
 
 @given(line=ANY_13A | ANY_13A.map(lambda line: line.replace(" ", "\n")))
-@settings(max_examples=500)
-def test_any_line_with_13a_is_that_of_sacrebleu(line: str) -> None:
+@settings(max_examples=80)
+def test_any_line_with_13a_is_that_of_sacrebleu(line):
     assert split_13a(line) == by_sacrebleu(line)
 
 
-def test_all_short_words_of_digits_marks_and_letters(kernels: Kernels) -> None:
-    words = ["".join(word) for size in range(1, 6) for word in product("a1.-,(", repeat=size)]
+def test_all_short_words_of_digits_marks_and_letters(kernels):
+    words = ["".join(word) for size in range(1, 5) for word in product("a1.-,(", repeat=size)]
     assert_coded_as_split(kernels, [" ".join(words)], by_sacrebleu)
     assert [split_13a(word) for word in words] == list(map(by_sacrebleu, words))
 
 
-def test_every_code_point_beside_marks(kernels: Kernels) -> None:
-    points = [chr(point) for point in (*range(0x3100), *range(0xFE00, 0x10100), 0x1D7D8) if point != ord("\n")]
-    points = [point for point in points if not 0xD800 <= ord(point) < 0xE000]
+def test_every_code_point_beside_marks(kernels):
+    """Of letters beyond Latin and Greek a few: digits, marks and blanks of all scripts are there."""
+    points = [chr(point) for point in (*range(0x400), *range(0x3040, 0x30B0), *range(0x400, 0x10100), 0x1D7D8)]
+    points = [each for each in points if each < "\u0400" or unicodedata.category(each)[0] in "NPZ"]
+    points.remove("\n")
     assert_coded_as_split(kernels, [f"{point}.{point}-1,{point} a{point}." for point in points], by_sacrebleu)
 
 
 # choosing
 
 
-def test_auto_takes_numpy_for_little_text() -> None:
+def test_choosing(monkeypatch):
     assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
-
-
-def test_auto_takes_numba_for_much_text_where_it_is_installed() -> None:
-    expected = "numpy" if find_spec("numba") is None else "numba"
-    assert expected == choose_kernels("auto", LARGE).NAME
-
-
-def test_compiled_kernels_are_for_one_order_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ("numpy" if find_spec("numba") is None else "numba") == choose_kernels("auto", LARGE).NAME
+    with pytest.raises(UnknownNameError, match="unknown kernels 'cuda'; valid: auto, numpy, numba"):
+        choose_kernels("cuda")
     monkeypatch.setattr("sys.byteorder", "big")
     assert choose_kernels("auto", LARGE).NAME == "numpy"
     with pytest.raises(InputError, match="do not work on this machine"):
         choose_kernels("numba")
 
 
-def test_unknown_kernels() -> None:
-    with pytest.raises(UnknownNameError, match="unknown kernels 'cuda'; valid: auto, numpy, numba"):
-        choose_kernels("cuda")  # type: ignore[arg-type]
-
-
 # numbers of n-grams
 
 
-def positions_of(candidates: list[str], references: list[list[str]]) -> positions.Positions:
+def positions_of(candidates, references):
     vocabulary = Vocabulary()
     coded = vocabulary.encode([text.split() for text in candidates])
     offered = vocabulary.encode([text.split() for texts in references for text in texts])
     return positions.Positions.of(
-        coded.codes,
-        coded.lengths,
-        offered.codes,
-        offered.lengths,
-        np.array([len(texts) for texts in references]),
+        coded.codes, coded.lengths, offered.codes, offered.lengths, np.array([len(texts) for texts in references])
     )
 
 
 @pytest.mark.parametrize("systems", [1, 3])
 @pytest.mark.parametrize("compact", [0, 1 << 20])
 @pytest.mark.parametrize("table", [0, 50, 1 << 24])
-def test_ids_tell_ngrams_apart_with_any_table(
-    table: int, compact: int, systems: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_tell_ngrams_apart_with_any_table(table, compact, systems, monkeypatch):
     """Equal ids, equal n-grams of one segment; without room for a table they are found by sorting."""
     monkeypatch.setattr(positions, "_TABLE", table)
     monkeypatch.setattr(positions, "_COMPACT", compact)
     choose = np.random.default_rng(9)
 
-    def line() -> str:
+    def line():
         return " ".join(choose.choice(["a", "b", "c"], choose.integers(0, 9)))
 
     candidates = [line() for _ in range(12 * systems)]
@@ -399,7 +326,7 @@ def test_ids_tell_ngrams_apart_with_any_table(
         assert starts.tolist() == expected_starts
 
 
-def test_first_places_of_both_ways_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_places_of_both_ways_agree(monkeypatch):
     keys = np.array([3, 1, 3, 0, 1, 1])
     places = np.array([10, 11, 12, 13, 14, 15])
     expected = [10, 11, 10, 13, 11, 11]
@@ -408,10 +335,10 @@ def test_first_places_of_both_ways_agree(monkeypatch: pytest.MonkeyPatch) -> Non
     assert positions.first_places(keys, places, 4).tolist() == expected
 
 
-def test_many_references_of_which_few_have_an_ngram(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_references_of_which_few_have_an_ngram(monkeypatch):
     draw = np.random.default_rng(4)
-    references = [" ".join(draw.choice(list("abcdefgh"), 6)) for _ in range(60)]
-    table = softbleu.score(["a b c a b a a h"], [references])
-    monkeypatch.setattr("softbleu.kernels.positions._TABLE", 0)
-    assert softbleu.score(["a b c a b a a h"], [references]).numbers == table.numbers
-    assert table.numbers.matches[0] > 0
+    texts = ["a b c a b a a h"], [[" ".join(draw.choice(list("abcdefgh"), 6)) for _ in range(60)]]
+    expected = softbleu.score(*texts).numbers
+    monkeypatch.setattr(positions, "_TABLE", 0)
+    assert softbleu.score(*texts).numbers == expected
+    assert expected.matches[0] > 0

@@ -122,6 +122,10 @@ def test_the_converted_model_is_kept_and_can_be_named_itself(llama, tmp_path):
     again = NeuralModel(lambda: folder, "another").judge(words(LINES)).log_probabilities
     assert again.tolist() == first.tolist()
     assert opened(folder).judge(words(LINES)).log_probabilities.tolist() == first.tolist()
+    # A damaged copy is made again.
+    (kept / "model.bin").unlink()
+    fresh = NeuralModel(opened(llama)._place, "fresh")
+    assert fresh.judge(words(LINES)).log_probabilities.tolist() == first.tolist()
 
 
 def test_another_process_may_convert_it_first(llama, monkeypatch):
@@ -146,15 +150,6 @@ def test_another_process_may_convert_it_first(llama, monkeypatch):
         NeuralModel(opened(llama)._place, "another").judge(words(LINES))
 
 
-def test_a_damaged_copy_is_made_again(llama):
-    first = opened(llama).judge(words(LINES)).log_probabilities
-    (kept,) = (line_cache.cache_folder() / "language").iterdir()
-    (line_cache.cache_folder() / "lines.sqlite").unlink()
-    (kept / "model.bin").unlink()
-    fresh = NeuralModel(opened(llama)._place, "fresh")
-    assert fresh.judge(words(LINES)).log_probabilities.tolist() == first.tolist()
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -162,10 +157,7 @@ def test_a_damaged_copy_is_made_again(llama):
         ({"pieces": "llama"}, "pieces of the kind 'llama'"),
         ({"pre": "smolm"}, "did you mean 'smollm'"),
         ({"weights": {**made_up_weights(), "output_norm.weight": np.ones(8, np.float32)}}, "has not the shape"),
-        (
-            {"weights": {k: v for k, v in made_up_weights().items() if "1.ffn_up" not in k}},
-            "blk.1.ffn_up.weight is m",
-        ),
+        ({"weights": {k: v for k, v in made_up_weights().items() if "1.ffn_up" not in k}}, "1.ffn_up.weight is m"),
         ({"weights": made_up_weights() | {"output_norm.weight": np.full(16, np.nan, np.float32)}}, "NaN or infinite"),
     ],
 )
@@ -178,7 +170,7 @@ def test_files_of_other_models(tmp_path, change, said):
     assert not (tmp_path / "folder").exists()
 
 
-@pytest.mark.parametrize("share", [0, 0.001, 0.1, 0.3, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.999])
 def test_truncated_files(llama, tmp_path, share):
     content = llama.read_bytes()
     cut = tmp_path / "cut.gguf"
@@ -208,7 +200,10 @@ def test_damaged_folders(llama, tmp_path):
             ModelChoice.of(str(other))
 
 
-def test_what_is_not_there(monkeypatch, tmp_path):
+def test_what_is_not_there(llama, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(MissingExtraError, match=r"need ctranslate2.*pip install 'softbleu\[refless\]'"):
+        opened(llama).judge([["the"]])
     with pytest.raises(InputError, match=r"'smolm': no language model.*en-small, smollm2-135m"):
         ModelChoice.of("smolm")
     monkeypatch.setattr("softbleu.language.locate.package_folder", lambda name: None)
@@ -224,12 +219,7 @@ def test_what_is_not_there(monkeypatch, tmp_path):
         ModelChoice.of("smollm2-135m")
 
 
-def test_the_extra_is_named(llama, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    with pytest.raises(MissingExtraError, match=r"need ctranslate2.*pip install 'softbleu\[refless\]'"):
-        opened(llama).judge([["the"]])
-
-
+@pytest.mark.slow
 def test_logarithms_are_those_of_transformers():
     """Pieces of SmolLM2, recorded in float32 (tests/golden/make_smollm2.py), beside int8 here."""
     if package_folder(MODEL_PACKAGES["smollm2-135m"].module) is None:

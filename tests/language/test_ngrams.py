@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles.kneser_ney import KneserNey
 
@@ -41,6 +41,8 @@ def sample():
 
 
 @given(LINES, st.integers(1, 5), st.integers(1, 3), st.lists(WORDS | st.just("new"), max_size=8))
+# One discount would be 0 here: no word may be impossible after another.
+@example([["d"], ["c", "f", "d"], ["f", "d"]], 2, 1, ["d", "c"])
 def test_as_kneser_and_ney_have_it(lines, order, least, asked):
     model, oracle = train_ngrams(lines, order, least_ngram=least), KneserNey(lines, order, least)
     found = model.token_log_probabilities(model.codes(asked), np.array([0, len(asked)]))
@@ -57,25 +59,12 @@ def test_real_text_needs_no_fallback():
         assert found == pytest.approx(sum(map(math.log10, oracle.line(line))), abs=1e-4)
 
 
-def test_where_nothing_would_be_taken_off():
-    """Counts of which one discount is 0: no word may be impossible after another."""
-    model = train_ngrams([["d"], ["c", "f", "d"], ["f", "d"]], 2)
-    assert np.isfinite(model.token_log_probabilities(model.codes(["d", "c"]), np.array([0, 2]))).all()
-
-
-@given(LINES, st.integers(1, 4), st.integers(1, 3))
-def test_probabilities_add_up_to_one(lines, order, least):
-    model = train_ngrams(lines, order, least_ngram=least)
-    contexts = [["a"], ["b", "a"], ["new", "c"], []]
-    for context in contexts:
-        every = [word for word in model.words if word != "<s>"]
-        ends = [
-            model.token_log_probabilities(model.codes([*context, word]), np.array([0, len(context) + 1]))[-2]
-            for word in every
-            if word != "</s>"
-        ]
-        ends.append(model.token_log_probabilities(model.codes(context), np.array([0, len(context)]))[-1])
-        assert (10.0 ** np.array(ends)).sum() == pytest.approx(1, abs=1e-5)
+@pytest.mark.parametrize("wrong", [{"order": 0}, {"order": 6}, {"least_word": 0}, {"least_ngram": 0}])
+def test_what_cannot_be_trained(wrong):
+    with pytest.raises(InputError):
+        train_ngrams([["a"]], **wrong)
+    with pytest.raises(InputError, match="no text to train on"):
+        train_ngrams([])
 
 
 def test_rare_words_become_unknown():
@@ -166,14 +155,3 @@ def test_an_ngram_begins_with_one_that_is_there(tmp_path):
     path.write_text(more)
     with pytest.raises(InputError, match="'</s> a a' is there, but not what it begins with"):
         read_arpa(path)
-
-
-@pytest.mark.parametrize("wrong", [{"order": 0}, {"order": 6}, {"least_word": 0}, {"least_ngram": 0}])
-def test_settings_out_of_bounds(wrong):
-    with pytest.raises(InputError):
-        train_ngrams([["a"]], **wrong)
-
-
-def test_no_text():
-    with pytest.raises(InputError, match="no text to train on"):
-        train_ngrams([])

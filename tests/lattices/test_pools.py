@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,17 +20,10 @@ LINES = st.lists(st.sampled_from(("a", "b", "c", "d")), min_size=1, max_size=7)
 
 
 @given(st.lists(CANDIDATES, min_size=1, max_size=3), networks())
-def test_each_ngram_is_there_as_often_as_in_some_path(candidates: list[list[str]], network: WordNetwork) -> None:
+def test_each_ngram_is_there_as_often_as_in_some_path(candidates, network):
     lines = [" ".join(candidate) for candidate in candidates]
-    found = softbleu.score(
-        lines,
-        [format_line(network)] * len(lines),
-        metric="netbleu",
-        notation="network",
-        tokenize="none",
-        level="segment",
-        order=3,
-    )
+    own = {"metric": "netbleu", "notation": "network", "tokenize": "none", "level": "segment", "order": 3}
+    found = softbleu.score(lines, [format_line(network)] * len(lines), **own)
     lengths = {len(text) for text in oracle.all_texts(network)}
     for candidate, score in zip(candidates, found.segments, strict=True):
         matches = []
@@ -44,9 +36,7 @@ def test_each_ngram_is_there_as_often_as_in_some_path(candidates: list[list[str]
 
 
 @given(LINES, LINES, LINES)
-def test_a_network_that_is_a_reference_is_that_reference(
-    candidate: list[str], one: list[str], other: list[str]
-) -> None:
+def test_a_network_that_is_a_reference_is_that_reference(candidate, one, other):
     texts = [" ".join(candidate)], [[" ".join(one), " ".join(other)]]
     own = {"tokenize": "none", "order": 3}
     plain = softbleu.score(*texts, metric="bleu", **own)
@@ -54,25 +44,21 @@ def test_a_network_that_is_a_reference_is_that_reference(
 
 
 @pytest.mark.parametrize("name", ["netbleu", "hyter"])
-def test_pairs_are_scored_as_segments(name: str) -> None:
+def test_pairs_are_scored_as_segments(name):
     candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
-    own: dict[str, Any] = {"metric": name, "notation": "brackets"}
-    alone = [
-        [
-            softbleu.score([candidate], [reference], level="segment", **own).segments[0].score
-            for reference in references
-        ]
-        for candidate in candidates
-    ]
+    own = {"metric": name, "notation": "brackets"}
+    level = {"level": "segment", **own}
+    scores = [[softbleu.score([one], [two], **level).segments[0] for two in references] for one in candidates]
+    alone = [[score.score for score in row] for row in scores]
     found = softbleu.pairwise(candidates, references, **own)
     assert found.scores == pytest.approx(np.array(alone))
     assert found.scores[0, 0] == pytest.approx(100 if name == "netbleu" else 0)
     assert not isinstance(make_metric(name), softbleu.Bleu)
 
 
-def test_soft_matches_meet_any_ngram_of_a_network() -> None:
+def test_soft_matches_meet_any_ngram_of_a_network():
     vectors = {"cat": [1.0, 0.1], "dog": [0.9, 0.3], "hound": [0.8, 0.4], "the": [0.0, 1.0], "sat": [-1.0, 0.2]}
-    own: dict[str, Any] = {"vectors": vectors, "matcher": "vleu", "threshold": 0.5, "order": 2, "tokenize": "none"}
+    own = {"vectors": vectors, "matcher": "vleu", "threshold": 0.5, "order": 2, "tokenize": "none"}
     lines = ["the cat sat"]
     several = softbleu.score(lines, [["the dog sat", "the hound sat"]], metric="bleu", **own)
     network = softbleu.score(lines, ["the (dog|hound) sat"], metric="netbleu", notation="brackets", **own)
@@ -81,7 +67,7 @@ def test_soft_matches_meet_any_ngram_of_a_network() -> None:
     assert network.score > softbleu.score(lines, ["the hound sat"], metric="bleu", **own).score
 
 
-def test_a_network_that_is_a_reference_has_ter_without_shifts() -> None:
+def test_a_network_that_is_a_reference_has_ter_without_shifts():
     line = softbleu.score(["a b x d e"], ["a b c d"], metric="hyter", tokenize="none")
     assert line.score == softbleu.score(["a b x d e"], ["a b c d"], metric="ter").score == 50
     network = WordNetwork.chain(["a", "b", "c", "d"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import FrozenInstanceError, dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import ClassVar
@@ -13,37 +12,26 @@ from softbleu import InputError
 from softbleu.corpora import Segments
 from softbleu.errors import UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher, make_matcher
-from softbleu.metrics import Bleu, BleuScore
+from softbleu.metrics import Bleu
 from softbleu.metrics.making import make_metric
 from softbleu.results import read_metric, score_corpus
 
 SOFT = ("sleu", "vleu", "xleu")
 
 
-def test_names() -> None:
-    assert MATCHERS.names()[:4] == ["exact", "sleu", "vleu", "xleu"]
-
-
-@pytest.mark.parametrize("name", ["exact", *SOFT])
-def test_a_matcher_has_the_name_it_is_made_by(name: str) -> None:
-    assert make_matcher(name).name == name
-
-
-def test_matchers_are_values() -> None:
+def test_matchers_are_values():
+    assert MATCHERS.names()[:4] == ["exact", *SOFT]
+    assert [make_matcher(name).name for name in ("exact", *SOFT)] == ["exact", *SOFT]
+    assert make_matcher("vleu", threshold=None) == make_matcher("vleu")
     one, same, other = (make_matcher("vleu", threshold=value) for value in (0.5, 0.5, 0.6))
     assert one == same
     assert hash(one) == hash(same)
     assert one != other
     settings = "threshold=0.5, assignment='exact-first', consumption='unit', composition='mean'"
     assert repr(one) == f"VleuMatcher({settings})"
-    assert {setting.name: value for setting, value in one.settings()} == {
-        "threshold": 0.5,
-        "assignment": "exact-first",
-        "consumption": "unit",
-        "composition": "mean",
-    }
+
     with pytest.raises(FrozenInstanceError):
-        one.threshold = 0.1  # type: ignore[attr-defined]
+        one.threshold = 0.1
 
 
 @pytest.mark.parametrize(
@@ -58,50 +46,30 @@ def test_matchers_are_values() -> None:
         ("xleu", 4, [1, 2, 3, 4]),
     ],
 )
-def test_what_may_match_what(name: str, order: int, expected: list[int]) -> None:
+def test_what_may_match_what(name, order, expected):
     assert list(make_matcher(name).pool_orders(order, 4)) == expected
 
 
 @pytest.mark.parametrize("name", ["exact", *SOFT])
-def test_vectors_are_needed_unless_everything_is_exact(name: str) -> None:
+def test_vectors_are_needed_unless_everything_is_exact(name):
     assert make_matcher(name).needs_vectors(4) == (name != "exact")
     if name != "exact":
         assert not make_matcher(name, threshold=1.0).needs_vectors(4)
         assert make_matcher(name, threshold=0.999999).needs_vectors(4)
 
 
-def test_an_unknown_matcher_lists_the_valid_ones() -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown matcher 'fleu' .*valid: exact, sleu, vleu, xleu"):
-        make_matcher("fleu")
-
-
-@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), float("inf")])
-def test_thresholds_outside_the_range(threshold: float) -> None:
-    with pytest.raises(InputError, match="threshold must lie between 0 and 1"):
-        make_matcher("vleu", threshold=threshold)
-
-
 @pytest.mark.parametrize(
-    ("option", "message"),
+    ("name", "options", "message"),
     [
-        ("assignment", "unknown assignment 'best'; valid: exact-first, sequential, optimal"),
-        ("consumption", "unknown consumption 'best'; valid: unit, similarity"),
-        ("composition", "unknown composition 'best'; valid: mean, aligned"),
-        ("colour", "matcher 'vleu' has no option 'colour'; it has: threshold, assignment, consumption"),
+        ("fleu", {}, r"unknown matcher 'fleu' .*valid: exact, sleu, vleu, xleu"),
+        ("vleu", {"composition": "best"}, "unknown composition 'best'; valid: mean, aligned"),
+        ("vleu", {"colour": "best"}, "matcher 'vleu' has no option 'colour'; it has: threshold, assignment, cons"),
+        ("vleu", {"assignment": "optimal", "consumption": "similarity"}, "use consumption 'unit' with it"),
     ],
 )
-def test_unknown_options(option: str, message: str) -> None:
+def test_what_is_no_matcher(name, options, message):
     with pytest.raises(InputError, match=message):
-        make_matcher("vleu", **{option: "best"})
-
-
-def test_optimal_gives_out_whole_instances() -> None:
-    with pytest.raises(InputError, match="use consumption 'unit' with it"):
-        make_matcher("vleu", assignment="optimal", consumption="similarity")
-
-
-def test_options_that_are_none_keep_their_defaults() -> None:
-    assert make_matcher("vleu", threshold=None, assignment="optimal") == make_matcher("vleu", assignment="optimal")
+        make_matcher(name, **options)
 
 
 # matchers of one's own
@@ -113,7 +81,7 @@ class Pairs(SoftMatcher):
 
     name: ClassVar[str] = "pairs"
 
-    def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
+    def pool_orders(self, order, max_order):
         return (2,) if order == 2 else ()
 
 
@@ -123,31 +91,28 @@ class Shorter(SoftMatcher):
 
     name: ClassVar[str] = "shorter"
 
-    def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
+    def pool_orders(self, order, max_order):
         return (order - 1,) if order > 1 else ()
 
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 
-def masses(matcher: SoftMatcher, candidate: str, reference: str, order: int = 2) -> list[float]:
+def masses(matcher, candidate, reference, order=2):
     measure = make_metric(matcher=replace(matcher, threshold=0.0), order=order, vectors=VECTORS)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
-    assert isinstance(result.numbers, BleuScore)
     return result.numbers.matches
 
 
-def test_a_matcher_may_leave_out_orders() -> None:
+def test_a_matcher_may_leave_out_orders():
     assert masses(Pairs(), "a cat", "a dog") == [1, 0.8]
 
 
 @pytest.mark.parametrize("matcher", [Pairs, Shorter])
 @pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
 @pytest.mark.parametrize(("candidate", "reference"), [("cat", "dog"), ("cat", "a dog"), ("a cat", "dog")])
-def test_lines_shorter_than_every_soft_order(
-    matcher: type[SoftMatcher], assignment: str, candidate: str, reference: str
-) -> None:
-    found = masses(matcher(assignment=assignment), candidate, reference)  # type: ignore[arg-type]
+def test_lines_shorter_than_every_soft_order(matcher, assignment, candidate, reference):
+    found = masses(matcher(assignment=assignment), candidate, reference)
     # "a cat" against "dog": (0 + 0.6) / sqrt(2)
     soft = matcher is Shorter and candidate == "a cat"
     assert found == [0, pytest.approx(0.424264) if soft else 0]
@@ -155,21 +120,19 @@ def test_lines_shorter_than_every_soft_order(
 
 @pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
-def test_the_own_order_is_exact_where_only_others_are_soft(
-    assignment: str, long: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, monkeypatch):
     if long:
         monkeypatch.setattr("softbleu.matching.batches.BATCH_CELLS", 1)
         monkeypatch.setattr("softbleu.matching.batches.LONG_CELLS", 0)
-    found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")  # type: ignore[arg-type]
+    found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
 
 
-def test_matchers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_matchers_of_other_packages(monkeypatch):
     entry = EntryPoint("pairs", f"{__name__}:Pairs", "softbleu.matchers")
     monkeypatch.setattr(EntryPoint, "load", lambda self: Pairs)
 
-    def entry_points(group: str) -> tuple[EntryPoint, ...]:
+    def entry_points(group):
         return (entry,) if group == "softbleu.matchers" else ()
 
     monkeypatch.setattr("softbleu.config.declare.entry_points_of", entry_points)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +15,10 @@ from softbleu.embeddings import open_vectors
 from softbleu.errors import InputError
 from softbleu.kernels import choose_kernels
 from softbleu.matching import make_matcher
-from softbleu.matching.base import Matcher, SoftMatcher
 from softbleu.matching.kinds import VleuMatcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.similarity import TokenVectors
-from softbleu.matching.sweep import MatchIntervals, match_intervals, matched_by_all
+from softbleu.matching.sweep import match_intervals, matched_by_all
 from softbleu.text.tokens import Vocabulary
 
 NUMPY = choose_kernels("numpy")
@@ -35,12 +31,8 @@ ASSIGNMENTS = [
 ]
 COMPOSITIONS = ("mean", "aligned", "sif")
 SWEEP_PATHS = {
-    name: {**values, **{f"softbleu.matching.sweep.{key}": value for key, value in own.items()}}
-    for (name, values), own in zip(
-        PATHS.items(),
-        ({}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1}, {"SWEEP_CELLS": 1}),
-        strict=True,
-    )
+    name: {**values, **({"softbleu.matching.sweep.SWEEP_CELLS": 1} if values else {})}
+    for name, values in PATHS.items()
 }
 MIXED = {
     "softbleu.matching.batches.BATCH_CELLS": 12,
@@ -50,13 +42,13 @@ MIXED = {
 """Some segments are long, others are not; what is not matched alone is never long."""
 
 
-def chunk_of(case: Case) -> tuple[Chunk, TokenVectors]:
+def chunk_of(case):
     """A corpus as coded tokens, and the vectors of its words."""
     vocabulary = Vocabulary()
     references = vocabulary.encode([text for texts in case.references for text in texts])
     candidates = vocabulary.encode(case.candidates)
     offsets = np.cumsum([0, *map(len, case.references)])
-    selected = open_vectors(case.vectors).select(list(vocabulary), case.vector_case)  # type: ignore[arg-type]
+    selected = open_vectors(case.vectors).select(list(vocabulary), case.vector_case)
     counts = np.bincount(references.codes, minlength=len(selected.norms)).astype(float)
     frequencies = counts / max(counts.sum(), 1)
     vectors = TokenVectors(selected.rows, selected.norms, frequencies=frequencies)
@@ -64,22 +56,21 @@ def chunk_of(case: Case) -> tuple[Chunk, TokenVectors]:
 
 
 @st.composite
-def grids(draw: st.DrawFn) -> list[Matcher]:
-    """Matchers of all kinds, many of which differ in their thresholds only."""
-    thresholds = draw(st.lists(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), min_size=1, max_size=5))
+def grids(draw):
+    """Matchers of all kinds, many of which differ in their thresholds only, and a corpus."""
+    case = draw(cases(longest=6, longest_reference=5, composition="mean"))
+    some = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
+    # The threshold of the case is often a similarity that occurs.
+    thresholds = [float(case.options["threshold"]), *draw(st.lists(some, max_size=4))]
     kinds = st.sampled_from(list(product(SOFT, ASSIGNMENTS, COMPOSITIONS)))
-    matchers: list[Matcher] = [make_matcher("exact")]
-    for name, (assignment, consumption), composition in draw(st.lists(kinds, min_size=1, max_size=4)):
-        options: dict[str, Any] = {
-            "assignment": assignment,
-            "consumption": consumption,
-            "composition": composition,
-        }
+    matchers = [make_matcher("exact")]
+    for name, given_out, composition in draw(st.lists(kinds, min_size=1, max_size=4)):
+        options = dict(zip(("assignment", "consumption"), given_out, strict=True), composition=composition)
         matchers += [make_matcher(name, threshold=threshold, **options) for threshold in thresholds]
-    return draw(st.permutations(matchers))
+    return draw(st.permutations(matchers)), case
 
 
-def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
+def assert_as_alone(matchers, case):
     chunk, vectors = chunk_of(case)
     # Another system has the same candidates, the other way round.
     other = replace(chunk, candidates=chunk.candidates.chosen(np.arange(len(chunk))[::-1]))
@@ -92,46 +83,27 @@ def assert_as_alone(matchers: Sequence[Matcher], case: Case) -> None:
 
 
 @pytest.mark.parametrize("path", [*SWEEP_PATHS, "mixed"])
-@given(matchers=grids(), case=cases(fixed_threshold=0.0, longest=6, longest_reference=5))
-@settings(max_examples=25)
-def test_masses_of_any_matchers(path: str, matchers: list[Matcher], case: Case) -> None:
+@given(grid=grids())
+@settings(max_examples=12)
+def test_masses_of_any_matchers(path, grid):
+    matchers, case = grid
     with limits({**SWEEP_PATHS, "mixed": MIXED}[path]):
         if "narrow" in path:
             matchers = [matcher for matcher in matchers if getattr(matcher, "assignment", "") != "optimal"]
         assert_as_alone(matchers, case)
 
 
-@pytest.mark.parametrize("composition", COMPOSITIONS)
-@pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
-@pytest.mark.parametrize("name", SOFT)
-def test_masses_of_each_kind(name: str, assignment: str, consumption: str, composition: str) -> None:
-    options: dict[str, Any] = {"assignment": assignment, "consumption": consumption, "composition": composition}
-
-    @given(case=cases(longest=5, longest_reference=5, composition="mean"), more=st.lists(st.floats(0, 1), max_size=3))
-    @settings(max_examples=8)
-    def check(case: Case, more: list[float]) -> None:
-        # The drawn threshold is often a similarity that occurs.
-        thresholds = [float(case.options["threshold"]), *more, 0.0, 1.0]
-        assert_as_alone([make_matcher(name, threshold=t, **options) for t in thresholds], case)
-
-    check()
-
-
-def test_thresholds_may_recur_and_differ_by_less_than_a_millionth() -> None:
+def test_thresholds_may_recur_and_differ_by_less_than_a_millionth():
     case = Case([["cat", "dog"]], [[["mat", "sat"]]], {"cat": [1, 0], "mat": [1, 1], "dog": [2, 1], "sat": [0, 1]})
     thresholds = [0.7, 0.7000001, 0.7000002, 0.7, 0.3, 0.707107, 0.707106]
     assert_as_alone([make_matcher("vleu", threshold=t) for t in thresholds], case)
 
 
-def test_without_vectors_matches_are_exact() -> None:
+def test_without_vectors_matches_are_exact():
     chunk, _ = chunk_of(Case([["cat", "dog"]], [[["cat"]]], {"cat": [1.0]}))
     found = matched_by_all([make_matcher("vleu"), make_matcher("exact")], [chunk], None, 2, NUMPY)
     assert [masses.tolist() for masses in found] == [[[[1_000_000, 0]]]] * 2
-
-
-def test_no_matchers() -> None:
-    chunk, vectors = chunk_of(Case([["cat"]], [[["cat"]]], {"cat": [1.0]}))
-    assert matched_by_all([], [chunk], vectors, 2, NUMPY) == []
+    assert matched_by_all([], [chunk], None, 2, NUMPY) == []
 
 
 @dataclass(frozen=True)
@@ -140,11 +112,11 @@ class Halved(VleuMatcher):
 
     name = "halved"
 
-    def matches(self, chunk: Chunk, vectors: TokenVectors | None, max_order: int) -> list[Any]:
+    def matches(self, chunk, vectors, max_order):
         return [replace(found, matched=found.matched // 2) for found in super().matches(chunk, vectors, max_order)]
 
 
-def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
+def test_a_matcher_with_its_own_way_of_matching_keeps_it():
     case = Case([["cat", "cat", "dog"]], [[["mat", "cat", "sat"]]], {"cat": [1.0, 0.1], "mat": [1.0, 0.2]})
     matchers = [Halved(threshold=0.5), VleuMatcher(threshold=0.5)]
     assert_as_alone(matchers, case)
@@ -156,7 +128,7 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it() -> None:
 # which matches live between which thresholds
 
 
-def matches_alone(matcher: SoftMatcher, case: Case) -> list[tuple[int, ...]]:
+def matches_alone(matcher, case):
     chunk, vectors = chunk_of(case)
     found = []
     for order, matches in enumerate(matcher.matches(chunk, vectors, case.order), start=1):
@@ -165,48 +137,38 @@ def matches_alone(matcher: SoftMatcher, case: Case) -> list[tuple[int, ...]]:
     return sorted(found)
 
 
-def matches_alive(lives: MatchIntervals) -> list[tuple[int, ...]]:
+def matches_alive(lives):
     columns = (lives.order, lives.starts, lives.matched, lives.partner_starts, lives.partner_orders)
     return sorted(zip(*(column.tolist() for column in columns), strict=True))
 
 
-@pytest.mark.parametrize("composition", COMPOSITIONS)
 @pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
 @pytest.mark.parametrize("name", SOFT)
-def test_lives(name: str, assignment: str, consumption: str, composition: str) -> None:
-    @given(
-        case=cases(longest=5, longest_reference=5, composition="mean"),
-        more=st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), max_size=4),
-    )
-    @settings(max_examples=8)
-    def check(case: Case, more: list[float]) -> None:
-        thresholds = sorted([float(case.options["threshold"]), *more])
-        matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
-        assert isinstance(matcher, SoftMatcher)
-        chunk, vectors = chunk_of(case)
-        lives = match_intervals(matcher, thresholds, chunk, vectors, case.order)
-        assert (lives.first < lives.end).all()
-        for number, threshold in enumerate(thresholds):
-            alone = matches_alone(replace(matcher, threshold=threshold), case)
-            assert matches_alive(lives.at(number)) == alone, threshold
-
-    check()
+@given(
+    case=cases(longest=5, longest_reference=5, composition="mean"),
+    more=st.lists(st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), max_size=4),
+    composition=st.sampled_from(COMPOSITIONS),
+)
+@settings(max_examples=4)
+def test_lives(name, assignment, consumption, case, more, composition):
+    thresholds = sorted([float(case.options["threshold"]), *more])
+    matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
+    chunk, vectors = chunk_of(case)
+    lives = match_intervals(matcher, thresholds, chunk, vectors, case.order)
+    assert (lives.first < lives.end).all()
+    for number, threshold in enumerate(thresholds):
+        alone = matches_alone(replace(matcher, threshold=threshold), case)
+        assert matches_alive(lives.at(number)) == alone, threshold
 
 
-@contextmanager
-def _long_from(cells: int) -> Iterator[None]:
-    with limits({"softbleu.matching.batches.LONG_CELLS": cells}):
-        yield
-
-
-def test_lives_of_a_long_segment_are_refused() -> None:
+def test_lives_of_a_long_segment_are_refused():
     case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
     chunk, vectors = chunk_of(case)
     matcher = VleuMatcher()
-    with _long_from(6):
+    with limits({"softbleu.matching.batches.LONG_CELLS": 6}):
         assert len(match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2).order) == 3
     with (
-        _long_from(5),
+        limits({"softbleu.matching.batches.LONG_CELLS": 5}),
         pytest.raises(InputError, match=r"3 candidate and 2 reference tokens is too long.*: split it"),
     ):
         match_intervals(matcher, [0.0, 0.5], chunk, vectors, 2)

@@ -44,11 +44,6 @@ class Row:
     denominators: list[float]
 
 
-def characters(line: str) -> list[str]:
-    """Every character of the line is a token, blanks too."""
-    return list(line)
-
-
 # statistics of one segment
 
 

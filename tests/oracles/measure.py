@@ -115,14 +115,6 @@ class Measure:
             return cosine
         return max(-1.0, min(1.0, 2 * cosine - self.density(one) - self.density(other)))
 
-    def sampled_quantile(self, percentile: float, pairs: int, seed: int) -> float:
-        """Percentile of the similarity of random pairs of different scope words with a vector."""
-        words = [word for word in self.scope_words if word in self.directions]
-        generator = np.random.default_rng(seed)
-        drawn = [generator.choice(len(words), 2, replace=False) for _ in range(pairs)]
-        free = Measure(self.vectors, self.case, self.similarity, self.mean, self.components, scope=self.scope)
-        return float(np.percentile([free.product(words[a], words[b]) for a, b in drawn], percentile))
-
     def every_quantile(self, percentile: float) -> float:
         """Percentile over all pairs of different scope words with a vector, each as likely as any other."""
         words = [word for word in self.scope_words if word in self.directions]

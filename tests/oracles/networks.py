@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import product
 
 from softbleu.lattices import NetworkArc, WordNetwork
 
@@ -94,8 +93,3 @@ def pool(network: WordNetwork, order: int) -> Counter[tuple[str, ...]]:
 
 def _hundredths(cost: float) -> Fraction:
     return Fraction(round(100 * cost), 100)
-
-
-def product_texts(choices: Sequence[Sequence[str]]) -> set[tuple[str, ...]]:
-    """Texts of a choice at every place; empty ones leave it out."""
-    return {tuple(word for word in text if word) for text in product(*choices)}
