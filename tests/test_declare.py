@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint
 from typing import Any, ClassVar
 
@@ -11,14 +11,17 @@ from declarations import base_of, every_setting, refusal, setting_id, values_of,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from softbleu.cli.settings import identifier, setting_options
 from softbleu.config.declare import Declared, Setting, own_settings, setting
 from softbleu.config.signature import format_value, parse_signature
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Bleu, Metric
 from softbleu.metrics import base as measures
 from softbleu.metrics.making import make_metric, metric_from_signature
 from softbleu.results import read_metric
+from softbleu.text.tokens import Tokenizer
 
 each_setting = pytest.mark.parametrize(("owner", "setting"), every_setting(), ids=setting_id)
 
@@ -39,48 +42,57 @@ def test_every_setting_says_what_it_does(owner: type[Declared], setting: Setting
 
 
 @each_setting
-def test_it_is_a_keyword(owner: type[Declared], setting: Setting) -> None:
+def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
+    """The keyword, the expression, the long signature and the short one say the value, and are read back."""
+
     @given(value=values_of(setting))
     @settings(max_examples=10)
     def check(value: Any) -> None:
-        assert settings_of(base_of(owner, setting, **{setting.name: value}))[setting.name] == value
+        measure = base_of(owner, setting, **{setting.name: value})
+        assert settings_of(measure)[setting.name] == value
+        assert_expression(owner, setting, measure, value)
+        for short in (False, True):
+            signature = measure.signature(short=short, vectors=f"{measure.vector_choice.vectors}#0123456789ab")
+            pairs = parse_signature(signature)
+            if setting.name == "vectors":
+                assert pairs["vectors"] == f"{value}#0123456789ab"
+            elif not short or value != setting.default:
+                assert pairs[setting.key] == format_value(value)
+            assert metric_from_signature(signature) == measure
 
     check()
+
+
+def assert_expression(owner: type[Declared], setting: Setting, measure: Metric, value: Any) -> None:
+    of_vectors = own_settings(type(measure.vector_choice)) == own_settings(owner)
+    if measure.requires.vectors or not of_vectors:
+        assert read_metric(str(measure)) == measure
+    default = settings_of(base_of(owner, setting))[setting.name]
+    if value != default and setting.name != "matcher" and measure.requires.vectors:
+        assert f"{setting.name}=" in str(measure)
 
 
 @each_setting
-def test_it_is_in_expressions(owner: type[Declared], setting: Setting) -> None:
-    @given(value=values_of(setting))
-    @settings(max_examples=15)
-    def check(value: Any) -> None:
-        measure = base_of(owner, setting, **{setting.name: value})
-        if measure.requires.vectors or own_settings(type(measure.vector_choice)) != own_settings(owner):
-            assert read_metric(str(measure)) == measure
-        default = settings_of(base_of(owner, setting))[setting.name]
-        changed = value != default and setting.name != "matcher"
-        if changed and measure.requires.vectors:
-            assert f"{setting.name}=" in str(measure)
-            assert read_metric(str(measure)) == measure
-
-    check()
-
-
-@each_setting
-@pytest.mark.parametrize("short", [False, True], ids=["long", "short"])
-def test_it_is_in_signatures(owner: type[Declared], setting: Setting, short: bool) -> None:
-    @given(value=values_of(setting))
-    @settings(max_examples=15)
-    def check(value: Any) -> None:
-        measure = base_of(owner, setting, **{setting.name: value})
-        signature = measure.signature(short=short, vectors=f"{measure.vector_choice.vectors}#0123456789ab")
-        pairs = parse_signature(signature)
-        if setting.name == "vectors":
-            assert pairs["vectors"] == f"{value}#0123456789ab"
-        elif not short or value != setting.default:
-            assert pairs[setting.key] == format_value(value)
-        assert metric_from_signature(signature) == measure
-
-    check()
+def test_it_is_an_option(owner: type[Declared], setting: Setting) -> None:
+    options = setting_options()
+    if setting.name == "quantile":
+        assert setting.name not in options
+        return
+    made = options[identifier(setting.name)]
+    assert made.name == setting.key
+    flags = made.line.flags
+    assert flags[0] == (f"--{setting.key}/--no-{setting.key}" if setting.kind == "yes or no" else f"--{setting.key}")
+    assert {*setting.flags} <= {*flags}
+    if issubclass(owner, Tokenizer):
+        # Its defaults are those of the metrics.
+        assert replace(made.owners["gleu"], default=setting.default) == setting
+    elif owner is not WordMeasure and owner.name:
+        assert made.owners[owner.name] == setting
+    assert setting.part is not None or setting.help[1:] in made.help
+    default = setting.unset or (f"{setting.default:g}" if isinstance(setting.default, float) else setting.default)
+    if isinstance(default, str | int) and not isinstance(default, bool) and default != "":
+        assert f"{default}" in made.help
+    assert all(choice in made.help for choice in setting.names)
 
 
 @each_setting

@@ -7,7 +7,6 @@ import io
 import math
 import random
 import statistics as statistics_module
-import tracemalloc
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -24,7 +23,7 @@ from shared_data import shared
 from softbleu.corpora import Segments
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.similarity import SCALE
-from softbleu.metrics import Bleu, Gleu, Metric, draws
+from softbleu.metrics import Bleu, Gleu, Metric
 from softbleu.metrics.making import make_metric
 from softbleu.report import write_distribution
 from softbleu.results import (
@@ -34,7 +33,6 @@ from softbleu.results import (
     compare_corpus,
     compare_systems,
     score_corpus,
-    significance,
 )
 from softbleu.results.significance import (
     approximate_randomization,
@@ -106,7 +104,7 @@ def bleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
     | st.sampled_from([("add-k", None), ("add-k", 0.0), ("add-k", 2.5)]),
     effective=st.booleans(),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60)
 def test_bleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: Any, effective: bool) -> None:
     metric = Bleu(order=order, smooth=smooth[0], smooth_value=smooth[1], effective_order=effective)
     rows = data.draw(bleu_rows(order))
@@ -128,7 +126,7 @@ def gleu_rows(draw: st.DrawFn, order: int) -> np.ndarray:
 
 
 @given(data=st.data(), order=st.integers(1, 6), smooth=st.booleans(), swapped=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60)
 def test_gleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: bool, swapped: bool) -> None:
     metric = Gleu(order=order, segment_smoothing=smooth, swapped_bp=swapped)
     rows = data.draw(gleu_rows(order))
@@ -212,41 +210,6 @@ def test_bootstrap_of_gleu_chooses_references_too(metric: Gleu) -> None:
     assert len({round(score, 9) for scores in expected for score in scores}) > 12
 
 
-@pytest.mark.parametrize("multi", ["sample", "max"])
-def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> None:
-    """Whether draws and rows are kept or made anew, and however many are looked at together."""
-    metric = Gleu(order=2, iterations=7, multi=multi)
-    corpus = Segments.of({name: texts * 5 for name, texts in SYSTEMS.items()}, REFERENCES * 5, SOURCE * 5)
-
-    def numbers() -> list[Any]:
-        draws.ReferenceDraws.shared.cache_clear()
-        (statistics,) = collect_statistics(corpus, [metric], keep_rows=True)
-        scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
-        return [
-            scores,
-            bootstrap_scores(statistics, metric, 30, 3).tolist(),
-            approximate_randomization(statistics, metric, 40, 3)[0].tolist(),
-        ]
-
-    whole = numbers()
-    for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(draws, limit, small)
-        assert numbers() == whole
-    monkeypatch.setattr(significance, "_CELLS", 60)
-    assert numbers() == whole
-
-
-def test_draws_are_bits_and_are_not_kept_without_bound() -> None:
-    counts = np.full(100_000, 2)
-    tracemalloc.start()
-    kept = draws.ReferenceDraws(counts, 100, 0)
-    endless = draws.ReferenceDraws(counts, 1_000_000, 0)
-    assert tracemalloc.get_traced_memory()[0] < 100_000 * 100 / 8 + 10_000
-    tracemalloc.stop()
-    assert np.array_equal(kept.bits(5, 9), endless.bits(5, 9))
-    assert np.array_equal(kept.bits(105, 109), kept.bits(5, 9))
-
-
 def test_seeds_reproduce() -> None:
     statistics = collected(Gleu(order=2, iterations=5))
     for test in ("bootstrap", "randomization"):
@@ -254,11 +217,7 @@ def test_seeds_reproduce() -> None:
         one, same = (compare_systems(statistics, "copy", how) for _ in range(2))
         assert one.comparisons == same.comparisons
         assert np.array_equal(one.resampled, same.resampled)
-        other = compare_systems(
-            statistics,
-            "copy",
-            SignificanceSettings(test, 50, 60, seed=10),  # type: ignore[arg-type]
-        )
+        other = compare_systems(statistics, "copy", replace(how, seed=10))
         assert not np.array_equal(one.resampled, other.resampled)
         assert "test-seed:9|" in one.signature
         assert f"test-test:{test}|test-samples:50|test-trials:60" in one.signature
@@ -353,6 +312,7 @@ def wmt13() -> tuple[dict[str, list[str]], list[str]]:
     return {name: lines(f"system-outputs/{name}.txt") for name in NAMES}, lines("reference.en")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "kind", "samples"), [("bootstrap", "bs", 1000), ("randomization", "ar", 2000)])
 def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: Any, kind: str, samples: int) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "7")
@@ -415,63 +375,12 @@ def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
 
 def test_systems_in_another_order_are_tested_alike() -> None:
     """A baseline is a name, not a place; and every system sees the same draws."""
-    metric = Gleu(order=2, iterations=20)
-    how = SignificanceSettings("bootstrap", 100, 100)
-    tables = [
-        compare_systems(
-            collected(metric, systems),
-            "half",
-            how,
-        )
-        for systems in (SYSTEMS, dict(reversed(SYSTEMS.items())))
-    ]
+    metric, how = Gleu(order=2, iterations=20), SignificanceSettings("bootstrap", 100, 100)
+    both = SYSTEMS, dict(reversed(SYSTEMS.items()))
+    tables = [compare_systems(collected(metric, systems), "half", how) for systems in both]
     one, other = ({row.name: row for row in table.comparisons} for table in tables)
     assert one == other
     assert [row.name for row in tables[0].comparisons] != [row.name for row in tables[1].comparisons]
-
-
-def test_interval_contains_the_score_and_ranks_follow_it() -> None:
-    systems, reference = wmt13()
-    table = compare_corpus(Segments.of(systems, reference), significance=SignificanceSettings(samples=300))
-    for row in table.comparisons:
-        assert row.interval[0] < row.score < row.interval[1]
-        assert row.interval[0] < row.mean < row.interval[1]
-        assert 0.5 < row.interval[1] - row.interval[0] < 2
-    by_score = sorted(table.comparisons, key=lambda row: -row.score)
-    assert [row.rank for row in by_score] == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("multi", ["sample", "max"])
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_comparisons_by_gleu(multi: str, test: Any) -> None:
-    corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
-    gleu = make_metric("gleu", order=2, multi=multi, iterations=30)
-    table = compare_corpus(corpus, gleu, baseline="copy", significance=SignificanceSettings(test, 200, 200))
-    rows = {row.name: row for row in table.comparisons}
-    assert rows["copy"].p_value is None
-    assert 0 < rows["good"].p_value <= 0.5
-    assert rows["good"].rank == 1
-    assert rows["copy"].rank == 3
-    for result in score_corpus(corpus, gleu):
-        assert rows[result.name].score == result.score
-
-
-def test_soft_scores_are_compared_too() -> None:
-    vectors = {"goes": [1.0, 0.1], "go": [1.0, 0.2], "was": [0.1, 1.0], "were": [0.2, 1.0]}
-    soft = make_metric("gleu", matcher="vleu", penalty="soft", order=2, vectors=vectors, iterations=10)
-    exact = make_metric("gleu", order=2, iterations=10)
-    table, hard = (
-        compare_corpus(
-            Segments.of(SYSTEMS, REFERENCES, SOURCE),
-            measure,
-            baseline="good",
-            significance=SignificanceSettings(samples=40),
-        )
-        for measure in (soft, exact)
-    )
-    assert table.comparisons[0].score > hard.comparisons[0].score + 5
-    assert "matcher:vleu" in table.signature
-    assert "vectors:" in table.signature
 
 
 # pairs
