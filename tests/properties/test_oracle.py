@@ -53,7 +53,7 @@ def assert_partners_equal(case: Case, oracle: list[soft.Statistics]) -> None:
 
 
 @given(case=cases(matcher="exact"))
-@settings(max_examples=100)
+@settings(max_examples=30)
 def test_exact_statistics(case: Case) -> None:
     assert_statistics_equal(case.with_options(threshold=0.0))
 
@@ -63,7 +63,7 @@ def test_exact_statistics(case: Case) -> None:
 @pytest.mark.parametrize("matcher", SOFT)
 def test_greedy_statistics_and_partners(matcher: str, assignment: str, consumption: str, composition: str) -> None:
     @given(case=cases(matcher=matcher, assignment=assignment, consumption=consumption, composition=composition))
-    @settings(max_examples=20)
+    @settings(max_examples=5)
     def check(case: Case) -> None:
         oracle = case.oracle()
         for path, sizes in PATHS.items():
@@ -90,7 +90,7 @@ def test_optimal_statistics(matcher: str, composition: str) -> None:
             highest_order=3,
         )
     )
-    @settings(max_examples=20)
+    @settings(max_examples=8)
     def check(case: Case) -> None:
         oracle = case.oracle()
         for path in WIDE_PATHS:
@@ -104,7 +104,7 @@ def test_optimal_statistics(matcher: str, composition: str) -> None:
 @pytest.mark.parametrize("matcher", MATCHERS)
 def test_reference_totals(matcher: str) -> None:
     @given(case=cases(matcher=matcher, fixed_threshold=0.0), order=st.integers(3, 5))
-    @settings(max_examples=25)
+    @settings(max_examples=8)
     def check(case: Case, order: int) -> None:
         case = Case(case.candidates, case.references, case.vectors, matcher, order, "reference")
         assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
@@ -121,7 +121,7 @@ def test_reference_totals_of_low_orders_are_those_of_the_order_below_the_highest
 
 
 @given(case=cases(consumption="similarity", assignment="sequential", longest=14, longest_reference=12))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_longer_lines(case: Case) -> None:
     oracle = case.oracle()
     for path, sizes in PATHS.items():
@@ -131,7 +131,7 @@ def test_longer_lines(case: Case) -> None:
 
 
 @given(case=cases(composition="mean", highest_order=4, most_segments=1))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_raw_norms_weigh_words(case: Case) -> None:
     """Without normalisation a block sum is that of the raw products; a word without a vector has the mean norm."""
     norms = {word: sqrt(sum(value * value for value in vector)) for word, vector in case.known.items() if any(vector)}

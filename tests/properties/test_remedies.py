@@ -113,7 +113,7 @@ def assert_equal_to_the_oracle(case: RemedyCase) -> None:
 @pytest.mark.parametrize("remedy", REMEDIES)
 def test_scores(remedy: str, composition: str) -> None:
     @given(data=st.data())
-    @settings(max_examples=25)
+    @settings(max_examples=6)
     def check(data: st.DataObject) -> None:
         assignment, consumption = data.draw(st.sampled_from(GREEDY))
         options = {"assignment": assignment, "consumption": consumption, "composition": composition}
@@ -127,7 +127,7 @@ def test_scores(remedy: str, composition: str) -> None:
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
 def test_segments_of_any_length(remedy: str) -> None:
     @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
-    @settings(max_examples=10)
+    @settings(max_examples=5)
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)
         for path, sizes in PATHS.items():
@@ -141,7 +141,7 @@ def test_segments_of_any_length(remedy: str) -> None:
 @pytest.mark.parametrize("remedy", REMEDIES)
 def test_explanations_show_the_same_similarities(remedy: str) -> None:
     @given(case=remedy_cases(REMEDIES[remedy]))
-    @settings(max_examples=20)
+    @settings(max_examples=6)
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)
         numbers = range(1, len(case.candidates) + 1)
@@ -189,7 +189,7 @@ measures = st.fixed_dictionaries(
     scope=st.integers(9, 18),
     mutual=st.booleans(),
 )
-@settings(max_examples=100)
+@settings(max_examples=40)
 def test_token_products(seed: int, remedy: dict[str, Any], case: str, scope: int, mutual: bool) -> None:
     remedy = {**remedy, "mutual": mutual and remedy["neighbours"] is not None}
     vectors, words = random_vectors(seed, 4), list(SPOKEN)

@@ -132,7 +132,7 @@ def allowed(case: Case, candidate: list[str], reference: list[str]) -> list[list
 
 
 @given(case=cases(), kernels=st.sampled_from(KERNELS))
-@settings(max_examples=150)
+@settings(max_examples=40)
 def test_rows_are_those_of_the_oracle(case: Case, kernels: KernelName) -> None:
     for (candidate, reference), row in zip(case.pairs, case.paired.rows(kernels), strict=True):
         for found, expected in zip(row.reshape(-1, 4), allowed(case, candidate, reference), strict=True):
@@ -143,7 +143,7 @@ def test_rows_are_those_of_the_oracle(case: Case, kernels: KernelName) -> None:
 
 
 @given(case=cases())
-@settings(max_examples=100)
+@settings(max_examples=25)
 def test_segment_scores_are_those_of_the_oracle(case: Case) -> None:
     for (candidate, reference), score in zip(case.pairs, case.paired.scores(), strict=True):
         orders = allowed(case, candidate, reference)
@@ -155,7 +155,7 @@ def test_segment_scores_are_those_of_the_oracle(case: Case) -> None:
 
 
 @given(case=cases())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_a_score_follows_from_its_row(case: Case) -> None:
     metric = case.metric()
     for row in case.rows():
@@ -189,7 +189,7 @@ def test_by_hand() -> None:
 
 
 @given(case=cases())
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case: Case) -> None:
     metric, single, rows = case.metric(), case.paired.rows(), case.rows()
     start = 0
@@ -207,7 +207,7 @@ def test_each_segment_takes_its_first_best_reference_and_a_corpus_their_sum(case
 
 
 @given(case=cases(most_references=1))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_a_candidate_that_is_its_reference_has_all(rare: IdfCorpus, case: Case) -> None:
     """100 in every order it is long enough for, whatever the options; an empty one has 0."""
     same = replace(case, candidates=[texts[0] for texts in case.references])
@@ -220,7 +220,7 @@ def test_a_candidate_that_is_its_reference_has_all(rare: IdfCorpus, case: Case) 
 
 
 @given(case=cases(most_references=1, beta=1.0))
-@settings(max_examples=100)
+@settings(max_examples=20)
 def test_sides_may_be_exchanged(rare: IdfCorpus, case: Case) -> None:
     weight = oracle.weights_from([list(WORDS[: n + 1]) for n in range(len(WORDS) - 1)], case.options)
     for candidate, reference in case.pairs:
@@ -237,7 +237,7 @@ def test_sides_may_be_exchanged(rare: IdfCorpus, case: Case) -> None:
 
 
 @given(case=cases(longest=9))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_greedy_gives_most_and_clipped_least(case: Case) -> None:
     greedy, both, clipped = (case.paired.rows(credit=credit) for credit in ("greedy", "both", "clipped"))
     for column in range(0, greedy.shape[1], 2):
@@ -287,7 +287,7 @@ def entries(case: Case) -> int:
 
 
 @given(case=cases(longest=9), most=st.sampled_from([1, 30]), kernels=st.sampled_from(KERNELS))
-@settings(max_examples=60)
+@settings(max_examples=20)
 def test_pieces_and_kernels_change_no_digit(case: Case, most: int, kernels: KernelName) -> None:
     expected = case.rows()
     with pytest.MonkeyPatch.context() as patch:
