@@ -201,41 +201,12 @@ def test_token_products(seed: int, remedy: dict[str, Any], case: str, scope: int
     assert ((found == 0) == (expected == 0)).all()
 
 
-@given(seed=st.integers(0, 1 << 32), similarity=st.sampled_from(["cosine", "csls"]), beyond=st.integers(0, 3))
-def test_as_many_neighbours_as_words_restrict_nothing(seed: int, similarity: str, beyond: int) -> None:
-    """Within the scope, that is: two words beyond it are nobody's neighbours."""
-    scope = 10
-    vectors, words = random_vectors(seed, 4), list(SET[:scope])
-    free = products(vectors, words, "exact", {"similarity": similarity}, scope)
-    # All the others, at least.
-    most = {"similarity": similarity, "neighbours": min(scope - 1 + beyond, scope)}
-    np.testing.assert_allclose(products(vectors, words, "exact", most, scope), free, rtol=0, atol=1e-6)
-
-
-@given(seed=st.integers(0, 1 << 32), count=st.integers(1, 9), remedy=measures)
-def test_mutual_neighbours_are_neighbours(seed: int, count: int, remedy: dict[str, Any]) -> None:
-    vectors, words = random_vectors(seed, 4), list(SPOKEN)
-    restricted = {**remedy, "neighbours": count}
-    either = products(vectors, words, "fallback", restricted, 18)
-    both = products(vectors, words, "fallback", {**restricted, "mutual": True}, 18)
-    met = both != 0
-    assert (both[met] == either[met]).all()
-    assert (met == met.T).all()
-
-
 @given(seed=st.integers(0, 1 << 32), remedy=measures)
 def test_products_are_symmetric_and_words_equal_themselves(seed: int, remedy: dict[str, Any]) -> None:
     found = products(random_vectors(seed, 4), list(SPOKEN), "fallback", {**remedy, "similarity": "csls"}, 12)
     np.testing.assert_allclose(found, found.T, rtol=0, atol=1e-15)
     assert (np.diagonal(found) == 1).all()
     assert np.abs(found).max() <= 1
-
-
-@given(seed=st.integers(0, 1 << 32))
-def test_no_remedy_is_the_plain_cosine(seed: int) -> None:
-    vectors, words = random_vectors(seed, 4), list(SPOKEN)
-    expected = np.array([[soft.token_product_from(vectors)(a, b) for b in words] for a in words])
-    np.testing.assert_allclose(products(vectors, words, "fallback", {}, 5), expected, rtol=0, atol=1e-12)
 
 
 def test_similarities_beyond_1_are_1_however_great() -> None:

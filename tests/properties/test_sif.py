@@ -155,19 +155,6 @@ def test_no_reference_tokens_at_all() -> None:
     assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
 
 
-@pytest.mark.parametrize("matcher", SOFT)
-def test_single_words_of_one_order_are_compared_as_by_the_mean(matcher: str) -> None:
-    """A word's weight cancels out of its cosine."""
-
-    @given(case=cases(matcher=matcher, highest_order=1, composition="mean"))
-    @settings(max_examples=6)
-    def check(case: Case) -> None:
-        mean = Case(**{**vars(case), "order": 1})
-        assert of(mean).masses() == mean.masses()
-
-    check()
-
-
 def test_neither_workers_nor_other_systems_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.corpora.segments.BLOCK", 8)
     vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}

@@ -94,7 +94,7 @@ class Case:
 def all_options(draw: st.DrawFn, **fixed: Any) -> oracle.Options:
     drawn: dict[str, Any] = {
         "order": draw(st.integers(1, 4)),
-        "beta": draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])),
+        "beta": draw(st.sampled_from([0.0, 0.5, 1.0, 3.0, 1e6])),
         "power": draw(st.sampled_from([0.5, 0.7, 1.0, 2.5])),
         "rarity": draw(st.sampled_from([0.0, 0.5, 1.0, 1.5])),
         "position": draw(st.sampled_from([0.0, 0.2, 2.0])),
@@ -217,48 +217,6 @@ def test_a_candidate_that_is_its_reference_has_all(rare: IdfCorpus, case: Case) 
         expected = [100.0 if n < orders else 0.0 for n in range(case.options.order)]
         assert score.order_scores == expected  # type: ignore[attr-defined]
         assert score.score == (100.0 if any(expected) else 0.0)
-
-
-@given(case=cases(most_references=1, beta=1.0))
-@settings(max_examples=20)
-def test_sides_may_be_exchanged(rare: IdfCorpus, case: Case) -> None:
-    weight = oracle.weights_from([list(WORDS[: n + 1]) for n in range(len(WORDS) - 1)], case.options)
-    for candidate, reference in case.pairs:
-        # Of pairings with equal totals any may be taken, which shows where words weigh differently.
-        for n in range(1, case.options.order + 1):
-            ways = oracle.matched(candidate, reference, n, case.alike, weight, case.options)
-            assume(np.ptp([one.candidate for one in ways]) + np.ptp([one.reference for one in ways]) < 1e-9)
-    other = replace(
-        case,
-        candidates=[texts[0] for texts in case.references],
-        references=[[text] for text in case.candidates],
-    )
-    assert other.scores(idf=rare) == pytest.approx(case.scores(idf=rare), abs=0.01)
-
-
-@given(case=cases(longest=9))
-@settings(max_examples=20)
-def test_greedy_gives_most_and_clipped_least(case: Case) -> None:
-    greedy, both, clipped = (case.paired.rows(credit=credit) for credit in ("greedy", "both", "clipped"))
-    for column in range(0, greedy.shape[1], 2):
-        assert (greedy[:, column] >= both[:, column]).all()
-        assert (both[:, column] >= clipped[:, column]).all()
-        assert (abs(2 * both[:, column] - greedy[:, column] - clipped[:, column]) <= 2).all()
-    for column in range(1, greedy.shape[1], 2):
-        assert (greedy[:, column] == clipped[:, column]).all()
-
-
-@given(case=cases(most_references=1), beta=st.sampled_from([0.0, 1e6]))
-@settings(max_examples=30)
-def test_beta_leads_from_precision_to_recall(case: Case, beta: float) -> None:
-    metric = case.metric(beta=beta)
-    for row in case.rows(beta=beta):
-        score = metric.score(row)
-        assert isinstance(score, SoftbleuScore)
-        both = zip(score.precisions, score.recalls, score.order_scores, strict=True)
-        for precision, recall, order_score in both:
-            if precision > 1e-3 and recall > 1e-3:
-                assert order_score == pytest.approx(recall if beta else precision, rel=1e-6)
 
 
 # emptiness

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from complete import complete
 
-from softbleu.metrics import Bleu, Gleu, draws
-from softbleu.results import SignificanceSettings, Statistics, compare_systems, significance
+from softbleu.metrics import Gleu, draws
+from softbleu.results import Statistics, significance
 from softbleu.results.significance import approximate_randomization, bootstrap_scores
 from softbleu.text.tokens import Tokenizer
 
@@ -69,31 +68,3 @@ def test_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6
-
-
-@dataclass(frozen=True)
-class Errors(Bleu):
-    """A toy whose lower scores are better."""
-
-    name = "errors"
-    higher_is_better = False
-
-
-def test_lower_may_be_better() -> None:
-    rows = np.zeros((4, 6, 10), np.int64)
-    rows[:, :, :2] = rows[:, :, 6:] = 20
-    rows[:, :, 2:6] = np.array([9, 12, 9, 3])[:, None, None] * 1_000_000
-    tokenizer, counts = Tokenizer(), np.ones(6, np.int64)
-    tables = [
-        compare_systems(
-            Statistics(tuple("abcd"), complete(metric, tokenizer), rows, counts, (1, 1)),
-            "a",
-            SignificanceSettings(samples=40),
-        )
-        for metric in (Bleu(), Errors())
-    ]
-    higher, lower = tables
-    assert [each.rank for each in higher.comparisons] == [2, 1, 2, 4]
-    assert [each.rank for each in lower.comparisons] == [2, 4, 2, 1]
-    assert [each.p_value for each in higher.comparisons] == [each.p_value for each in lower.comparisons]
-    assert (higher.higher_is_better, lower.higher_is_better) == (True, False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import random
 import statistics as statistics_module
@@ -25,7 +23,6 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.similarity import SCALE
 from softbleu.metrics import Bleu, Gleu, Metric
 from softbleu.metrics.making import make_metric
-from softbleu.report import write_distribution
 from softbleu.results import (
     SignificanceSettings,
     Statistics,
@@ -458,20 +455,6 @@ def test_numbers_of_segments_are_their_scores(measure: str) -> None:
 
 
 # the distribution, and what is refused
-
-
-def test_distribution_reproduces_the_intervals() -> None:
-    metric = Gleu(order=2, iterations=10)
-    statistics = collected(metric)
-    table = compare_systems(statistics, "copy", SignificanceSettings(samples=70))
-    rows = list(csv.reader(io.StringIO("".join(write_distribution([table]))), delimiter="\t"))
-    assert rows[0] == list(SYSTEMS)
-    assert len(rows) == 71
-    for place, comparison in enumerate(table.comparisons):
-        scores = [float(row[place]) for row in rows[1:]]
-        assert scores == table.resampled[place].tolist()
-        assert tuple(np.percentile(scores, [2.5, 97.5])) == comparison.interval
-        assert float(np.mean(scores)) == pytest.approx(comparison.mean, abs=1e-12)
 
 
 def test_unknown_baselines_are_refused_with_the_systems() -> None:
