@@ -93,24 +93,6 @@ def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.Monkey
             found[8]
 
 
-@pytest.mark.parametrize("multi", ["sample", "max"])
-@pytest.mark.parametrize("single", [0, 1100])
-def test_gathered_gleu_is_that_of_all_rows(multi: Any, single: int) -> None:
-    """Segments with one reference stand before those with up to three."""
-    draw = np.random.default_rng(single)
-    metric = Gleu(iterations=9, multi=multi)
-    counts = np.concatenate([np.ones(single, np.int64), draw.integers(1, 4, 2500 - single)])
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    rows = draw.integers(1, 20, (2, offsets[-1], 14))
-    rows[:, :, 2:10] *= 1_000_000
-    rows[:, :, 6:10] //= 4
-    stream = metric.aggregation.stream()
-    for start in range(0, 2500, 700):
-        stop = min(start + 700, 2500)
-        stream.add(rows[:, offsets[start] : offsets[stop]], counts[start:stop])
-    assert list(stream.scores()) == [metric.aggregation.score(own, offsets) for own in rows]
-
-
 @pytest.mark.parametrize("level", ["corpus", "segment"])
 @pytest.mark.parametrize("metric", ["gleu(iterations=5)", "gleu(multi=max)", "bleu"])
 def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,6 @@ METRICS = [
     Bleu(make_matcher("xleu", assignment="sequential", consumption="similarity"), denominator="reference"),
 ]
 each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.matcher.name)
-each_level = pytest.mark.parametrize("level", ["corpus", "segment"])
 
 
 @each_metric
@@ -108,8 +107,10 @@ def test_an_executor_does_all_blocks(metric: Bleu) -> None:
 def test_a_tokenizer_that_was_used_before_still_travels() -> None:
     tokenizer = Tokenizer("13a")
     tokenizer.split("it's used")
-    expected = score_corpus(in_memory(), complete(Bleu(), Tokenizer("13a")))
-    assert score_corpus(in_memory(), complete(Bleu(), tokenizer), jobs=2) == expected
+    # And so does what cannot be encoded.
+    corpus = Segments.of(["it's \ud800", "x|y"] * 20, ["it \ud800", "x|y z"] * 20)
+    expected = score_corpus(corpus, complete(METRICS[1], Tokenizer("13a"), CHOICE))
+    assert score_corpus(corpus, complete(METRICS[1], tokenizer, CHOICE), jobs=2) == expected
 
 
 def test_errors_of_workers_arrive(tmp_path: Path) -> None:
@@ -138,25 +139,6 @@ def test_progress(metric: Bleu, workers: int | None) -> None:
 
 
 # executors
-
-
-def test_only_so_many_tasks_wait_and_the_order_is_kept() -> None:
-    waiting, most = 0, 0
-
-    def tasks() -> Iterator[int]:
-        nonlocal waiting, most
-        for number in range(20):
-            waiting += 1
-            most = max(most, waiting)
-            yield number
-
-    found = []
-    with ThreadPoolExecutor(2) as executor:
-        for square in run_in_order(lambda number: number * number, tasks(), executor):
-            waiting -= 1
-            found.append(square)
-    assert found == [number * number for number in range(20)]
-    assert most <= 5
 
 
 @pytest.mark.parametrize("workers", [1, 2, 8])
@@ -217,12 +199,11 @@ def test_coverage_counts_tokens_with_a_vector() -> None:
     assert exact_case.candidate_known == 2
 
 
-@each_level
-def test_coverage_is_that_of_the_texts(level: Any) -> None:
+def test_coverage_is_that_of_the_texts() -> None:
     corpus = in_memory()
     known = {word for word, vector in VECTORS.items() if any(vector)}
     references = [word for texts in corpus.references for text in texts for word in text.split()]
-    for result in score_corpus(corpus, measure_of(METRICS[1]), level=level):
+    for result in score_corpus(corpus, measure_of(METRICS[1])):
         tokens = [word for text in corpus.candidates[result.name] for word in text.split()]
         assert result.coverage is not None
         assert result.coverage.as_dict() == {

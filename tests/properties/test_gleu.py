@@ -258,10 +258,7 @@ def test_every_character_may_be_a_token(texts: list[tuple[str, str, str]], order
     assert found == pytest.approx(oracle.corpus_score(segments, options, "max"), rel=0, abs=EXACT)
 
 
-@given(
-    counts=st.lists(st.integers(1, 5), min_size=1, max_size=30),
-    iterations=st.integers(1, 4),
-)
+@given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=30), iterations=st.integers(1, 4))
 @settings(max_examples=20)
 def test_draws_are_those_of_pythons_generator(counts: list[int], iterations: int) -> None:
     found = draw_references(np.array(counts), range(iterations))
@@ -282,9 +279,7 @@ def test_numerators_of_the_paper_may_be_negative_until_they_are_summed() -> None
 @settings(max_examples=12)
 def test_the_reference_itself_scores_100(case: Case) -> None:
     perfect = replace(
-        case,
-        candidates=[texts[0] for texts in case.references],
-        references=[texts[:1] for texts in case.references],
+        case, candidates=[texts[0] for texts in case.references], references=[texts[:1] for texts in case.references]
     )
     assert perfect.run(perfect.metric()).score == pytest.approx(100, rel=0, abs=EXACT)
     assert perfect.segment_scores("mean") == pytest.approx([100.0] * len(perfect.candidates), rel=0, abs=EXACT)

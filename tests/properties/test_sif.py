@@ -112,12 +112,7 @@ def test_greedy_scores(matcher: str, assignment: str, consumption: str) -> None:
 
 @given(
     case=cases(
-        assignment="optimal",
-        longest=4,
-        longest_reference=4,
-        most_references=2,
-        most_segments=2,
-        highest_order=3,
+        assignment="optimal", longest=4, longest_reference=4, most_references=2, most_segments=2, highest_order=3
     )
 )
 @settings(max_examples=10)

@@ -16,8 +16,7 @@ from softbleu.results import Explanation, NgramMatch, explain_corpus
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}
 CORPUS = Segments.of(
-    {"A": ["x", "For there Oov", ""], "B": ["y", "there", "z"]},
-    [["x"], ["is", "there oov"], ["z", "w"]],
+    {"A": ["x", "For there Oov", ""], "B": ["y", "there", "z"]}, [["x"], ["is", "there oov"], ["z", "w"]]
 )
 
 

@@ -41,13 +41,7 @@ from softbleu.results.significance import (
 from softbleu.text.tokens import Tokenizer
 
 # The baseline first; two systems close to it, one between, one far off.
-NAMES = (
-    "uedin-wmt13.2636",
-    "KIT_primary.2653",
-    "uedin-syntax.2605",
-    "RWTH-Jane-primary.2615",
-    "rbmt-1",
-)
+NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")
 CLEAR = 0.03
 SOURCE = ["she go to the school", "he have a cats", "it rain", "i am here", "we was late again"]
 REFERENCES = [
