@@ -102,20 +102,27 @@ def remedy_cases(draw: st.DrawFn, remedy: dict[str, Any], *, longest: int = 7, *
 
 
 def assert_equal_to_the_oracle(case: RemedyCase) -> None:
+    oracle, numbers = case.oracle(), range(1, len(case.candidates) + 1)
     with limits({SCOPE: case.scope}):
-        scores = case.scores()
-    for score, statistics in zip(scores, case.oracle(), strict=True):
+        scores, explained = case.scores(), explain_corpus(case.segments, case.measure, numbers)
+    for score, explanation, statistics in zip(scores, explained, oracle, strict=True):
         assert score.totals == statistics.totals
         assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
+        expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
+        found = [
+            (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
+            for match in explanation.matches
+        ]
+        assert found == expected
 
 
-@pytest.mark.parametrize("composition", ["mean", "aligned"])
 @pytest.mark.parametrize("remedy", REMEDIES)
-def test_scores(remedy: str, composition: str) -> None:
+def test_scores_and_explanations(remedy: str) -> None:
     @given(data=st.data())
-    @settings(max_examples=6)
+    @settings(max_examples=12)
     def check(data: st.DataObject) -> None:
         assignment, consumption = data.draw(st.sampled_from(GREEDY))
+        composition = data.draw(st.sampled_from(["mean", "aligned"]))
         options = {"assignment": assignment, "consumption": consumption, "composition": composition}
         case = data.draw(remedy_cases(REMEDIES[remedy], **options))
         assume(case.smallest_norm > SMALLEST_NORM)
@@ -127,33 +134,13 @@ def test_scores(remedy: str, composition: str) -> None:
 @pytest.mark.parametrize("remedy", ["csls", "neighbours 2", "all"])
 def test_segments_of_any_length(remedy: str) -> None:
     @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
-    @settings(max_examples=5)
+    @settings(max_examples=4)
     def check(case: RemedyCase) -> None:
         assume(case.smallest_norm > SMALLEST_NORM)
         for path, sizes in PATHS.items():
             note(path)
             with limits(sizes):
                 assert_equal_to_the_oracle(case)
-
-    check()
-
-
-@pytest.mark.parametrize("remedy", REMEDIES)
-def test_explanations_show_the_same_similarities(remedy: str) -> None:
-    @given(case=remedy_cases(REMEDIES[remedy]))
-    @settings(max_examples=6)
-    def check(case: RemedyCase) -> None:
-        assume(case.smallest_norm > SMALLEST_NORM)
-        numbers = range(1, len(case.candidates) + 1)
-        with limits({SCOPE: case.scope}):
-            explained = explain_corpus(case.segments, case.measure, numbers)
-        for explanation, statistics in zip(explained, case.oracle(), strict=True):
-            expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
-            found = [
-                (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
-                for match in explanation.matches
-            ]
-            assert found == expected
 
     check()
 
