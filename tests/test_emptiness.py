@@ -184,16 +184,6 @@ def test_all_candidates_empty_under_any_smoothing(smooth: str, effective_order: 
 # identity
 
 
-@matchers
-@pytest.mark.parametrize("assignment", ["exact-first", "sequential", "optimal"])
-@pytest.mark.parametrize("length", [1, 2, 4, 9])
-def test_identity(matcher: str, assignment: str, length: int) -> None:
-    line = " ".join(["cat", "dog", "cat", "nil", "oov", "cat", "cat", "dog", "oov"][:length])
-    options = {**any_credit(matcher), **({} if matcher == "exact" else {"assignment": assignment})}
-    found = score([line], [line], level="segment", effective_order=True, **options)
-    assert [found.score, *(each.score for each in found.segments or ())] == pytest.approx([100, 100], abs=1e-9)
-
-
 def test_identity_of_a_short_line_without_effective_order_is_zero() -> None:
     """As sacrebleu; segment level, the whole included, uses effective order unless told."""
     assert score(["a cat"], ["a cat"]).score == 0

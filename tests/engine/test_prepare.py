@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from inspect import unwrap
 from pathlib import Path
 from typing import Any
@@ -107,39 +108,42 @@ TOGETHER = {
 }
 
 
-@pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
-def test_scores_tokenise_each_line_once(split: Counter[str], measures: list[Metric]) -> None:
-    corpus = make_corpus()
-    score_corpus(corpus, measures)
-    assert split == once(all_lines(corpus, source=any(each.requires.source for each in measures)))
+def sweep_all(corpus: Segments) -> None:
+    fixed = {"vectors": VECTORS, "tokenize": "none"}
+    points = sweep_points(fixed, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.2, 0.5, 0.8]})
+    assert (len(points), len(list(sweep_corpus(corpus, points)))) == (7, 21)
+
+
+def page_of(metric: Metric) -> Callable[[Segments], None]:
+    def make(corpus: Segments) -> None:
+        assert len(make_page(corpus, metric).thresholds) == (0 if metric is BLEU else 101)
+
+    return make
+
+
+OPERATIONS: dict[str, tuple[bool, Callable[[Segments], object]]] = {
+    **{
+        name: (any(each.requires.source for each in metrics), partial(score_corpus, metrics=metrics))
+        for name, metrics in TOGETHER.items()
+    },
+    "comparison": (False, lambda corpus: compare_corpus(corpus, VLEU)),
+    "sweep": (False, sweep_all),
+    # A page shows the source, whether a metric looks at it or not.
+    "exact page": (True, page_of(BLEU)),
+    "soft page": (True, page_of(VLEU)),
+}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_each_line_is_tokenised_once(split: Counter[str], operation: str) -> None:
+    source, run = OPERATIONS[operation]
+    run(make_corpus())
+    assert split == once(all_lines(make_corpus(), source=source))
 
 
 def test_files_too(split: Counter[str], tmp_path: Path) -> None:
-    corpus = make_corpus()
-    with opened(tmp_path, corpus) as files:
+    with opened(tmp_path, make_corpus()) as files:
         score_corpus(files, [BLEU, VLEU])
-    assert split == once(all_lines(corpus, source=False))
-
-
-def test_comparisons_tokenise_each_line_once(split: Counter[str]) -> None:
-    compare_corpus(make_corpus(), VLEU)
-    assert split == once(all_lines(make_corpus(), source=False))
-
-
-@pytest.mark.parametrize("measure", [BLEU, VLEU], ids=str)
-def test_pages_tokenise_each_line_once(split: Counter[str], measure: Metric) -> None:
-    page = make_page(make_corpus(), measure)
-    assert len(page.thresholds) == (0 if measure is BLEU else 101)
-    # A page shows the source, whether a metric looks at it or not.
-    assert split == once(all_lines(make_corpus(), source=True))
-
-
-def test_sweeps_tokenise_each_line_once(split: Counter[str]) -> None:
-    fixed = {"vectors": VECTORS, "tokenize": "none"}
-    points = sweep_points(fixed, {"matcher": ["exact", "vleu", "xleu"], "threshold": [0.2, 0.5, 0.8]})
-    assert len(points) == 7
-    rows = list(sweep_corpus(make_corpus(), points))
-    assert len(rows) == 21
     assert split == once(all_lines(make_corpus(), source=False))
 
 
