@@ -12,7 +12,6 @@ from complete import complete
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gleu as oracle
-from oracles import soft
 
 from softbleu.corpora import Segments
 from softbleu.matching import make_matcher
@@ -25,18 +24,6 @@ WORDS = ("cat", "dog", "mat", "the", "sat", "oov")
 VARIANTS = ("gleu+", "gleu+paper", "gleu0")
 EXACT = 1e-9
 Lines = list[list[str]]
-
-
-@pytest.fixture(autouse=True)
-def _whole_millionths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oracle takes similarities from the pool as floats; what is left must not hold their rounding errors."""
-
-    def take(pool: soft.Pool, ngram: soft.NGram, amount: float) -> None:
-        pool[ngram] = round(pool[ngram] - amount, 6)
-        if pool[ngram] <= 0:
-            del pool[ngram]
-
-    monkeypatch.setattr(soft, "take", take)
 
 
 @dataclass(frozen=True)

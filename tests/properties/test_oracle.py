@@ -9,47 +9,22 @@ from complete import complete
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from oracles import soft
-from strategies import GREEDY, MATCHERS, PATHS, SOFT, Case, cases, limits
+from strategies import (
+    GREEDY,
+    MATCHERS,
+    PATHS,
+    SOFT,
+    Case,
+    assert_partners_equal,
+    assert_statistics_equal,
+    cases,
+    limits,
+)
 
-from softbleu.results import VectorChoice, explain_corpus, score_corpus
+from softbleu.results import VectorChoice, score_corpus
 from softbleu.text.tokens import Tokenizer
 
-MASS = 1e-9
 WIDE_PATHS = [name for name in PATHS if name != "long, narrow stripes"]
-
-
-@pytest.fixture(autouse=True)
-def _whole_millionths(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oracle takes similarities from the pool as floats; what is left must not hold their rounding errors."""
-
-    def take(pool: soft.Pool, ngram: soft.NGram, amount: float) -> None:
-        pool[ngram] = round(pool[ngram] - amount, 6)
-        if pool[ngram] <= 0:
-            del pool[ngram]
-
-    monkeypatch.setattr(soft, "take", take)
-
-
-def assert_statistics_equal(case: Case, expected: list[soft.Statistics] | None = None) -> None:
-    scores, expected = case.scores(), case.oracle() if expected is None else expected
-    assert len(scores) == len(expected)
-    for score, statistics in zip(scores, expected, strict=True):
-        assert score.candidate_length == statistics.candidate_length
-        assert score.reference_length == statistics.reference_length
-        assert score.totals == statistics.totals
-        assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
-
-
-def assert_partners_equal(case: Case, oracle: list[soft.Statistics]) -> None:
-    numbers = range(1, len(case.candidates) + 1)
-    explained = explain_corpus(case.segments, case.measure, numbers)
-    for explanation, statistics in zip(explained, oracle, strict=True):
-        expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
-        found = [
-            (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
-            for match in explanation.matches
-        ]
-        assert found == expected
 
 
 @given(case=cases(matcher="exact"))

@@ -10,13 +10,23 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 from oracles import measure, soft
-from strategies import GREEDY, PATHS, SOFT, Case, Vectors, limits
+from strategies import (
+    GREEDY,
+    PATHS,
+    SOFT,
+    Case,
+    Vectors,
+    assert_partners_equal,
+    assert_statistics_equal,
+    limits,
+    smallest_norm,
+)
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.measure import WordMeasure, measure_words
 from softbleu.kernels.scale import SCALE
 from softbleu.matching.similarity import TokenVectors, round_millionths
-from softbleu.results import VectorChoice, explain_corpus
+from softbleu.results import VectorChoice
 
 SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
@@ -63,14 +73,6 @@ class RemedyCase(Case):
     def vector_choice(self) -> VectorChoice:
         return VectorChoice(self.vectors, self.vector_case, measure=WordMeasure(**as_settings(self.remedy)))  # type: ignore[arg-type]
 
-    @property
-    def smallest_norm(self) -> float:
-        """The squared norm nearest to 0 of any n-gram."""
-        product = self.product
-        texts = [text for line, more in zip(self.candidates, self.references, strict=True) for text in (line, *more)]
-        ngrams = {ngram for text in texts for order in range(1, self.order + 1) for ngram in soft.ngrams(text, order)}
-        return min((abs(sum(product(a, b) for a in x for b in x)) for x in ngrams), default=1.0)
-
 
 def random_vectors(seed: int, dimension: int) -> Vectors:
     """Vectors in general position, off the origin, as a file would hold them."""
@@ -102,18 +104,11 @@ def remedy_cases(draw: st.DrawFn, remedy: dict[str, Any], *, longest: int = 7, *
 
 
 def assert_equal_to_the_oracle(case: RemedyCase) -> None:
-    oracle, numbers = case.oracle(), range(1, len(case.candidates) + 1)
+    assume(smallest_norm(case) > SMALLEST_NORM)
+    oracle = case.oracle()
     with limits({SCOPE: case.scope}):
-        scores, explained = case.scores(), explain_corpus(case.segments, case.measure, numbers)
-    for score, explanation, statistics in zip(scores, explained, oracle, strict=True):
-        assert score.totals == statistics.totals
-        assert score.matches == pytest.approx(statistics.matches, rel=0, abs=MASS)
-        expected = [(order, *pair) for order, pairs in enumerate(statistics.pairs, start=1) for pair in pairs]
-        found = [
-            (match.order, match.candidate_start, match.reference, pytest.approx(match.similarity, abs=MASS))
-            for match in explanation.matches
-        ]
-        assert found == expected
+        assert_statistics_equal(case, oracle, MASS)
+        assert_partners_equal(case, oracle, MASS)
 
 
 @pytest.mark.parametrize("remedy", REMEDIES)
@@ -124,9 +119,7 @@ def test_scores_and_explanations(remedy: str) -> None:
         assignment, consumption = data.draw(st.sampled_from(GREEDY))
         composition = data.draw(st.sampled_from(["mean", "aligned"]))
         options = {"assignment": assignment, "consumption": consumption, "composition": composition}
-        case = data.draw(remedy_cases(REMEDIES[remedy], **options))
-        assume(case.smallest_norm > SMALLEST_NORM)
-        assert_equal_to_the_oracle(case)
+        assert_equal_to_the_oracle(data.draw(remedy_cases(REMEDIES[remedy], **options)))
 
     check()
 
@@ -136,7 +129,6 @@ def test_segments_of_any_length(remedy: str) -> None:
     @given(case=remedy_cases(REMEDIES[remedy], longest=12, assignment="sequential"))
     @settings(max_examples=4)
     def check(case: RemedyCase) -> None:
-        assume(case.smallest_norm > SMALLEST_NORM)
         for path, sizes in PATHS.items():
             note(path)
             with limits(sizes):
