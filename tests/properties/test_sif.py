@@ -103,17 +103,6 @@ def test_optimal_scores(case: Case) -> None:
     assert_statistics_equal(weighed, None, MASS)
 
 
-def test_by_hand() -> None:
-    """Three reference tokens: `the` weighs a / (a + 2/3), `cat` a / (a + 1/3), `dog`, of no reference, 1."""
-    vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0]}
-    case = SifCase([["the", "dog"]], [[["the", "cat", "the"]]], vectors, "vleu", 2, options=ALL)
-    the, cat, dog, cosine = 0.001 / (0.001 + 2 / 3), 0.001 / (0.001 + 1 / 3), 1.0, 0.96
-    box = the * the + dog * cat * cosine
-    similarity = box / (the**2 + dog**2) ** 0.5 / (the**2 + cat**2) ** 0.5
-    assert case.masses()[0] == pytest.approx([1 + cosine, similarity], abs=1e-6)
-    assert similarity == pytest.approx(0.86, abs=0.01)
-
-
 def test_shares_are_of_the_whole_corpus_and_of_references_only() -> None:
     vectors = {"cat": [3.0, 4.0], "dog": [4.0, 3.0], "mat": [1.0, 0.0]}
     more = [["cat"] * 20], [[["mat"] * 9 + ["cat"]]]

@@ -69,14 +69,6 @@ def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -
     assert score(["dog"], ["cat"], threshold=0.8, **soft).score == 0
 
 
-@pytest.mark.parametrize("level", ["corpus", "segment"])
-@pytest.mark.parametrize("given", [False, True])
-def test_an_effective_order_that_is_given_holds_at_every_level(level: Any, given: bool) -> None:
-    metric = make_metric(effective_order=given).at_level(level)
-    assert isinstance(metric, Bleu)
-    assert metric.effective_order is given
-
-
 def test_preset() -> None:
     measure = make_metric(matcher="xleu", threshold=0.5, preset="morgan2014")
     matcher = make_matcher("xleu", threshold=0.5, assignment="sequential", consumption="similarity")
@@ -137,15 +129,6 @@ def test_a_matcher_may_be_a_value() -> None:
 
 
 # the function
-
-
-def test_levels() -> None:
-    corpus = score(["a cat", "b"], ["a cat", "c"], effective_order=True)
-    segments = score(["a cat", "b"], ["a cat", "c"], level="segment")
-    assert corpus.segments is None
-    assert segments.score == corpus.score
-    assert segments.segments is not None
-    assert [segment.score for segment in segments.segments] == [pytest.approx(100), 0]
 
 
 def test_lowercase_and_tokenizer_are_used() -> None:
