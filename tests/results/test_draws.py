@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from complete import complete
 
+from softbleu.errors import InputError
 from softbleu.metrics import Gleu, draws
 from softbleu.results import Statistics, significance
 from softbleu.results.significance import approximate_randomization, bootstrap_scores
@@ -68,3 +69,10 @@ def test_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6
+
+
+def test_seeds_of_all_draws_fit_the_generator() -> None:
+    most = (1 << 32) - 101 * 5
+    assert Gleu(iterations=5, seed=most - 1).seed == most - 1
+    with pytest.raises(InputError, match=f"not {most}$"):
+        Gleu(iterations=5, seed=most)

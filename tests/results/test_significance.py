@@ -174,7 +174,6 @@ def test_bootstrap_is_a_literal_loop(metric: Metric, samples: int, seed: int) ->
     expected = literal_bootstrap(rows, metric, samples, seed)
     assert found.tolist() == [pytest.approx(scores, rel=0, abs=1e-9) for scores in expected]
     if samples > 1:
-        assert isinstance(metric, Bleu) or rows.offsets.tolist() == [0, 2, 4, 6, 7, 10]
         assert len({round(score, 9) for scores in expected for score in scores}) > 12
 
 
