@@ -42,9 +42,9 @@ def lines(seed: int) -> list[str]:
 
 
 def gold_of(text: str) -> GoldSegment:
-    """A text of which one annotator changes the first word, and the other nothing."""
+    """A text of which one of three annotators changes the first word, and the others nothing."""
     edits = (GoldEdit(0, 1, "Word", ("sat",)),) if text.split() else ()
-    return GoldSegment(text, (Annotation(0, edits), Annotation(1, ())))
+    return GoldSegment(text, (Annotation(0, edits), Annotation(1, ()), Annotation(2, ())))
 
 
 def make_corpus() -> Segments:

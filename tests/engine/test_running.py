@@ -1,9 +1,9 @@
-"""The runner: files and memory, executors, progress, errors, coverage and signatures."""
+"""The runner: executors, progress, errors, coverage and signatures."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -59,16 +59,6 @@ def in_memory() -> Segments:
     return Segments.of({"one": lines(1), "two": lines(2)}, list(zip(lines(3), lines(4), strict=True)))
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Iterator[ParallelFiles]:
-    names = []
-    for seed in range(1, 5):
-        names.append(str(tmp_path / f"{seed}.txt"))
-        Path(names[-1]).write_text("\n".join(lines(seed)), encoding="utf-8")
-    with ParallelFiles.open({"one": names[0], "two": names[1]}, names[2:]) as corpus:
-        yield corpus
-
-
 def measure_of(metric: Bleu, choice: VectorChoice = CHOICE) -> Metric:
     return complete(metric, Tokenizer(), choice)
 
@@ -79,15 +69,6 @@ METRICS = [
     Bleu(make_matcher("xleu", assignment="sequential", consumption="similarity"), denominator="reference"),
 ]
 each_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.matcher.name)
-
-
-@each_metric
-@pytest.mark.parametrize("tokenize", ["none", "13a"])
-def test_files_and_memory_agree(metric: Bleu, tokenize: str, files: ParallelFiles) -> None:
-    measure = complete(metric, Tokenizer(tokenize), CHOICE)
-    expected = score_corpus(in_memory(), measure, level="segment")
-    assert score_corpus(files, measure, level="segment") == expected
-    assert 0 < expected[0].score != expected[1].score
 
 
 @each_metric

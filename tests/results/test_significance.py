@@ -93,41 +93,22 @@ SMOOTHING = [("none", None), ("floor", None), ("floor", 0.0), ("floor", 0.5), ("
 SMOOTHING += [("add-k", None), ("add-k", 0.0), ("add-k", 2.5)]
 
 
-@given(data=st.data(), order=st.integers(1, 6), smooth=st.sampled_from(SMOOTHING), effective=st.booleans())
-@settings(max_examples=60)
-def test_bleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: Any, effective: bool) -> None:
-    metric = Bleu(order=order, smooth=smooth[0], smooth_value=smooth[1], effective_order=effective)
-    rows = data.draw(rows_of(order))
+@st.composite
+def metrics(draw: st.DrawFn) -> Bleu | Gleu:
+    order, yes, other = draw(st.integers(1, 6)), draw(st.booleans()), draw(st.booleans())
+    if draw(st.booleans()):
+        return Gleu(order=order, segment_smoothing=yes, swapped_bp=other)
+    smooth, value = draw(st.sampled_from(SMOOTHING))
+    return Bleu(order=order, smooth=smooth, smooth_value=value, effective_order=yes)
+
+
+@given(data=st.data(), metric=metrics())
+@settings(max_examples=100)
+def test_scores_are_those_of_single_rows(data: Any, metric: Bleu | Gleu) -> None:
+    rows = data.draw(rows_of(metric.order, penalties=isinstance(metric, Gleu)))
     expected = [metric.score(row).score for row in rows]
-    assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
-    assert metric.scores(rows.astype(np.float64)).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
-
-
-@given(data=st.data(), order=st.integers(1, 6), smooth=st.booleans(), swapped=st.booleans())
-@settings(max_examples=60)
-def test_gleu_scores_are_those_of_single_rows(data: Any, order: int, smooth: bool, swapped: bool) -> None:
-    metric = Gleu(order=order, segment_smoothing=smooth, swapped_bp=swapped)
-    rows = data.draw(rows_of(order, penalties=True))
-    expected = [metric.score(row).score for row in rows]
-    assert metric.scores(rows).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
-    for row, score in zip(rows, expected, strict=True):
-        assert score == pytest.approx(literal_gleu(row.tolist(), order, smooth, swapped), rel=0, abs=1e-9)
-
-
-def literal_gleu(row: list[int], order: int, smooth: bool, swapped: bool) -> float:
-    candidate, reference = row[:2]
-    numerators = [(row[2 + n] - row[2 + order + n]) / SCALE for n in range(order)]
-    totals = row[2 + 2 * order :]
-    if smooth:
-        candidate, reference = candidate or 1, reference or 1
-        numerators, totals = [n or 1 for n in numerators], [t or 1 for t in totals]
-    if swapped:
-        candidate, reference = reference, candidate
-    precisions = [n / t if t else 1.0 for n, t in zip(numerators, totals, strict=True)]
-    if min(precisions) <= 0 or (not candidate and reference):
-        return 0.0
-    penalty = 0.0 if candidate >= reference else 1 - reference / candidate
-    return 100 * math.exp(penalty + sum(map(math.log, precisions)) / order)
+    for each in (rows, rows.astype(np.float64)):
+        assert metric.scores(each).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
 
 
 # the bootstrap
@@ -217,14 +198,11 @@ def test_counts_beyond_single_precision_are_exact() -> None:
 
 
 def test_exchange_of_great_counts_is_exact() -> None:
-    """In a trial either both systems keep their segment or exchange it: both differences equal the observed one."""
+    """In a trial either both systems keep their segment or exchange it: no difference exceeds the observed one."""
     big = 2**24 + 1
     rows = [[[big, big, big * SCALE, big]], [[big, big, (big - 1) * SCALE, big]]]
     p_values = approximate_randomization(statistics_of(rows), Bleu(order=1, smooth="none"), 50, 1)[0]
-    assert p_values[1] == pytest.approx(1 / 51) or p_values[1] == 1
-    assert compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=5)).comparisons[
-        0
-    ].score == pytest.approx(100, abs=1e-12)
+    assert p_values[1] == pytest.approx(1 / 51)
 
 
 # p-values
@@ -245,28 +223,20 @@ def test_paired_bootstrap_is_a_literal_count() -> None:
 
 
 def test_randomization_is_a_literal_loop() -> None:
-    generator = np.random.default_rng(2)
-    totals = generator.integers(8, 30, size=(1, 25, 1)) - np.arange(2)
-    better = (totals * generator.uniform(0.3, 0.9, (1, 25, 2)) * SCALE).astype(np.int64)
-    worse = (better * generator.uniform(0.7, 1.3, (1, 25, 2))).astype(np.int64)
-    rows = np.concatenate(
-        [
-            np.concatenate([totals[..., :1], totals[..., :1], matches, totals], axis=2)
-            for matches in (better, np.minimum(worse, totals * SCALE))
-        ]
-    )
-    metric = Bleu(order=2)
-    trials = 300
-    found = approximate_randomization(statistics_of(rows), metric, trials, 6)[0, 1]
-    flips = np.random.default_rng(6)
-    observed = abs(metric.score(rows[0].sum(axis=0)).score - metric.score(rows[1].sum(axis=0)).score)
-    count = 0
-    for _ in range(trials):
-        swapped = flips.integers(2, size=25).astype(bool)[:, None]
-        one, other = np.where(swapped, rows[1], rows[0]), np.where(swapped, rows[0], rows[1])
-        count += abs(metric.score(one.sum(axis=0)).score - metric.score(other.sum(axis=0)).score) > observed
-    assert found == pytest.approx((count + 1) / (trials + 1), abs=1e-12)
-    assert 0.02 < found < 0.98
+    metric, trials = Bleu(order=2), 300
+    statistics = collected(metric)
+    rows = statistics.rows
+    found = approximate_randomization(statistics, metric, trials, 6)
+    for system, other in ((0, 1), (0, 2), (1, 2)):
+        flips, count = np.random.default_rng(6), 0
+        observed = abs(metric.score(rows[other].sum(axis=0)).score - metric.score(rows[system].sum(axis=0)).score)
+        for _ in range(trials):
+            swapped = flips.integers(2, size=5).astype(bool)[:, None]
+            both = np.where(swapped, rows[system], rows[other]), np.where(swapped, rows[other], rows[system])
+            one, two = (metric.score(each.sum(axis=0)).score for each in both)
+            count += abs(one - two) > observed
+        assert found[system, other] == pytest.approx((count + 1) / (trials + 1), abs=1e-12)
+    assert 0.02 < found[0, 2] < 0.98
 
 
 @cache
@@ -280,19 +250,12 @@ def wmt13() -> tuple[dict[str, list[str]], list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("test", "kind", "samples"), [("bootstrap", "bs", 1000), ("randomization", "ar", 2000)])
-def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: Any, kind: str, samples: int) -> None:
+def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SACREBLEU_SEED", "7")
-    systems, reference = wmt13()
-    paired = PairedTest(
-        list(systems.items()),
-        {"BLEU": BLEU(tokenize="none", force=True)},
-        [reference],
-        test_type=kind,
-        n_samples=samples,
-    )
-    _, scores = paired()
-    how = SignificanceSettings(test, samples=samples, trials=samples, seed=11)
+    (systems, reference), samples = wmt13(), 2000
+    metrics_ = {"BLEU": BLEU(tokenize="none", force=True)}
+    _, scores = PairedTest(list(systems.items()), metrics_, [reference], test_type="ar", n_samples=samples)()
+    how = SignificanceSettings("randomization", trials=samples, seed=11)
     table = compare_corpus(Segments.of(systems, reference), UNTOKENIZED, baseline=NAMES[0], significance=how)
     assert scores["System"] == [row.name for row in table.comparisons]
     verdicts = set()
@@ -306,9 +269,6 @@ def test_verdicts_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch, test: 
         if abs(p - 0.05) > CLEAR:
             assert (ours.p_value < 0.05) == (p < 0.05)
             verdicts.add(p < 0.05)
-        if kind == "bs":
-            assert ours.mean == pytest.approx(theirs.mean, rel=0, abs=0.1)
-            assert ours.interval[1] - ours.interval[0] == pytest.approx(2 * theirs.ci, rel=0.15)
     assert verdicts == {True, False}
 
 
