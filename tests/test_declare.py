@@ -1,4 +1,4 @@
-"""A setting is declared once: keyword, expression, signature and complaint follow from that."""
+"""A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
 from __future__ import annotations
 

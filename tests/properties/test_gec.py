@@ -156,7 +156,7 @@ REPEATED = {
 }
 
 
-@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("name", [name for name in REPEATED if name != "others"])
 def test_a_line_of_200_repeated_words_is_counted(name):
     source, candidate = REPEATED[name]
     gold = ((0, 0, ((1,), (0, 1))), (min(5, len(source)), min(7, len(source)), ((1,),)))
