@@ -349,8 +349,9 @@ def test_pairs_are_what_segments_and_samples_say() -> None:
 
 
 def test_ranges_of_ranks_are_those_of_the_samples() -> None:
-    statistics = collected(Gleu(order=2, iterations=5))
-    table = compare_systems(statistics, "copy", SignificanceSettings(samples=40))
+    matches = np.random.default_rng(3).integers(2, 30, (6, 9, 1))
+    rows = np.concatenate([np.full((6, 9, 2), 30), matches * SCALE, np.full((6, 9, 1), 30)], axis=2)
+    table = compare_systems(statistics_of(rows, Bleu(order=1)), "s0", SignificanceSettings(samples=40))
     samples = list(zip(*table.resampled.tolist(), strict=True))
     for place, row in enumerate(table.comparisons):
         ranks = sorted(1 + sum(other > each[place] for other in each) for each in samples)
